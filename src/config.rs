@@ -1,7 +1,7 @@
-//! `reckon.yaml`: what the operator decides, as opposed to what specs ask for.
+//! `reckon.yaml`: the operator's decisions, as opposed to the manifests.
 //!
-//! Loading takes the file apart and tells every mistake with its place; it reads no variable and
-//! no other file. Any scalar may be `{env: NAME}`: a [`Setting`] is read at its first use, from an
+//! Loading parses the file and reports every mistake with its place. It reads no variable and no
+//! other file. Any scalar may be `{env: NAME}`: a [`Setting`] is read at its first use, from an
 //! [`Env`] that is passed in. Relative paths are relative to the file's folder.
 
 use std::collections::BTreeSet;
@@ -51,68 +51,63 @@ pub use store::{Archived, Store, When};
 pub use value::{Amounts, HttpUrl, VaultKey};
 pub use webhooks::Webhooks;
 
-/// The file's name where `--config` names none.
+/// The file name where `--config` names none.
 pub const FILE_NAME: &str = "reckon.yaml";
 
-/// How long one call to the service may take where the file does not say.
+/// Default time limit of one call to the service.
 const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
-/// How much longer than a call a proof of absence waits (design.md part 3).
+/// Default of the time that a proof of absence waits beyond the call's timeout (design.md part 3).
 const GRACE_DEFAULT: Duration = Duration::from_secs(30);
-/// For so long events are kept where the file does not say.
+/// Default time for which events are kept.
 const KEEP_DEFAULT: Duration = Duration::from_hours(90 * 24);
 const LISTEN_PORT_DEFAULT: u16 = 8780;
 
 /// The whole file, defaults filled in.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// The file itself, for messages.
+    /// The file's name, for messages.
     pub file: Arc<str>,
     /// The folder that relative paths start from.
     pub dir: Arc<Path>,
-    /// Who we are to the service.
     pub partner: Partner,
-    /// Where the service is.
     pub service: Service,
-    /// What specs may reach.
     pub secrets: Secrets,
-    /// The folder of specs.
+    /// The folder of manifests.
     pub specs: Setting<PathBuf>,
     /// The folder of scripts.
     pub scripts: Setting<PathBuf>,
     /// The state directory.
     pub state: Setting<PathBuf>,
-    /// The folder of the state's mark; beside the state if it is left out.
+    /// The folder of the state's mark; beside the state if left out.
     pub state_mark: Option<Setting<PathBuf>>,
     /// The private listener.
     pub listen: Setting<SocketAddr>,
-    /// The listener that faces the world: notifications come there and nowhere else. Without it they
-    /// come to the private one.
+    /// The listener that faces the world; webhooks arrive there and nowhere else. Without it they
+    /// arrive at the private one.
     pub public_listen: Option<Setting<SocketAddr>>,
-    /// The address under which the world finds that listener.
+    /// The address under which the world reaches that listener.
     pub public_url: Option<Setting<HttpUrl>>,
-    /// Proxies that stand before that listener, and say whom they speak for.
+    /// Proxies in front of that listener whose forwarded addresses are believed.
     pub trusted_proxies: Vec<Setting<IpNet>>,
-    /// Which posts are heard.
     pub webhooks: Webhooks,
     /// Limits and guards.
     pub policy: Policy,
-    /// Whom hooks and alerts may tell something.
+    /// The targets of notifications from hooks and alerts.
     pub notify: Notify,
-    /// What is kept of events, and for how long.
     pub events: Events,
-    /// When the state is compacted, and how long its history is kept.
     pub store: Store,
-    /// What happens when an answer is lost.
+    /// The settlement of lost answers.
     pub doubt: Doubt,
-    /// What is odd about the file and no error.
+    /// Oddities of the file that are no errors.
     pub warnings: Vec<Problem>,
     variables: BTreeSet<String>,
 }
 
-/// `events`: what is kept of them.
+/// `events`: their retention.
 #[derive(Debug, Clone)]
 pub struct Events {
-    /// The time for which an event is kept with its hooks' runs and settled actions, and for which a forged post is.
+    /// The time for which an event is kept with its hook runs and settled actions, and for which a
+    /// forged post is.
     pub keep: Setting<Duration>,
 }
 
@@ -122,32 +117,30 @@ impl Default for Events {
     }
 }
 
-/// `partner`: the account at the service (partner-api, Authentication). What a command needs and
-/// the file lacks is an error of that command.
+/// `partner`: the account at the service (partner-api, Authentication). A command that needs a
+/// missing field fails with an error of its own.
 #[derive(Debug, Clone, Default)]
 pub struct Partner {
-    /// The first part of every `source_id`; never changes once something was made.
+    /// The first part of every `source_id`; never changes once an object was created.
     pub name: Option<Setting<Name>>,
-    /// The partner's client id.
     pub client_id: Option<Setting<String>>,
-    /// The partner's client secret.
     pub client_secret: Option<Setting<Secret>>,
-    /// Where a merchant's authorization comes back to.
+    /// The address to which a merchant's authorisation returns.
     pub redirect_uri: Option<Setting<HttpUrl>>,
-    /// The plans that an application may ask for.
+    /// The plans that an application may request.
     pub plans: Vec<Plan>,
 }
 
 /// One of `partner.plans`.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// The service's id of it.
+    /// The service's id of the plan.
     pub id: Setting<String>,
-    /// Whether its merchants have a trust account.
+    /// True if merchants on the plan have a trust account.
     pub trust: Setting<bool>,
 }
 
-/// `service`: its addresses, and how we speak to it.
+/// `service`: its addresses, its authority and the time limit of calls.
 #[derive(Debug, Clone)]
 pub struct Service {
     /// `{base_url}` of both reference documents.
@@ -160,80 +153,73 @@ pub struct Service {
     pub brands: Vec<Setting<HttpUrl>>,
     /// An authority to trust besides the usual ones.
     pub ca_file: Option<Setting<PathBuf>>,
-    /// How long one call may take.
+    /// The time limit of one call.
     pub timeout: Setting<Duration>,
 }
 
-/// `secrets`: what may stand behind a SECRET of a spec.
+/// `secrets`: the sources that a SECRET of a manifest may name.
 #[derive(Debug, Clone, Default)]
 pub struct Secrets {
     /// The key of the vault.
     pub key: Option<Setting<VaultKey>>,
-    /// The variables that specs may name.
+    /// The variables that manifests may name.
     pub env: Vec<Setting<EnvPattern>>,
-    /// The folder of files that specs may name.
+    /// The folder of files that manifests may name.
     pub files: Option<Setting<PathBuf>>,
-    /// The folder of files that specs may attach to invoices.
+    /// The folder of files that manifests may attach to invoices.
     pub attachments: Option<Setting<PathBuf>>,
-    /// The programs that specs may name.
+    /// The programs that manifests may name.
     pub exec: Programs,
-    /// The file of the identity that opens sealed texts: relative to this file, or else beneath `files`.
+    /// The file of the identity that opens sealed texts: relative to this file, or else beneath
+    /// `files`.
     pub age: Option<Setting<PathBuf>>,
 }
 
-/// `policy`.
 #[derive(Debug, Clone)]
 pub struct Policy {
-    /// How amounts may be written.
+    /// The accepted forms of amounts.
     pub amounts: Setting<Amounts>,
-    /// What may not be exceeded.
     pub limits: limits::Limits,
-    /// What lets a plan past a limit.
+    /// The approvals that let a plan past a limit.
     pub approvals: limits::Approvals,
     /// The guards of removals.
     pub prune: prune::PruneSection,
-    /// The rights of scripts.
     pub scripts: ScriptRights,
 }
 
-/// `doubt`.
 #[derive(Debug, Clone)]
 pub struct Doubt {
-    /// How much longer than a call a proof of absence waits.
+    /// The time that a proof of absence waits beyond the call's timeout.
     pub grace: Setting<Duration>,
-    /// What happens to a contact of which nothing can prove whether it was made.
+    /// The treatment of a contact whose creation can neither be proved nor disproved.
     pub contact: Setting<OnDoubt>,
 }
 
 /// A file that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// It is not there, or may not be read.
+    /// The file is missing, or may not be read.
     #[error("failed to read {}: {source}", .file.display())]
-    Unreadable {
-        /// The file.
-        file: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// It is not what it should be.
+    Unreadable { file: PathBuf, source: io::Error },
     #[error("{} has {} problems", .0.file, .0.problems.len())]
     Broken(Box<Broken>),
 }
 
-/// What is wrong with a file, and its text for the snippets.
+/// The problems of a file, and its text for the snippets.
 #[derive(Debug)]
 pub struct Broken {
     /// The file's name in the problems.
     pub file: Arc<str>,
-    /// Everything that is wrong.
     pub problems: Vec<Problem>,
-    /// The text without what must not show.
+    /// The text with private values masked.
     pub source: MaskedSource,
 }
 
 impl Config {
-    /// Reads the file. Errors: it is not there, or something in it is wrong.
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// The file is missing, or has a mistake.
     pub fn load(file: &Path) -> Result<Self, LoadError> {
         let bytes = fs::read(file)
             .map_err(|source| LoadError::Unreadable { file: file.to_owned(), source })?;
@@ -243,12 +229,15 @@ impl Config {
             .map_err(|broken| LoadError::Broken(Box::new(broken)))
     }
 
-    /// Takes a file's bytes apart. `name` is what problems call it, `dir` where paths start.
+    /// Parses the file's bytes. `name` is the file's name in problems; paths start from `dir`.
     pub fn parse(name: &str, dir: &Path, bytes: Vec<u8>) -> Result<Self, Broken> {
         read::parse(name, dir, bytes)
     }
 
-    /// The setting's value. Errors: the file lacks it, or its variable is unset or does not fit.
+    /// Returns the setting's value.
+    ///
+    /// # Errors
+    /// The file lacks the setting, or its variable is unset or does not fit.
     pub fn need<T: FromText + Clone>(
         &self,
         path: &'static str,
@@ -259,7 +248,10 @@ impl Config {
         setting.ok_or_else(missing)?.get(env)
     }
 
-    /// What the checks of specs need. Errors: as [`Setting::get`].
+    /// Returns the context that checks of manifests need.
+    ///
+    /// # Errors
+    /// As [`Setting::get`].
     pub fn check_cx(&self, env: &dyn Env) -> Result<CheckCx, ConfigError> {
         let Service { web_url, brands, .. } = &self.service;
         let urls = web_url.iter().chain(brands).map(|setting| setting.get(env));
@@ -279,8 +271,11 @@ impl Config {
         Ok(CheckCx { decimal_amounts_only, web_urls, currency, plans, programs, variables, files })
     }
 
-    /// The variables that specs may read: those that `secrets.env` opens, less those that this
-    /// file reads itself. Errors: as [`Setting::get`].
+    /// Returns the variables that manifests may read: those that `secrets.env` opens, less those
+    /// that this file itself reads.
+    ///
+    /// # Errors
+    /// As [`Setting::get`].
     pub fn open_variables(&self, env: &dyn Env) -> Result<Variables, ConfigError> {
         let patterns = self.secrets.env.iter().map(|setting| setting.get(env));
         Ok(Variables::new(patterns.collect::<Result<_, _>>()?, self.variables.clone()))

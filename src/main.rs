@@ -1,4 +1,4 @@
-//! argv in, one report out, exit code.
+//! Runs the command line: argv in, one report out, exit code.
 
 use std::process::ExitCode;
 

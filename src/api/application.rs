@@ -1,8 +1,9 @@
 //! Applications of new merchants (partner-api, Merchant application).
 //!
-//! Either complete, with every field, or a sign-up that the applicant finishes on the service's own page.
-//! The fields are a table ([`fields`]), so that the rules, the files' shapes and the tests say the same of
-//! each; what a request carries is therefore a map of them and no struct of eighty options.
+//! An application is either complete, with every field, or a sign-up that the applicant finishes on
+//! the service's own page. The fields are a table ([`fields`]), so that the rules, the files'
+//! shapes and the tests agree on each. A request is therefore a map of fields and no struct of
+//! eighty options.
 
 pub mod countries;
 pub mod fields;
@@ -27,15 +28,16 @@ use crate::base::secret::Secret;
 pub use fields::{FIELDS, Field, FieldType, Need, Privacy, SECOND_OWNER, SECOND_OWNER_FIELDS};
 pub use rules::rules;
 
-/// Ends the business name of a test of the sign-up (partner-api, the sign-up endpoint).
+/// Suffix of the business name of a sign-up test (partner-api, the sign-up endpoint).
 pub const TEST_SUFFIX: &str = " - TEST";
 
-/// Is it the name of the one application that tests the sign-up? Only one such may ever be submitted.
+/// Returns whether this is the name of the one application that tests the sign-up. Only one such
+/// may ever be submitted.
 pub fn is_test_name(business_name: &str) -> bool {
     business_name.trim_end().ends_with(TEST_SUFFIX)
 }
 
-/// How an application comes about.
+/// The way in which an application is submitted.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -43,7 +45,7 @@ pub fn is_test_name(business_name: &str) -> bool {
 pub enum Submission {
     /// The partner sends every field.
     Complete,
-    /// The applicant finishes it on the service's page.
+    /// The applicant finishes the application on the service's page.
     SignUp,
 }
 
@@ -59,7 +61,8 @@ impl fmt::Debug for ApplicationFields {
 }
 
 impl ApplicationFields {
-    /// Fills in what the reference gives a default: no other name of business, and an owner who owns it all.
+    /// Fills in the reference's defaults: no other name of business, and an owner with full
+    /// ownership.
     pub fn fill_defaults(&mut self) {
         for (name, value) in [
             ("has_dba", Value::from(fields::HAS_DBA_DEFAULT)),
@@ -71,14 +74,14 @@ impl ApplicationFields {
         }
     }
 
-    /// A field's text, empty where there is none.
+    /// Returns a field's text, empty where there is none.
     pub fn text(&self, name: &str) -> &str {
         self.0.get(name).and_then(Value::as_str).unwrap_or_default()
     }
 }
 
-/// The service's number of an application; written as an integer, read as one or as a text of digits
-/// (partner-api, Responses; service-facts, 84).
+/// The service's number of an application; written as an integer, read as one or as a text of
+/// digits (partner-api, Responses; service-facts, 84).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct ApplicationId(pub u64);
@@ -118,21 +121,21 @@ pub struct NewApplication {
 /// The answer to a complete application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SubmittedApplication {
-    /// What was made.
+    /// The submitted application.
     pub merchant_application: Submitted,
 }
 
 /// A submitted application as the service shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Submitted {
-    /// Its number.
+    /// The application's number.
     pub id: ApplicationId,
 }
 
 /// The answer to a sign-up.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StartedSignUp {
-    /// What was made.
+    /// The new application.
     pub merchant_application: SignUpPage,
 }
 
@@ -141,8 +144,8 @@ pub struct StartedSignUp {
 pub struct SignUpPage {
     /// The number of the application.
     pub id: ApplicationId,
-    /// Where the applicant finishes it; good for five minutes and one use (partner-api, Limits). Whoever
-    /// has it sees what was filled in.
+    /// Address of the page where the applicant finishes the application; good for five minutes and
+    /// one use (partner-api, Limits). Anyone with this link sees the fields that were filled in.
     #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "wire::exposed")]
     pub redirect_uri: Option<Secret>,
 }

@@ -1,30 +1,30 @@
-//! Who made or changed an object (partner-api, Contact, audit object).
+//! Origin of an object's creation or change (partner-api, Contact, audit object).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::wire::Timestamp;
 
-/// One side of an object's history: its making or its last change.
+/// One side of an object's history: its creation or its last change.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Audit {
-    /// Who; the literal `SERVER` for the service itself.
+    /// The user who did it; the literal `SERVER` for the service itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-    /// When.
+    /// Time of the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<Timestamp>,
-    /// Through which application.
+    /// The application through which it was done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_id: Option<String>,
-    /// From which address.
+    /// Address from which it was done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_inet_address: Option<String>,
-    /// From which country.
+    /// Country from which it was done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_country_code: Option<String>,
-    /// From which place.
+    /// Place from which it was done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_location: Option<String>,
     /// The payer's address, where relayed.

@@ -1,4 +1,5 @@
-//! Saved banks, and a bank account's details in a request (gateway-api, Saved banks, Payment method).
+//! Saved banks, and a bank account's details in a request (gateway-api, Saved banks, Payment
+//! method).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,7 +20,7 @@ pub struct NewBank {
     /// `bank`.
     #[serde(rename = "type")]
     pub kind: BankWord,
-    /// Save what this one-time token holds instead of the fields.
+    /// A one-time token whose content is saved instead of the fields.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token_id: Option<String>,
     /// Nine digits.
@@ -71,7 +72,7 @@ pub struct NewBank {
     /// Telephone number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phone: Option<String>,
-    /// For the receipt.
+    /// E-mail address for the receipt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
     /// The partner's reference, at most 64 characters; lists can filter by it.
@@ -84,7 +85,7 @@ pub struct NewBank {
     pub description: Option<String>,
 }
 
-/// Everything wrong with a bank account's fields, all at once.
+/// Returns every problem of a bank account's fields, all at once.
 pub fn rules(bank: &NewBank) -> Vec<FieldProblem> {
     let mut problems = Problems::default();
     let routing = bank.routing_number.as_deref().unwrap_or_default();
@@ -125,8 +126,9 @@ fn digits(
     }
 }
 
-/// What a bank account lacks to be saved: a holder has a `name`, beside which `account_holder_type` may be left out
-/// (service-facts, 26c), or is an individual with `given_name` and `surname` (gateway-api, Payment method).
+/// Returns the holder fields that a bank account lacks to be saved. A holder has a `name`, beside
+/// which `account_holder_type` may be left out (service-facts, 26c). Or the holder is an individual
+/// with `given_name` and `surname` (gateway-api, Payment method).
 pub fn holder_rules(bank: &PaymentMethod) -> Vec<FieldProblem> {
     let mut problems = Problems::default();
     let person = bank.given_name.is_some() || bank.surname.is_some();
@@ -182,7 +184,7 @@ impl Endpoint for GetBank {
     type Reply = PaymentMethod;
 }
 
-/// Deletes a saved bank; answers it once more, masked.
+/// Deletes a saved bank; answers with the deleted bank, masked.
 #[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct DeleteBank;
 

@@ -1,4 +1,4 @@
-//! Where the money of invoices goes (partner-api, Bank account).
+//! Deposit accounts for the money of invoices (partner-api, Bank account).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,12 +11,12 @@ use crate::api::{Auth, Endpoint, Host, Method};
 pub struct BankAccount {
     /// `bank_…`.
     pub id: String,
-    /// The merchant's name for it.
+    /// The merchant's name for the account.
     pub name: String,
     /// The bank's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bank_name: Option<String>,
-    /// Is it a trust account?
+    /// True for a trust account.
     pub trust: bool,
     /// The masked account number.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -28,13 +28,13 @@ pub struct BankAccount {
     pub processing_accounts: Vec<ProcessingAccount>,
 }
 
-/// How payments into a bank account are taken.
+/// A gateway account that takes payments into a bank account.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ProcessingAccount {
-    /// The gateway account.
+    /// Id of the gateway account.
     pub id: String,
-    /// Its name.
+    /// Name of the gateway account.
     pub name: String,
     /// Comma-separated, such as `cvv,postal_code`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,13 +48,13 @@ pub struct ProcessingAccount {
     /// Such as `SUBMIT_IGNORE_RESULT`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub avs_policy: Option<String>,
-    /// The same for swiped cards.
+    /// The CVV policy for swiped cards.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub swipe_cvv_policy: Option<String>,
-    /// The same for swiped cards.
+    /// The AVS policy for swiped cards.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub swipe_avs_policy: Option<String>,
-    /// The same for swiped cards.
+    /// The required payment fields for swiped cards.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub swipe_required_payment_fields: Option<String>,
     /// `card`.

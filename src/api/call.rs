@@ -1,4 +1,4 @@
-//! An endpoint as a type, and a request as plain data.
+//! Endpoints as types, and requests as plain data.
 
 use std::fmt;
 
@@ -21,12 +21,11 @@ pub enum Method {
     Patch,
     /// Replaces the content.
     Put,
-    /// Removes.
     Delete,
 }
 
 impl Method {
-    /// The method as HTTP writes it.
+    /// Returns the method as HTTP writes it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Get => "GET",
@@ -38,7 +37,7 @@ impl Method {
     }
 }
 
-/// Which of the service's hosts serves a path (partner-api, address placeholders).
+/// The service's host that serves a path (partner-api, address placeholders).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Host {
@@ -48,11 +47,11 @@ pub enum Host {
     Web,
 }
 
-/// What a call must carry to be let in (both documents, Authentication).
+/// Credential that a call must carry (both documents, Authentication).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Auth {
-    /// Nothing, or credentials in the body (the token endpoint).
+    /// No credential, or credentials in the body (the token endpoint).
     None,
     /// A bearer token of scope `tenant`.
     Tenant,
@@ -64,53 +63,48 @@ pub enum Auth {
     SecretKey,
 }
 
-/// One endpoint of the service. Its own doc comment is what `/openapi.json` says of it.
+/// One endpoint of the service. Its own doc comment is its description in `/openapi.json`.
 pub trait Endpoint: JsonSchema {
-    /// How we speak of it: `contact.create`.
+    /// Our name of the endpoint: `contact.create`.
     const NAME: &'static str;
-    /// Its HTTP method.
     const METHOD: Method;
-    /// The host that serves it.
     const HOST: Host;
-    /// Its path, with parameters in braces: `/v1/cards/{id}`.
+    /// The path, with parameters in braces: `/v1/cards/{id}`.
     const PATH: &'static str;
-    /// What lets a caller in.
     const AUTH: Auth;
-    /// The parameters of its query.
+    /// The parameters of the query.
     const QUERY: &'static [Parameter] = &[];
-    /// The body it takes; `()` where it takes none.
+    /// The request's body; `()` without one.
     type Request: JsonSchema;
-    /// The body it answers with status 200; `()` where it is empty.
+    /// The body of a reply with status 200; `()` where it is empty.
     type Reply: JsonSchema;
 }
 
-/// One request to the service as plain data: exactly what will be on the wire, but for the
-/// credential, which the client adds. `Debug` leaves the body out: it may hold a card number.
+/// One request to the service as plain data: exactly its form on the wire, but for the credential,
+/// which the client adds. `Debug` leaves the body out, since a body may hold a card number.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Call {
     /// The endpoint's name, for logs.
     pub endpoint: String,
-    /// The HTTP method.
     pub method: Method,
-    /// The host that serves it.
     pub host: Host,
     /// The path with its parameters filled in.
     pub path: String,
     /// Query parameters, in order, not yet encoded.
     pub query: Vec<(String, String)>,
-    /// What credential the client has to add.
+    /// The credential that the client has to add.
     pub auth: Auth,
     /// The exact bytes of a JSON body.
     pub body: Option<Vec<u8>>,
 }
 
 impl Call {
-    /// A call of endpoint `E`, its path parameters filled in their order of appearance.
+    /// Makes a call of endpoint `E`, its path parameters filled in their order of appearance.
     pub fn to<E: Endpoint>(parameters: &[&str]) -> Self {
         Self::of(E::NAME, E::METHOD, E::HOST, E::PATH, E::AUTH, parameters)
     }
 
-    /// The same of an endpoint that is only known as data.
+    /// Makes a call of an endpoint that is only known as data.
     pub(crate) fn of(
         endpoint: &str,
         method: Method,
@@ -123,19 +117,20 @@ impl Call {
         Self { endpoint, method, host, path, query: Vec::new(), auth, body: None }
     }
 
-    /// Whether 204 and no body says that it is done: of one path alone (service-facts, 4).
+    /// Returns whether 204 and no body means success, which holds for one path alone
+    /// (service-facts, 4).
     pub fn may_answer_nothing(&self) -> bool {
         self.endpoint == PurgeTestData::NAME
     }
 
-    /// The same call with one more query parameter.
+    /// Adds one query parameter.
     #[must_use]
     pub fn query(mut self, name: &str, value: impl fmt::Display) -> Self {
         self.query.push((name.to_owned(), value.to_string()));
         self
     }
 
-    /// The same call with these bytes as its JSON body.
+    /// Sets these bytes as the JSON body.
     #[must_use]
     pub fn body(mut self, bytes: Vec<u8>) -> Self {
         self.body = Some(bytes);
@@ -149,13 +144,13 @@ impl fmt::Debug for Call {
     }
 }
 
-/// The extension of an in-process response that says its answer never arrived: the caller has to see
-/// a broken connection, whatever the response holds.
+/// Extension of an in-process response whose answer is lost: the caller has to see a broken
+/// connection, whatever the response holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DroppedAnswer;
 
-/// Fills the braces of a path pattern, one parameter each, percent-encoding what a path segment
-/// may not hold.
+/// Fills the braces of a path pattern, one parameter each, percent-encoding every character that a
+/// path segment may not hold.
 fn fill(pattern: &str, parameters: &[&str]) -> String {
     let mut values = parameters.iter();
     let segments = pattern.split('/').map(|segment| {

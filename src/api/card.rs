@@ -21,7 +21,7 @@ pub struct NewCard {
     /// `card`.
     #[serde(rename = "type")]
     pub kind: CardWord,
-    /// Save what this one-time token holds instead of the fields.
+    /// A one-time token whose content is saved instead of the fields.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token_id: Option<String>,
     /// 12 to 19 digits.
@@ -36,11 +36,11 @@ pub struct NewCard {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 9999), extend("examples" = [2049]))]
     pub exp_year: Option<i64>,
-    /// Three or four digits; never kept.
+    /// Three or four digits; never stored.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::exposed")]
     #[schemars(regex(pattern = r"^([0-9]{3,4})?$"))]
     pub cvv: Option<Secret>,
-    /// The holder.
+    /// Name of the holder.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = NAME_LENGTH_MAX))]
     pub name: Option<String>,
@@ -72,7 +72,7 @@ pub struct NewCard {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 22))]
     pub phone: Option<String>,
-    /// For the receipt.
+    /// E-mail address for the receipt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
     /// The partner's reference, at most 64 characters; lists can filter by it.
@@ -85,8 +85,8 @@ pub struct NewCard {
     pub description: Option<String>,
 }
 
-/// Everything wrong with a card's fields, all at once. The number's check digit and a date gone by are
-/// no field problems: they are rule errors and come alone (service-facts, 23, 52).
+/// Returns every problem of a card's fields, all at once. The number's check digit and a past date
+/// are no field problems: they are rule errors and come alone (service-facts, 23, 52).
 pub fn rules(card: &NewCard) -> Vec<FieldProblem> {
     let mut problems = Problems::default();
     number_rules(&mut problems, card.number.as_ref().map_or("", Secret::expose));
@@ -184,7 +184,7 @@ impl Endpoint for GetCard {
     type Reply = PaymentMethod;
 }
 
-/// Deletes a saved card; answers it once more, masked.
+/// Deletes a saved card; answers with the deleted card, masked.
 #[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct DeleteCard;
 

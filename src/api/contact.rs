@@ -1,4 +1,5 @@
-//! Who is billed (partner-api, Contact). There is no documented way to search or change one.
+//! Contacts: the people who are billed (partner-api, Contact). There is no documented way to search
+//! or change one.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +8,7 @@ use crate::api::audit::Audit;
 use crate::api::rules::{self, FieldProblem};
 use crate::api::{Auth, Endpoint, Host, Method};
 
-/// The request that makes a contact.
+/// The request that creates a contact.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("required" = ["first_name", "last_name"]))]
@@ -18,7 +19,7 @@ pub struct NewContact {
     /// Family name.
     #[schemars(regex(pattern = r"\S"))]
     pub last_name: String,
-    /// Where invoices go.
+    /// E-mail addresses that receive the invoices.
     pub email_addresses: Vec<NewEmailAddress>,
     /// `person`.
     #[serde(rename = "type")]
@@ -45,13 +46,13 @@ pub struct NewEmailAddress {
 pub struct Contact {
     /// `p_…`.
     pub id: String,
-    /// Its making.
+    /// Creation of the contact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<Audit>,
-    /// Its last change.
+    /// Last change of the contact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modified: Option<Audit>,
-    /// For test invoices only?
+    /// True for a contact of test invoices only.
     pub test_mode: bool,
     /// Whole name.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,7 +60,7 @@ pub struct Contact {
     /// Family name first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sort_name: Option<String>,
-    /// As shown.
+    /// Name for display.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
     /// Given name.
@@ -68,19 +69,19 @@ pub struct Contact {
     /// Family name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_name: Option<String>,
-    /// The address mail goes to.
+    /// The address that receives mail.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preferred_email: Option<String>,
-    /// The merchant's code for it.
+    /// The merchant's code for the contact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contact_code: Option<String>,
-    /// The organization that owns it.
+    /// Id of the organization that owns the contact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner_id: Option<String>,
-    /// That organization.
+    /// The organization that owns the contact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<Owner>,
-    /// Its addresses.
+    /// Addresses of the contact.
     pub email_addresses: Vec<EmailAddress>,
     /// `person`.
     #[serde(rename = "type")]
@@ -91,26 +92,26 @@ pub struct Contact {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Owner {
-    /// Its id.
+    /// Id of the organization.
     pub id: String,
-    /// Of test mode?
+    /// True in test mode.
     pub test_mode: bool,
-    /// Its own owner.
+    /// The organization's own owner.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner_id: Option<String>,
-    /// Its address.
+    /// The organization's e-mail address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preferred_email: Option<String>,
-    /// Its name.
+    /// The organization's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Its name for sorting.
+    /// The organization's name for sorting.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sort_name: Option<String>,
     /// `organization`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// As shown.
+    /// Name for display.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
 }
@@ -121,22 +122,22 @@ pub struct Owner {
 pub struct EmailAddress {
     /// `eml_…`.
     pub id: String,
-    /// Its making.
+    /// Creation of the address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<Audit>,
-    /// Its last change.
+    /// Last change of the address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modified: Option<Audit>,
     /// The address.
     pub address: String,
-    /// Does mail go there?
+    /// True where mail is sent to this address.
     pub preferred: bool,
     /// `email_address`.
     #[serde(rename = "type")]
     pub kind: String,
 }
 
-/// Everything wrong with a new contact, all at once (partner-api, POST /contacts).
+/// Returns every problem of a new contact, all at once (partner-api, POST /contacts).
 pub fn rules(new: &NewContact) -> Vec<FieldProblem> {
     let mut problems = rules::Problems::default();
     problems.required("first_name", "First name", &new.first_name);
@@ -153,7 +154,7 @@ pub fn rules(new: &NewContact) -> Vec<FieldProblem> {
     problems.into_list()
 }
 
-/// Makes a contact. Nothing can prove afterwards whether it was made.
+/// Creates a contact. There is no later proof of the creation.
 #[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct CreateContact;
 

@@ -1,7 +1,9 @@
-//! The portal link that the partner hands to a payer itself (partner-api, POST /invoices: the contact hash).
+//! The portal link that the partner hands to a payer itself (partner-api, POST /invoices: the
+//! contact hash).
 //!
-//! The documents say that a contact hash gives a `url`, to be sent only after the invoice exists, and do not
-//! show the endpoint. Its path and form here are our own choice (docs/assumptions.md); the documents win.
+//! The documents mention that a contact hash gives a `url`, to be sent only after the invoice
+//! exists, and do not show the endpoint. Its path and form here are our own choice
+//! (docs/assumptions.md); the documents win.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,16 +12,16 @@ use crate::api::wire::exposed;
 use crate::api::{Auth, Endpoint, Host, Method};
 use crate::base::secret::Secret;
 
-/// A contact hash: whoever has its link sees what the contact is asked to pay.
+/// A contact hash: anyone with its link sees the contact's open payments.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ContactHash {
-    /// Where the payer goes.
+    /// Address of the payer's page.
     #[serde(serialize_with = "exposed")]
     pub url: Option<Secret>,
 }
 
-/// Makes a contact hash. It sends nothing.
+/// Creates a contact hash. It sends nothing.
 #[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct CreateContactHash;
 

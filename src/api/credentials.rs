@@ -7,7 +7,7 @@ use crate::api::{Auth, Endpoint, Host, Method, wire};
 use crate::base::secret::Secret;
 
 wire::words! {
-    /// What an account takes.
+    /// Payment type of an account.
     AccountType {
         /// Cards.
         Card = "MerchantAccount",
@@ -16,15 +16,15 @@ wire::words! {
     }
 }
 
-/// Everything that a partner learns of a merchant that authorised it.
+/// A merchant's data after it authorised the partner.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct GatewayCredentials {
     /// The partner application's name.
     pub application: String,
-    /// Who authorised.
+    /// The person who authorised.
     pub user: User,
-    /// For whom.
+    /// The merchant that was authorised.
     pub merchant: MerchantProfile,
     /// Accounts of test-mode keys.
     pub test_accounts: Vec<Account>,
@@ -45,7 +45,7 @@ pub struct User {
     /// E-mail address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
-    /// Is it the merchant's owner?
+    /// True for the merchant's owner.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<bool>,
     /// `admin`, `charge`, `schedule_charge`, `refund`, `tag_transactions`, `view_reports`.
@@ -57,7 +57,7 @@ pub struct User {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct MerchantProfile {
-    /// Its name.
+    /// Name of the merchant.
     pub name: String,
     /// Street line.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,22 +86,22 @@ pub struct MerchantProfile {
     /// Web site.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub website: Option<String>,
-    /// Shown to payers.
+    /// E-mail address for payers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub support_email: Option<String>,
-    /// Shown to payers.
+    /// Telephone number for payers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub support_phone: Option<String>,
-    /// Who hears of payments.
+    /// Address that is notified of payments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub email_success_to: Option<String>,
-    /// Who hears of failures.
+    /// Address that is notified of failures.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub email_failure_to: Option<String>,
-    /// Must every payment carry a reference?
+    /// True where every payment must carry a reference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference_required: Option<bool>,
-    /// What the merchant calls the reference.
+    /// The merchant's name for the reference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference_label: Option<String>,
 }
@@ -110,24 +110,24 @@ pub struct MerchantProfile {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Account {
-    /// Its name.
+    /// Name of the account.
     pub name: String,
     /// Card or electronic check.
     #[serde(rename = "type")]
     pub kind: AccountType,
     /// Three letters.
     pub currency: String,
-    /// May it carry recurring charges?
+    /// True where the account may carry recurring charges.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recurring_charges_enabled: Option<bool>,
-    /// What `account_id` names.
+    /// The value for `account_id` in requests.
     pub id: String,
     /// The merchant's public key, 24 characters.
     pub public_key: String,
     /// The secret key for the gateway.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::exposed")]
     pub secret_key: Option<Secret>,
-    /// Is it a trust account? A string on the wire.
+    /// True for a trust account. A string on the wire.
     #[serde(with = "wire::text_bool")]
     #[schemars(with = "String", extend("enum" = ["true", "false"]))]
     pub trust_account: bool,

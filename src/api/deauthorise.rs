@@ -1,10 +1,11 @@
-//! A merchant's authorization is given back (partner-api, deauthorize application).
+//! Withdrawal of a merchant's authorisation (partner-api, deauthorize application).
 
 use schemars::JsonSchema;
 
 use crate::api::{Auth, Endpoint, Host, Method};
 
-/// Revokes what a merchant gave this partner: every key and token of it ends. Answers 200 with an empty body.
+/// Revokes a merchant's authorisation of this partner: every key and token of it ends. Answers 200
+/// with an empty body.
 #[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct Deauthorise;
 

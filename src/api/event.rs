@@ -7,13 +7,13 @@ use crate::api::query::{Holds, PAGE, PAGE_SIZE, Parameter};
 use crate::api::wire::Timestamp;
 use crate::api::{Auth, Endpoint, Host, Method, Page};
 
-/// One change.
+/// One change of an object.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Event {
     /// 22 characters.
     pub id: String,
-    /// When.
+    /// Time of the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<Timestamp>,
     /// Such as `transaction.authorized`.

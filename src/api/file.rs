@@ -1,8 +1,8 @@
-//! Files for invoices (partner-api, Invoice, attachments): uploaded under a contact, processed, then named by
-//! an invoice.
+//! Files for invoices (partner-api, Invoice, attachments): uploaded under a contact, processed,
+//! then named by an invoice.
 //!
-//! The documents speak of the upload and of its processing, and show neither. Paths and forms here are our own
-//! choice (docs/assumptions.md); the documents win.
+//! The documents mention the upload and its processing, and show neither. Paths and forms here are
+//! our own choice (docs/assumptions.md); the documents win.
 
 use data_encoding::BASE64;
 use schemars::JsonSchema;
@@ -12,9 +12,9 @@ use crate::api::invoice::FileReference;
 use crate::api::rules::{FieldProblem, Problems};
 use crate::api::{Auth, Endpoint, Host, Method};
 
-/// A file has at most so many bytes.
+/// Maximum size of a file, in bytes.
 pub const FILE_BYTES_MAX: u64 = 10 << 20;
-/// A file's name has at most so many characters.
+/// Maximum length of a file's name, in characters.
 pub const FILE_NAME_LENGTH_MAX: usize = 255;
 /// The `processing_state` of a file that an invoice may name (partner-api, Invoice).
 pub const COMPLETED: &str = "completed";
@@ -26,18 +26,21 @@ pub const PROCESSING: &str = "processing";
 #[serde(default)]
 #[schemars(extend("required" = ["file_name", "content"]))]
 pub struct NewFile {
-    /// Its name, as the payer sees it.
+    /// The file's name, as the payer sees it.
     #[schemars(
         length(min = 1, max = FILE_NAME_LENGTH_MAX),
         regex(pattern = r"^[^/\\\x00-\x1f\x7f]*[^/\\\s\x00-\x1f\x7f][^/\\\x00-\x1f\x7f]*$")
     )]
     pub file_name: String,
-    /// Its bytes in base64.
+    /// The file's bytes in base64.
     #[schemars(extend("contentEncoding" = "base64"))]
     pub content: String,
 }
 
-/// The bytes of a new file. Errors: everything wrong with it, all at once.
+/// Decodes the bytes of a new file.
+///
+/// # Errors
+/// Every problem of the file, all at once.
 pub fn bytes(new: &NewFile) -> Result<Vec<u8>, Vec<FieldProblem>> {
     let mut problems = Problems::default();
     problems.required("file_name", "File name", &new.file_name);
@@ -74,7 +77,7 @@ impl Endpoint for UploadFile {
     type Reply = FileReference;
 }
 
-/// Reads how far the processing of a file is.
+/// Reads the processing state of a file.
 #[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct GetFile;
 

@@ -1,4 +1,5 @@
-//! Invoices for contacts (partner-api, Invoice). They cannot be read back: only made.
+//! Invoices for contacts (partner-api, Invoice). The service creates them, but offers no way to
+//! read them back.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,31 +10,32 @@ use crate::api::rules::{FieldProblem, Problems, is_email};
 use crate::api::wire::Timestamp;
 use crate::api::{Auth, Endpoint, Host, Method};
 
-/// The request that makes an invoice.
+/// The request that creates an invoice.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("required" = ["contact_id", "bank_account_id", "invoice_date"]))]
 pub struct NewInvoice {
-    /// Who is billed, `p_…`.
+    /// The contact that is billed, `p_…`.
     pub contact_id: String,
-    /// Where the money goes, `bank_…`.
+    /// The bank account that receives the money, `bank_…`.
     pub bank_account_id: String,
-    /// Shown in the portal; required.
+    /// Date of the invoice, shown in the portal; required.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub invoice_date: Option<Timestamp>,
     /// Three letters.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = r"^[A-Z]{3}$"))]
     pub currency: Option<String>,
-    /// Shown in the portal.
+    /// Reference, shown in the portal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
-    /// Unique per invoice in the partner's world; prevents duplicates.
+    /// The partner's id of the invoice, unique among all of the partner's invoices; prevents
+    /// duplicates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_id: Option<String>,
-    /// What is billed.
+    /// The billed lines.
     pub line_items: Vec<NewLineItem>,
-    /// Who gets an e-mail with the portal link.
+    /// E-mails with the portal link.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub invoice_messages: Vec<NewInvoiceMessage>,
     /// Files uploaded before.
@@ -49,7 +51,7 @@ pub struct NewInvoice {
 #[serde(default)]
 #[schemars(extend("required" = ["rate_per_quantity", "quantity", "rate_type"]))]
 pub struct NewLineItem {
-    /// For reference.
+    /// Description of the line, for reference.
     pub description: String,
     /// The line's charge in minor units.
     #[schemars(regex(pattern = r"^(0|[1-9][0-9]{0,13})$"))]
@@ -67,7 +69,7 @@ pub struct NewLineItem {
 #[serde(default)]
 #[schemars(extend("required" = ["email_addresses"]))]
 pub struct NewInvoiceMessage {
-    /// Who gets it.
+    /// Addresses that receive the e-mail.
     #[schemars(length(min = 1), inner(email))]
     pub email_addresses: Vec<String>,
     /// Replaces the default subject.
@@ -93,18 +95,18 @@ pub struct Attachment {
 pub struct Invoice {
     /// `i_…`.
     pub id: String,
-    /// Its making.
+    /// Creation of the invoice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<Audit>,
-    /// Its last change.
+    /// Last change of the invoice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modified: Option<Audit>,
     /// `pending` at creation.
     pub status: String,
-    /// Given by the service.
+    /// Number given by the service.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub invoice_number: Option<String>,
-    /// As asked.
+    /// Date of the invoice, as requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub invoice_date: Option<Timestamp>,
     /// Minor units.
@@ -113,41 +115,41 @@ pub struct Invoice {
     pub total_amount_due: i64,
     /// Minor units.
     pub amount_paid: i64,
-    /// A test invoice?
+    /// True for a test invoice.
     pub test_mode: bool,
     /// Three letters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
-    /// Where the money goes.
+    /// The bank account that receives the money.
     pub bank_account_id: String,
     /// The merchant's organization.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner_id: Option<String>,
-    /// Who is billed.
+    /// The contact that is billed.
     pub contact_id: String,
     /// A summary of the contact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contact: Option<Contact>,
-    /// What was paid, empty at creation.
+    /// Payments of the invoice; empty at creation.
     pub invoice_payments: Vec<InvoicePayment>,
     /// The lines.
     pub items: Vec<LineItem>,
-    /// The same lines again.
+    /// The lines once more, as `items` has them.
     pub line_items: Vec<LineItem>,
     /// E-mails sent.
     pub invoice_messages: Vec<InvoiceMessage>,
-    /// Empty at creation.
+    /// Scheduled payment requests; empty at creation.
     pub scheduled_payment_requests: Vec<serde_json::Value>,
-    /// Shown in the portal.
+    /// Reference, shown in the portal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
-    /// The partner's id.
+    /// The partner's id of the invoice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_id: Option<String>,
     /// `sent` once e-mails are sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub presentment_status: Option<String>,
-    /// Its files.
+    /// Attached files.
     pub attachments: Vec<FileReference>,
     /// `invoice`.
     #[serde(rename = "type")]
@@ -162,19 +164,19 @@ pub struct InvoicePayment {
     pub id: String,
     /// Minor units.
     pub amount: i64,
-    /// What of it pays no invoice; minor units.
+    /// The part of the amount that pays no invoice; minor units.
     pub unallocated_amount: i64,
-    /// The charge.
+    /// The charge's transaction.
     pub transaction_id: String,
     /// `credit_card` or `bank_account`.
     pub payment_type: String,
     /// `VISA`, …; for cards.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub card_type: Option<String>,
-    /// The end of the number.
+    /// The last digits of the number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last4_digits: Option<String>,
-    /// `authorized`, and what became of it.
+    /// `authorized`, then the payment's later status.
     pub status: String,
 }
 
@@ -184,12 +186,12 @@ pub struct InvoicePayment {
 pub struct LineItem {
     /// `li_…`.
     pub id: String,
-    /// For reference.
+    /// Description of the line, for reference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Minor units, as a string.
     pub rate_per_quantity: String,
-    /// As a string.
+    /// Quantity, as a string.
     pub quantity: String,
     /// `units`.
     pub rate_type: String,
@@ -203,18 +205,18 @@ pub struct LineItem {
 pub struct InvoiceMessage {
     /// `imsg_…`.
     pub id: String,
-    /// Its making.
+    /// Creation of the message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<Audit>,
-    /// Its last change.
+    /// Last change of the message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modified: Option<Audit>,
-    /// Who got it.
+    /// Addresses that received the e-mail.
     pub email_addresses: Vec<String>,
-    /// Its subject.
+    /// Subject of the e-mail.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// Its HTML text.
+    /// HTML text of the e-mail.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
     /// `sent`.
@@ -230,13 +232,13 @@ pub struct InvoiceMessage {
 pub struct FileReference {
     /// `fref_…`.
     pub id: String,
-    /// Its making.
+    /// Creation of the file reference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<Audit>,
-    /// Its last change.
+    /// Last change of the file reference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modified: Option<Audit>,
-    /// Its name.
+    /// Name of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_name: Option<String>,
     /// `completed`.
@@ -247,7 +249,7 @@ pub struct FileReference {
     pub kind: String,
 }
 
-/// Everything wrong with a new invoice, all at once (partner-api, POST /invoices).
+/// Returns every problem of a new invoice, all at once (partner-api, POST /invoices).
 pub fn rules(new: &NewInvoice) -> Vec<FieldProblem> {
     let mut problems = Problems::default();
     problems.required("contact_id", "Contact", &new.contact_id);
@@ -293,7 +295,7 @@ fn is_currency(code: &str) -> bool {
     code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
-/// Makes an invoice and sends its e-mails; `source_id` makes it once only.
+/// Creates an invoice and sends its e-mails; `source_id` prevents a second creation.
 #[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct CreateInvoice;
 

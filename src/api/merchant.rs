@@ -13,24 +13,24 @@ use crate::api::{Auth, Endpoint, Host, Method};
 pub struct Merchant {
     /// 22 characters.
     pub id: String,
-    /// Its making.
+    /// Creation of the merchant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<Timestamp>,
-    /// Its last change.
+    /// Last change of the merchant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modified: Option<Timestamp>,
-    /// Its name.
+    /// Name of the merchant.
     pub name: String,
     /// The public key of the key's mode.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub public_key: Option<String>,
-    /// Whom to ask.
+    /// Name of the contact person.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contact_name: Option<String>,
-    /// Where.
+    /// E-mail address of the contact person.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contact_email: Option<String>,
-    /// Where.
+    /// Telephone number of the contact person.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contact_phone: Option<String>,
     /// Street line.
@@ -54,13 +54,13 @@ pub struct Merchant {
     /// IANA or Rails-style zone name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timezone: Option<String>,
-    /// Who may call.
+    /// Address ranges that may call the API.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api_allowed_ip_address_ranges: Option<String>,
-    /// Webhook URLs, comma-separated.
+    /// Webhook URLs for live events, comma-separated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub live_events_urls: Option<String>,
-    /// Webhook URLs, comma-separated.
+    /// Webhook URLs for test events, comma-separated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test_events_urls: Option<String>,
     /// Card accounts.
@@ -69,8 +69,8 @@ pub struct Merchant {
     pub ach_accounts: Vec<MerchantAccount>,
 }
 
-/// Makes a struct of an account: its own fields, and between them what both the answer and a change say of the payments that
-/// the account takes.
+/// Defines a struct of an account: its own fields, and between them the payment settings that both
+/// the answer and a change share.
 macro_rules! account {
     ($(#[$about:meta])* $name:ident { $($before:tt)* } { $($after:tt)* }) => {
         $(#[$about])*
@@ -78,34 +78,34 @@ macro_rules! account {
         #[serde(default)]
         pub struct $name {
             $($before)*
-            /// When a CVV refuses a charge; cards.
+            /// When the CVV check refuses a charge; cards.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub cvv_policy: Option<String>,
-            /// When an address refuses a charge; cards.
+            /// When the address check refuses a charge; cards.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub avs_policy: Option<String>,
-            /// Does a CVV that matches make good an address that does not? Cards.
+            /// True where a matching CVV outweighs a failed address check; cards.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub ignore_avs_failure_if_cvv_match: Option<bool>,
-            /// Comma-separated; cards.
+            /// Required fields of a payment, comma-separated; cards.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub required_payment_fields: Option<String>,
-            /// When a CVV refuses a swiped card; cards.
+            /// When the CVV check refuses a swiped card; cards.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub swipe_cvv_policy: Option<String>,
-            /// When an address refuses a swiped card; cards.
+            /// When the address check refuses a swiped card; cards.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub swipe_avs_policy: Option<String>,
-            /// The same of a swiped card; cards.
+            /// True where a matching CVV of a swiped card outweighs a failed address check; cards.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub swipe_ignore_avs_failure_if_cvv_match: Option<bool>,
-            /// Comma-separated, of a swiped card; cards.
+            /// Required fields of a payment with a swiped card, comma-separated; cards.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub swipe_required_payment_fields: Option<String>,
-            /// Comma-separated; empty: all.
+            /// Allowed countries, comma-separated; empty: all.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub transaction_allowed_countries: Option<String>,
-            /// Comma-separated or `*`; cards.
+            /// Accepted card types, comma-separated, or `*`; cards.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub accepted_card_types: Option<String>,
             $($after)*
@@ -116,39 +116,39 @@ macro_rules! account {
 account! {
     /// One account of the merchant (service-facts, 69).
     MerchantAccount {
-        /// The id that `account_id` names.
+        /// The id for `account_id` in requests.
         pub id: String,
-        /// Its making.
+        /// Creation of the account.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub created: Option<Timestamp>,
-        /// Its last change.
+        /// Last change of the account.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub modified: Option<Timestamp>,
         /// `ACTIVE`, `INACTIVE` or `DELETED`.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub status: Option<String>,
-        /// Its name.
+        /// Name of the account.
         pub name: String,
-        /// Taken where no account is named?
+        /// True for the default account of its type.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub primary: Option<bool>,
         /// Three letters.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub currency: Option<String>,
-        /// A trust account?
+        /// True for a trust account.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub trust_account: Option<bool>,
     } {
-        /// Masked; electronic checks.
+        /// Routing number, masked; electronic checks.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub routing_number: Option<String>,
-        /// Masked; electronic checks.
+        /// Account number, masked; electronic checks.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub account_number: Option<String>,
         /// `CHECKING` or `SAVINGS`; electronic checks.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub account_type: Option<String>,
-        /// The bank; electronic checks.
+        /// Name of the bank; electronic checks.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub bank_name: Option<String>,
     }
@@ -157,16 +157,17 @@ account! {
 account! {
     /// A merchant's change of an account: absent fields stay (service-facts, 69 and 71).
     AccountChange {
-        /// Its name.
+        /// Name of the account.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub name: Option<String>,
-        /// Taken where no account is named? Only `true` changes anything: one account of a type is.
+        /// Makes this account the default of its type; only `true` has an effect, since one account
+        /// always is.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub primary: Option<bool>,
     } {}
 }
 
-/// How clients test a key (service-facts, 67).
+/// Reads the merchant; clients test a key with this call (service-facts, 67).
 #[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct GetMerchant;
 
@@ -180,21 +181,21 @@ impl Endpoint for GetMerchant {
     type Reply = Merchant;
 }
 
-/// What a merchant changes of itself: what is absent stays (service-facts, 67, 68 and 71).
+/// A merchant's change of itself: absent fields stay (service-facts, 67, 68 and 71).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct MerchantChange {
-    /// Its name; never blank.
+    /// Name of the merchant; never blank.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = NAME_LENGTH_MAX), regex(pattern = r"\S"))]
     pub name: Option<String>,
-    /// Whom to ask.
+    /// Name of the contact person.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contact_name: Option<String>,
-    /// Where.
+    /// E-mail address of the contact person.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contact_email: Option<String>,
-    /// Where.
+    /// Telephone number of the contact person.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contact_phone: Option<String>,
     /// Street line.
@@ -215,13 +216,13 @@ pub struct MerchantChange {
     /// Two letters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub country: Option<String>,
-    /// Who may call: ranges, separated by commas; empty: everybody.
+    /// Address ranges that may call the API, comma-separated; empty: every address may.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api_allowed_ip_address_ranges: Option<String>,
-    /// Webhook URLs, comma-separated; empty: none.
+    /// Webhook URLs for live events, comma-separated; empty: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub live_events_urls: Option<String>,
-    /// Webhook URLs, comma-separated; empty: none.
+    /// Webhook URLs for test events, comma-separated; empty: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test_events_urls: Option<String>,
 }
@@ -268,7 +269,7 @@ impl Endpoint for PatchAchAccount {
     type Reply = MerchantAccount;
 }
 
-/// What is cleared of a merchant's test data; none of the two: everything (service-facts, 70).
+/// The parts of a merchant's test data to clear; neither: all of it (service-facts, 70).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Purge {

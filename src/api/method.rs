@@ -1,4 +1,4 @@
-//! How somebody pays: what a request names, and what an answer shows (gateway-api, Payment method).
+//! Payment methods, as requests name them and as answers show them (gateway-api, Payment method).
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use std::borrow::Cow;
@@ -12,7 +12,7 @@ use crate::api::card::NewCard;
 use crate::api::wire::{self, Timestamp};
 
 wire::words! {
-    /// The two ways to pay.
+    /// The two kinds of payment method.
     MethodKind {
         /// A card.
         Card = "card",
@@ -36,16 +36,16 @@ wire::words! {
         DinersClub = "DINERS_CLUB",
         /// JCB.
         Jcb = "JCB",
-        /// None of these.
+        /// None of the others.
         Unknown = "UNKNOWN",
     }
 }
 
-/// The word `card` in a request; whatever was read.
+/// The word `card` in a request; reading accepts any value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CardWord;
 
-/// The word `bank` in a request; whatever was read.
+/// The word `bank` in a request; reading accepts any value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BankWord;
 
@@ -82,7 +82,7 @@ macro_rules! constant_word {
 constant_word!(CardWord, "card");
 constant_word!(BankWord, "bank");
 
-/// A method in a request: an id of something saved, or the details themselves.
+/// A method in a request: the id of a saved method, or the details themselves.
 #[derive(Debug, Clone, PartialEq)]
 pub enum MethodRef {
     /// A saved card, saved bank, payment method or one-time token.
@@ -134,27 +134,27 @@ impl<'de> Deserialize<'de> for MethodRef {
     }
 }
 
-/// A method in an answer, masked: inside a transaction, saved, or as a one-time token. Each has some of
-/// these fields (gateway-api, Payment method, Saved card, Saved bank, One-time token).
+/// A method in an answer, masked: inside a transaction, saved, or as a one-time token. Each form
+/// has some of these fields (gateway-api, Payment method, Saved card, Saved bank, One-time token).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct PaymentMethod {
-    /// What was saved, where it was; what `method` or `token_id` names.
+    /// Id of a saved method or token, for `method` or `token_id` in requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// `card` or `bank`.
     #[serde(rename = "type")]
     pub kind: MethodKind,
-    /// Saved or token: the partner's reference.
+    /// The partner's reference; of a saved method or token.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
-    /// Saved or token: a text.
+    /// A free text; of a saved method or token.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// A card number, masked but for the last four digits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub number: Option<String>,
-    /// The brand.
+    /// Brand of the card.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub card_type: Option<CardType>,
     /// 1 to 12.
@@ -178,10 +178,10 @@ pub struct PaymentMethod {
     /// `business`, for a business.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account_holder_type: Option<String>,
-    /// The bank.
+    /// Name of the bank.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bank_name: Option<String>,
-    /// The holder.
+    /// Name of the holder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// An individual's given name.
@@ -217,13 +217,13 @@ pub struct PaymentMethod {
     /// Equal for equal numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
-    /// Token: whatever else was sent along.
+    /// Additional data of the token's request; of a token.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub form_data: Option<Value>,
-    /// Saved: its making.
+    /// Creation; of a saved method.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<Timestamp>,
-    /// Saved: its last change.
+    /// Last change; of a saved method.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modified: Option<Timestamp>,
 }

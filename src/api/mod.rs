@@ -1,9 +1,9 @@
 //! The service's HTTP contract, shared by the client and the sandbox.
 //!
-//! One endpoint is one small type: where it lives, who may call it, what it takes and what it
-//! answers. The client builds a [`Call`] from it; the sandbox routes by it; so the two cannot
-//! disagree about a path. Sharing types cannot prove either side right: the reference documents
-//! and other people's clients do that.
+//! One endpoint is one small type: its address, its required credential, its request and its reply.
+//! The client builds a [`Call`] from it and the sandbox routes by it, so the two cannot disagree
+//! about a path. Shared types cannot prove either side right: the reference documents and other
+//! people's clients do that.
 
 pub mod application;
 pub mod audit;
@@ -50,15 +50,15 @@ use serde::{Deserialize, Serialize};
 /// One page of a list answer (gateway-api, Search results).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Page<T> {
-    /// The page answered, from 1.
+    /// Number of this page, from 1.
     pub page: u64,
-    /// How many results a page holds at most.
+    /// Maximum number of results in a page.
     pub page_size: u64,
-    /// How many results there are over all pages.
+    /// Number of results over all pages.
     pub total_entries: u64,
     /// The results of this page.
     pub results: Vec<T>,
 }
 
-/// The largest `page_size` a list takes (gateway-api, Limits).
+/// The largest `page_size` that a list accepts (gateway-api, Limits).
 pub const PAGE_SIZE_MAX: u64 = 100;

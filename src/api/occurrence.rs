@@ -10,17 +10,17 @@ use crate::api::wire::{self, Timestamp};
 use crate::api::{Auth, Endpoint, Host, Method, Page};
 
 wire::words! {
-    /// Where an occurrence stands (gateway-api; service-facts, 59).
+    /// Status of an occurrence (gateway-api; service-facts, 59).
     OccurrenceStatus {
-        /// Waits for its date.
+        /// Waiting for its date.
         Pending = "PENDING",
-        /// Is being paid.
+        /// Being paid.
         Paying = "PAYING",
         /// Paid.
         Paid = "PAID",
         /// The last attempt was declined.
         Failed = "FAILED",
-        /// Not collected by itself any more.
+        /// Excluded from automatic collection.
         Ignored = "IGNORED",
     }
 }
@@ -31,27 +31,27 @@ wire::words! {
 pub struct Occurrence {
     /// 22 characters.
     pub id: String,
-    /// Its recurring charge.
+    /// Id of its recurring charge.
     pub recurring_charge_id: String,
     /// Minor units.
     pub amount: i64,
-    /// Where it stands.
+    /// Status of the occurrence.
     pub status: OccurrenceStatus,
-    /// When.
+    /// Date on which the payment is due.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub due_date: Option<NaiveDate>,
-    /// Payments tried.
+    /// Number of attempted payments.
     pub attempts: i64,
-    /// The last of them.
+    /// Time of the last attempt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_attempt: Option<Timestamp>,
-    /// Oldest first.
+    /// Transactions of the attempts, oldest first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transactions: Option<Vec<Transaction>>,
-    /// Its making.
+    /// Creation of the occurrence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<Timestamp>,
-    /// Its last change.
+    /// Last change of the occurrence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modified: Option<Timestamp>,
 }
@@ -85,7 +85,7 @@ impl Endpoint for GetOccurrence {
     type Reply = Occurrence;
 }
 
-/// Pays early, or tries an ignored or failed one again.
+/// Pays an occurrence early, or retries an ignored or failed one.
 #[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct PayOccurrence;
 
@@ -99,7 +99,7 @@ impl Endpoint for PayOccurrence {
     type Reply = Occurrence;
 }
 
-/// Takes one out of the automatic collection.
+/// Excludes an occurrence from automatic collection.
 #[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct IgnoreOccurrence;
 

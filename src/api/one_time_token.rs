@@ -8,16 +8,16 @@ use crate::api::card::NewCard;
 use crate::api::method::PaymentMethod;
 use crate::api::{Auth, Endpoint, Host, Method};
 
-/// How long a token lives, in minutes (gateway-api, Limits).
+/// Lifetime of a token, in minutes (gateway-api, Limits).
 pub const TOKEN_LIFE_MINUTES: i64 = 5;
 
-/// What a token is made of.
+/// Payment details that a token is made of.
 #[derive(Debug, Clone, PartialEq, JsonSchema)]
 #[schemars(untagged)]
 pub enum Details {
-    /// A card's.
+    /// Details of a card.
     Card(Box<NewCard>),
-    /// A bank account's.
+    /// Details of a bank account.
     Bank(Box<NewBank>),
 }
 
@@ -35,7 +35,7 @@ impl Endpoint for CreateToken {
     type Reply = PaymentMethod;
 }
 
-/// Reads a token that has not been used, to fill a form again.
+/// Reads an unused token, to fill a form again.
 #[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct GetToken;
 

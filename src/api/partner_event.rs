@@ -1,8 +1,9 @@
-//! What the service tells the partner by itself (partner-api, Events): the body of a POST to the Event URL.
+//! Webhooks from the service to the partner (partner-api, Events): the body of a POST to the Event
+//! URL.
 //!
-//! Reading forgives everything but JSON that is no object: an unknown type, a field of another form and
-//! fields that are not named are passed over, because a notification that is refused comes again 25 times.
-//! Nothing signs it: it is a hint, never a proof.
+//! Parsing accepts everything but JSON that is no object. It ignores an unknown type, a field of
+//! another form and undocumented fields, because the service repeats a refused webhook 25 times. No
+//! signature protects the body: it is a hint, never a proof.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -12,9 +13,9 @@ use crate::api::wire::{self, words};
 use crate::base::secret::Secret;
 
 words! {
-    /// What happened.
+    /// Type of a partner event.
     PartnerEventType {
-        /// An application was approved and its merchant made.
+        /// An application was approved and its merchant created.
         Provisioned = "merchant.provisioned",
         /// An application was denied.
         Declined = "merchant_application.declined",
@@ -22,38 +23,37 @@ words! {
 }
 
 words! {
-    /// Why an application was denied; more is not disclosed.
+    /// Reason for a denied application; the service discloses no more.
     DeclineReason {
         /// The same applicant applied before.
         DuplicateApplication = "duplicate_application",
-        /// The merchant exists.
+        /// The merchant exists already.
         DuplicateMerchant = "duplicate_merchant",
-        /// Anything else.
+        /// Any other reason.
         Unexplained = "other",
     }
 }
 
-/// The body of a notification.
+/// The body of a webhook.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Notification {
-    /// What happened, in no order.
+    /// The events, in no order.
     pub events: Vec<PartnerEvent>,
 }
 
-/// One thing that happened.
+/// One event.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct PartnerEvent {
-    /// What.
+    /// Type of the event.
     #[serde(rename = "type")]
     pub kind: PartnerEventType,
-    /// Why an application was denied; it stands beside the data.
+    /// Reason for a denied application; the service sends it beside the data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<DeclineReason>,
-    /// About what.
     pub data: PartnerEventData,
 }
 
-/// What an event is about.
+/// Subject of an event.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct PartnerEventData {
     /// The code to exchange for the new merchant's token.
@@ -68,14 +68,14 @@ pub struct PartnerEventData {
 }
 
 impl PartnerEvent {
-    /// An application was approved.
+    /// Makes the event of an approved application.
     pub fn provisioned(reference: &str, auth_code: Secret) -> Self {
         let reference = Some(reference.to_owned());
         let data = PartnerEventData { auth_code: Some(auth_code), id: None, reference };
         Self { kind: PartnerEventType::Provisioned, reason: None, data }
     }
 
-    /// An application was denied.
+    /// Makes the event of a denied application.
     pub fn declined(reference: &str, id: ApplicationId, reason: DeclineReason) -> Self {
         let reference = Some(reference.to_owned());
         let data = PartnerEventData { auth_code: None, id: Some(id), reference };

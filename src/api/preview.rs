@@ -1,4 +1,4 @@
-//! What a recurring charge would do (gateway-api, GET /v1/recurring/charges/schedule).
+//! Preview of a recurring charge (gateway-api, GET /v1/recurring/charges/schedule).
 
 use chrono::NaiveDate;
 use schemars::JsonSchema;
@@ -9,12 +9,12 @@ use crate::api::recurring::Schedule;
 use crate::api::rules::AMOUNT_MAX;
 use crate::api::{Auth, Endpoint, Host, Method};
 
-/// Occurrences that a preview shows at most (gateway-api, Limits).
+/// Maximum occurrences in a preview (gateway-api, Limits).
 pub const PREVIEW_OCCURRENCES_MAX: u64 = 100;
-/// Occurrences that a preview shows by default.
+/// Occurrences in a preview by default.
 pub const PREVIEW_OCCURRENCES_DEFAULT: u64 = 10;
 
-/// What a preview reckons with; sent as the body of a GET.
+/// Input of a preview; sent as the body of a GET.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("required" = ["amount", "schedule"]))]
@@ -23,35 +23,35 @@ pub struct PreviewRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = AMOUNT_MAX))]
     pub amount: Option<i64>,
-    /// A limit of payments.
+    /// Maximum number of payments.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_occurrences: Option<i64>,
-    /// A limit of money, minor units.
+    /// Maximum amount to collect, minor units.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = AMOUNT_MAX))]
     pub max_amount: Option<i64>,
-    /// When.
+    /// Schedule of the payments.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("required" = ["interval_unit", "interval_delay"]))]
     pub schedule: Option<Schedule>,
 }
 
-/// What a recurring charge would do.
+/// The predicted course of a recurring charge.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Preview {
     /// Minor units of each occurrence.
     pub amount: i64,
-    /// As asked.
+    /// Maximum number of payments, as requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_occurrences: Option<i64>,
-    /// As asked, minor units.
+    /// Maximum amount to collect, as requested, minor units.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_amount: Option<i64>,
-    /// Nothing collected yet.
+    /// Payments so far: none.
     pub total_occurrences: i64,
-    /// Nothing collected yet.
+    /// Minor units collected so far: none.
     pub total_amount: i64,
     /// Payments to come, where they end.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,13 +59,13 @@ pub struct Preview {
     /// Minor units to come, where they end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remaining_amount: Option<i64>,
-    /// When.
+    /// Schedule of the payments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Schedule>,
-    /// The first date.
+    /// Date of the first payment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_payment: Option<NaiveDate>,
-    /// The first of them.
+    /// The first payments.
     pub occurrences: Vec<PreviewOccurrence>,
 }
 
@@ -75,7 +75,7 @@ pub struct Preview {
 pub struct PreviewOccurrence {
     /// Minor units.
     pub amount: i64,
-    /// When.
+    /// Date on which the payment is due.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub due_date: Option<NaiveDate>,
 }
@@ -93,7 +93,7 @@ const WITH_CHARGE: Parameter = Parameter::new(
     "as if a charge of today started it; `start_date` is then today or left out",
 );
 
-/// Shows what a recurring charge would do.
+/// Shows the predicted course of a recurring charge.
 #[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct PreviewSchedule;
 

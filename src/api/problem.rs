@@ -1,4 +1,4 @@
-//! The error body of the service (service-facts, part 2) and the problem of one field.
+//! The service's error body (service-facts, part 2).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 /// The JSON body of every answer that is not 200.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Problem {
-    /// What is wrong, one entry per field or rule.
+    /// The problems, one entry per field or rule.
     #[serde(default)]
     pub messages: Vec<Message>,
 }
 
-/// One thing that is wrong with a request.
+/// One problem of a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Message {
-    /// The machine's word, such as `invalid_data` or `card_declined`.
+    /// Machine-readable code, such as `invalid_data` or `card_declined`.
     #[serde(default)]
     pub code: String,
     /// `error` or `info`.
@@ -26,31 +26,31 @@ pub struct Message {
     /// A short English text, shown to people as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// The field's path, dots for nesting; or `Type[id]` of something not found.
+    /// The field's path, dots for nesting; or `Type[id]` of a missing object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
-    /// More about a field's fault, such as `invalid_length`.
+    /// Finer code of a field's problem, such as `invalid_length`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sub_code: Option<String>,
-    /// The transaction that a decline left behind.
+    /// The transaction that records a decline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entity_id: Option<String>,
 }
 
 impl Problem {
-    /// A problem of one message with a code and a text.
+    /// Makes a problem of one message with a code and a text.
     pub fn new(code: &str, message: &str) -> Self {
         Self { messages: vec![Message::new(code, message)] }
     }
 
-    /// The first code, empty when the body held none.
+    /// Returns the first code, empty when the body held none.
     pub fn code(&self) -> &str {
         self.messages.first().map_or("", |message| message.code.as_str())
     }
 }
 
 impl Message {
-    /// An error message of the gateway with a code and a text.
+    /// Makes an error message of the gateway with a code and a text.
     pub fn new(code: &str, message: &str) -> Self {
         Self {
             code: code.to_owned(),
@@ -61,14 +61,14 @@ impl Message {
         }
     }
 
-    /// The same message, about the field or object `context`.
+    /// Sets the field or object that the message refers to.
     #[must_use]
     pub fn about(mut self, context: &str) -> Self {
         self.context = Some(context.to_owned());
         self
     }
 
-    /// The same message with a finer code.
+    /// Sets a finer code.
     #[must_use]
     pub fn sub_code(mut self, sub_code: &str) -> Self {
         self.sub_code = Some(sub_code.to_owned());

@@ -1,4 +1,4 @@
-//! The parameters of a query, as an endpoint declares them.
+//! Query parameters, as an endpoint declares them.
 
 use crate::api::PAGE_SIZE_MAX;
 use crate::api::rules::AMOUNT_MAX;
@@ -6,15 +6,13 @@ use crate::api::rules::AMOUNT_MAX;
 /// One parameter of a query; none is required.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameter {
-    /// Its name.
     pub name: &'static str,
-    /// What it may hold.
     pub holds: Holds,
-    /// What it does.
+    /// Meaning of the parameter, in words for the `OpenAPI` document.
     pub meaning: &'static str,
 }
 
-/// What a parameter may hold.
+/// Type of a parameter's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holds {
     /// Any text.
@@ -32,33 +30,33 @@ pub enum Holds {
 }
 
 impl Parameter {
-    /// A parameter.
+    /// Declares a parameter.
     pub const fn new(name: &'static str, holds: Holds, meaning: &'static str) -> Self {
         Self { name, holds, meaning }
     }
 }
 
-/// Which page of a list.
+/// Number of a list's page.
 pub const PAGE: Parameter =
     Parameter::new("page", Holds::Integer(1, i64::MAX.cast_unsigned()), "the page, from 1");
-/// How much of a list.
+/// Number of results in a page.
 pub const PAGE_SIZE: Parameter = Parameter::new(
     "page_size",
     Holds::Integer(1, PAGE_SIZE_MAX),
     "results of a page; 20 where left out",
 );
-/// Of one account alone.
+/// Restricts a list to one account.
 pub const ACCOUNT: Parameter = Parameter::new("account_id", Holds::Text, "of this account alone");
-/// Of one reference alone.
+/// Restricts a list to one reference.
 pub const REFERENCE: Parameter =
     Parameter::new("reference", Holds::Text, "with this reference alone");
-/// In which order.
+/// Order of a list.
 pub const ORDER: Parameter = Parameter::new(
     "order_by",
     Holds::Text,
     "fields separated by commas, `-` before one that falls; newest first where left out",
 );
-/// What a surcharge is reckoned for.
+/// Amount that a surcharge is calculated for.
 pub const AMOUNT: Parameter = Parameter::new(
     "amount",
     Holds::Integer(1, AMOUNT_MAX.cast_unsigned()),

@@ -1,4 +1,4 @@
-//! Every read of the service, by name: what a person may look at without a document.
+//! Every read of the service, by name: a person may run each of them without a document.
 
 use crate::api::bank::{GetBank, ListBanks};
 use crate::api::bank_account::ListBankAccounts;
@@ -21,19 +21,16 @@ use crate::api::{Auth, Call, Endpoint, Host, Method};
 /// One read.
 #[derive(Debug, Clone, Copy)]
 pub struct Read {
-    /// Its name, such as `card.list`.
+    /// The endpoint's name, such as `card.list`.
     pub name: &'static str,
-    /// The host that serves it.
     pub host: Host,
-    /// Its path, parameters in braces.
+    /// The path, parameters in braces.
     pub path: &'static str,
-    /// What lets a caller in.
     pub auth: Auth,
-    /// The parameters of its query.
     pub query: &'static [Parameter],
-    /// Whether it takes a body, as no other read does.
+    /// True for the one read that has a body.
     pub body: bool,
-    /// The field of its answer that is a secret, however deep it stands.
+    /// The secret field of the answer, at any depth.
     pub secret: Option<&'static str>,
 }
 
@@ -50,25 +47,25 @@ impl Read {
         }
     }
 
-    /// The read of this name.
+    /// Returns the read of this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         READS.iter().find(|read| read.name == name)
     }
 
-    /// The names of its path's parameters.
+    /// Returns the names of the path's parameters.
     pub fn parameters(&self) -> impl Iterator<Item = &'static str> {
         let braced = |part: &'static str| part.strip_prefix('{')?.strip_suffix('}');
         self.path.split('/').filter_map(braced)
     }
 
-    /// The call: `parameters` fill its path in order.
+    /// Makes the call; `parameters` fill the path in order.
     pub fn call(&self, parameters: &[&str], query: &[(String, String)]) -> Call {
         let call = Call::of(self.name, Method::Get, self.host, self.path, self.auth, parameters);
         Call { query: query.to_vec(), ..call }
     }
 }
 
-/// Every read.
+/// All reads.
 pub static READS: [Read; 22] = [
     Read::of::<GetBank>(),
     Read::of::<ListBanks>(),

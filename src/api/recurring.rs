@@ -1,4 +1,4 @@
-//! Charges that repeat, and their occurrences (gateway-api, Recurring charge).
+//! Recurring charges and their occurrences (gateway-api, Recurring charge).
 
 use chrono::NaiveDate;
 use schemars::JsonSchema;
@@ -18,9 +18,9 @@ pub use actions::{CancelRecurring, DeleteRecurring, NewClone, ScheduleCharge};
 pub use rules::{change_rules, clone_rules, recur_rules, rules, schedule_rules};
 
 wire::words! {
-    /// Where a recurring charge stands (service-facts, 57).
+    /// Status of a recurring charge (service-facts, 57).
     RecurringStatus {
-        /// Goes on.
+        /// Still collecting.
         Active = "ACTIVE",
         /// Reached its end, or was cancelled.
         Completed = "COMPLETED",
@@ -29,7 +29,7 @@ wire::words! {
     }
 }
 
-/// When occurrences fall due.
+/// Due dates of occurrences.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Schedule {
@@ -37,14 +37,14 @@ pub struct Schedule {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = ["DAY", "WEEK", "MONTH"]))]
     pub interval_unit: Option<String>,
-    /// Every how many units.
+    /// Number of units between two payments.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1000))]
     pub interval_delay: Option<i64>,
-    /// The first date looked at.
+    /// First date that may be due.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<NaiveDate>,
-    /// Nothing after it.
+    /// Last date that may be due.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<NaiveDate>,
     /// `"1"` to `"7"` in weeks, days of the month or `LAST` in months; interval 1 only.
@@ -58,7 +58,7 @@ pub struct Schedule {
 #[serde(default)]
 #[schemars(extend("required" = ["interval_unit", "interval_delay"]))]
 pub struct Recur {
-    /// A text.
+    /// A free text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Minor units, where it differs from the charge's.
@@ -69,39 +69,39 @@ pub struct Recur {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = ["DAY", "WEEK", "MONTH"]))]
     pub interval_unit: Option<String>,
-    /// Every how many units.
+    /// Number of units between two payments.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1000))]
     pub interval_delay: Option<i64>,
-    /// Nothing after it.
+    /// Last date that may be due.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<NaiveDate>,
-    /// As in a schedule.
+    /// Days, as in a schedule.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(inner(regex(pattern = r"^([1-9]|[12][0-9]|3[01]|LAST)$")))]
     pub days: Option<Vec<String>>,
-    /// Scheduled payments until it is complete.
+    /// Number of scheduled payments until the recurring charge is complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_occurrences: Option<i64>,
-    /// Minor units to collect until it is complete.
+    /// Minor units to collect until the recurring charge is complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = AMOUNT_MAX))]
     pub max_amount: Option<i64>,
 }
 
-/// The request that makes a recurring charge.
+/// The request that creates a recurring charge.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("required" = ["amount", "method", "schedule"]))]
 pub struct NewRecurringCharge {
-    /// A text.
+    /// A free text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Put on each charge; a server may ignore it (service-facts, 64).
+    /// Reference for each charge; a server may ignore it (service-facts, 64).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
-    /// The primary account of the method's type by default.
+    /// Id of the account; the primary account of the method's type by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account_id: Option<String>,
     /// Minor units of each occurrence; required.
@@ -114,52 +114,52 @@ pub struct NewRecurringCharge {
     /// A saved method or a token; inline details are accepted too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<MethodRef>,
-    /// Required; may not start today.
+    /// Schedule of the payments; required; may not start today.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("required" = ["interval_unit", "interval_delay", "start"]))]
     pub schedule: Option<Schedule>,
-    /// Scheduled payments until it is complete.
+    /// Number of scheduled payments until the recurring charge is complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_occurrences: Option<i64>,
-    /// Minor units to collect until it is complete.
+    /// Minor units to collect until the recurring charge is complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = AMOUNT_MAX))]
     pub max_amount: Option<i64>,
-    /// Any object; copied to its charges (service-facts, 33).
+    /// Any object; copied to the recurring charge's charges (service-facts, 33).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub data: Option<serde_json::Value>,
 }
 
-/// What a PATCH changes; what is absent stays.
+/// The fields that a PATCH changes; absent fields stay.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RecurringChange {
-    /// A text.
+    /// A free text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// For the charges to come.
+    /// Reference for later charges.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
-    /// The account.
+    /// Id of the account.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account_id: Option<String>,
-    /// Minor units; the pending occurrence's too.
+    /// Minor units of each occurrence, including the pending one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = AMOUNT_MAX))]
     pub amount: Option<i64>,
     /// A token's id for sensitive data; `type` and the changed fields for the rest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<MethodRef>,
-    /// Moves the pending occurrence.
+    /// New schedule; moves the pending occurrence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Schedule>,
-    /// Scheduled payments until it is complete.
+    /// Number of scheduled payments until the recurring charge is complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub max_occurrences: Option<i64>,
-    /// Minor units to collect until it is complete.
+    /// Minor units to collect until the recurring charge is complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = AMOUNT_MAX))]
     pub max_amount: Option<i64>,
@@ -171,63 +171,63 @@ pub struct RecurringChange {
 pub struct RecurringCharge {
     /// 22 characters.
     pub id: String,
-    /// Where it stands.
+    /// Status of the recurring charge.
     pub status: RecurringStatus,
     /// `schedule_complete` or `user_canceled`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status_reason: Option<String>,
-    /// The account.
+    /// Id of the account.
     pub account_id: String,
-    /// Masked.
+    /// Payment method, masked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<PaymentMethod>,
-    /// When.
+    /// Schedule of the payments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Schedule>,
-    /// A text.
+    /// A free text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Put on each charge.
+    /// Reference for each charge.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
     /// Minor units of each occurrence.
     pub amount: i64,
     /// Three letters.
     pub currency: String,
-    /// Its limit of payments.
+    /// Maximum number of payments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_occurrences: Option<i64>,
-    /// Its limit of money, minor units.
+    /// Maximum amount to collect, minor units.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_amount: Option<i64>,
-    /// Attempted so far.
+    /// Number of payments attempted so far.
     pub total_occurrences: i64,
-    /// Minor units, so far.
+    /// Minor units collected so far.
     pub total_amount: i64,
-    /// In previews.
+    /// Payments to come; in previews.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remaining_occurrences: Option<i64>,
-    /// In previews, minor units.
+    /// Minor units to come; in previews.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remaining_amount: Option<i64>,
-    /// When the pending occurrence falls due.
+    /// Due date of the pending occurrence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_payment: Option<NaiveDate>,
-    /// As given.
+    /// Additional data, as given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<serde_json::Value>,
-    /// In the answer to its creation alone.
+    /// Occurrences; in the answer to a creation alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub occurrences: Option<Vec<Occurrence>>,
-    /// Its making.
+    /// Creation of the recurring charge.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<Timestamp>,
-    /// Its last change.
+    /// Last change of the recurring charge.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modified: Option<Timestamp>,
 }
 
-/// Makes a recurring charge; its method is not verified.
+/// Creates a recurring charge; its method is not verified.
 #[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct CreateRecurring;
 
@@ -255,7 +255,7 @@ impl Endpoint for PatchRecurring {
     type Reply = RecurringCharge;
 }
 
-/// Reads one; not in the two documents (service-facts, 56).
+/// Reads a recurring charge; not in the two documents (service-facts, 56).
 #[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct GetRecurring;
 
@@ -272,7 +272,7 @@ impl Endpoint for GetRecurring {
 const STATUS: Parameter =
     Parameter::new("status", Holds::Text, "`ACTIVE`, `COMPLETED` or `DELETED`");
 
-/// Lists them, newest first; not in the two documents (service-facts, 56).
+/// Lists recurring charges, newest first; not in the two documents (service-facts, 56).
 #[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct ListRecurring;
 

@@ -1,7 +1,9 @@
-//! Rules of single fields, and the list they fill: every problem of a request at once (service-facts, 22).
+//! Rules of single fields, and the list that they fill: every problem of a request at once
+//! (service-facts, 22).
 //!
-//! Pure and shared: the sandbox answers them as 422 `invalid_data`, and the client's side can ask them
-//! before anything is sent. Texts are the service's short phrases (service-facts, part 2).
+//! The rules are pure and shared: the sandbox answers with them as 422 `invalid_data`, and the
+//! client's side can apply them before sending. Texts are the service's short phrases
+//! (service-facts, part 2).
 
 use serde::{Deserialize, Serialize};
 
@@ -17,14 +19,14 @@ const STATES: &str = "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME M
 /// The provinces and territories of Canada.
 const PROVINCES: &str = "AB BC MB NB NL NS NT NU ON PE QC SK YT";
 
-/// Characters of a name, street line or city (service-facts, 31).
+/// Maximum characters of a name, street line or city (service-facts, 31).
 pub const NAME_LENGTH_MAX: usize = 64;
-/// Characters of a saved method's reference or description (service-facts, 31).
+/// Maximum characters of a saved method's reference or description (service-facts, 31).
 pub const REFERENCE_LENGTH_MAX: usize = 64;
-/// Characters of a transaction's reference (gateway-api, Limits).
+/// Maximum characters of a transaction's reference (gateway-api, Limits).
 pub const TRANSACTION_REFERENCE_LENGTH_MAX: usize = 128;
 
-/// What is wrong with one field.
+/// One problem of one field.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldProblem {
     /// The field's path, dots for nesting.
@@ -36,7 +38,7 @@ pub struct FieldProblem {
 }
 
 impl FieldProblem {
-    /// The same problem as the service words it, its field inside `parent` (empty: at the top).
+    /// Converts the problem to the service's form, its field inside `parent` (empty: at the top).
     pub fn to_message(&self, parent: &str) -> Message {
         let context = match parent {
             "" => self.context.clone(),
@@ -46,17 +48,17 @@ impl FieldProblem {
     }
 }
 
-/// The error body of several field problems.
+/// Makes the error body of several field problems.
 pub fn to_problem(parent: &str, problems: &[FieldProblem]) -> Problem {
     Problem { messages: problems.iter().map(|one| one.to_message(parent)).collect() }
 }
 
-/// Collects problems; each method adds at most one.
+/// Collects problems; each method adds at most one, `state` at most two.
 #[derive(Debug, Default)]
 pub struct Problems(Vec<FieldProblem>);
 
 impl Problems {
-    /// What was found, in the order of the fields asked.
+    /// Returns the problems, in the order of the checks.
     pub fn into_list(self) -> Vec<FieldProblem> {
         self.0
     }
@@ -70,21 +72,21 @@ impl Problems {
         });
     }
 
-    /// The field must hold more than white space.
+    /// Requires more than white space.
     pub fn required(&mut self, context: &str, label: &str, value: &str) {
         if value.trim().is_empty() {
             self.add(context, "not_blank", &format!("{label} cannot be blank"));
         }
     }
 
-    /// The field may hold at most `max` characters.
+    /// Allows at most `max` characters.
     pub fn length_max(&mut self, context: &str, label: &str, value: Option<&str>, max: usize) {
         if value.is_some_and(|text| text.chars().count() > max) {
             self.add(context, "invalid_length", &format!("{label} length is invalid"));
         }
     }
 
-    /// The amount must lie between `min` and [`AMOUNT_MAX`].
+    /// Requires an amount between `min` and [`AMOUNT_MAX`].
     pub fn amount(&mut self, context: &str, label: &str, value: i64, min: i64) {
         if value < min {
             self.add(
@@ -97,7 +99,7 @@ impl Problems {
         }
     }
 
-    /// An amount that must be there and be at least 1.
+    /// Requires an amount of at least 1.
     pub fn amount_required(&mut self, context: &str, label: &str, value: Option<i64>) {
         match value {
             Some(amount) => self.amount(context, label, amount, 1),
@@ -105,7 +107,8 @@ impl Problems {
         }
     }
 
-    /// Three to nine letters and digits, at most ten characters with spaces and dashes (service-facts, 31).
+    /// Requires three to nine letters and digits, at most ten characters with spaces and dashes
+    /// (service-facts, 31).
     pub fn postal_code(&mut self, context: &str, value: Option<&str>) {
         let Some(code) = value.filter(|code| !code.is_empty()) else {
             return;
@@ -119,8 +122,8 @@ impl Problems {
         }
     }
 
-    /// A state or province: any short text, but for the United States and Canada, whose codes are known (service-facts,
-    /// 31 and 32).
+    /// Checks a state or province: any short text, but for the United States and Canada, whose
+    /// codes are known (service-facts, 31 and 32).
     pub fn state(&mut self, state: Option<&str>, country: Option<&str>) {
         let Some(state) = state.filter(|state| !state.is_empty()) else { return };
         if state.chars().count() > NAME_LENGTH_MAX {
@@ -136,7 +139,8 @@ impl Problems {
         }
     }
 
-    /// A two-letter country of ISO 3166. One text for a wrong code and a wrong length (service-facts, 26a and 32).
+    /// Requires a two-letter country of ISO 3166. A wrong code and a wrong length give the same
+    /// text (service-facts, 26a and 32).
     pub fn country(&mut self, context: &str, value: Option<&str>) {
         let Some(code) = value.filter(|code| !code.is_empty()) else {
             return;
@@ -149,7 +153,7 @@ impl Problems {
     }
 }
 
-/// Does the text look like an e-mail address: something, `@`, something, no white space?
+/// Returns whether a text has the form of an e-mail address: text, one `@`, text, no white space.
 pub fn is_email(text: &str) -> bool {
     let parts = text.split_once('@');
     parts.is_some_and(|(user, domain)| {

@@ -1,11 +1,11 @@
-//! What saved cards and saved banks have in common (gateway-api, Saved cards, Saved banks).
+//! Shared parts of saved cards and saved banks (gateway-api, Saved cards, Saved banks).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::rules::{FieldProblem, Problems, REFERENCE_LENGTH_MAX};
 
-/// What a PATCH may change; nothing else of a saved method ever changes.
+/// The fields that a PATCH may change; a saved method's other fields never change.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SavedChange {
@@ -13,7 +13,7 @@ pub struct SavedChange {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = REFERENCE_LENGTH_MAX))]
     pub reference: Option<String>,
-    /// A text.
+    /// A free text.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = REFERENCE_LENGTH_MAX))]
     pub description: Option<String>,
@@ -22,14 +22,14 @@ pub struct SavedChange {
     pub token_id: Option<String>,
 }
 
-/// Everything wrong with the fields of a change.
+/// Returns every problem of a change's fields.
 pub fn change_rules(change: &SavedChange) -> Vec<FieldProblem> {
     let mut problems = Problems::default();
     text_rules(&mut problems, change.reference.as_deref(), change.description.as_deref());
     problems.into_list()
 }
 
-/// The two texts that any saved method carries.
+/// Checks the two texts of any saved method.
 pub(crate) fn text_rules(problems: &mut Problems, reference: Option<&str>, text: Option<&str>) {
     problems.length_max("reference", "Reference", reference, REFERENCE_LENGTH_MAX);
     problems.length_max("description", "Description", text, REFERENCE_LENGTH_MAX);

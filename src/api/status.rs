@@ -1,4 +1,4 @@
-//! Whether the gateway works (service-facts, 16; not in the two documents).
+//! Health of the gateway (service-facts, 16; not in the two documents).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ pub struct Status {
     pub status: String,
 }
 
-/// Says whether the gateway works.
+/// Reports whether the gateway works.
 #[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct GetStatus;
 

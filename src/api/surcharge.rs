@@ -1,4 +1,4 @@
-//! What a merchant adds to a payment for the way it is paid (gateway-api, Surcharge entry).
+//! A merchant's surcharge on a payment by its payment method (gateway-api, Surcharge entry).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,15 +16,15 @@ pub struct SurchargeEntry {
     pub kind: MethodKind,
     /// The part that grows with the amount; its unit is the service's own.
     pub surcharge_rate: i64,
-    /// The part that does not, minor units.
+    /// The fixed part, minor units.
     pub surcharge_fee: i64,
-    /// As asked, minor units; only with an amount.
+    /// Amount of the request, minor units; only with an amount.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amount: Option<i64>,
-    /// Minor units; only with an amount.
+    /// Surcharge on the amount, minor units; only with an amount.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub surcharge_amount: Option<i64>,
-    /// What a charge has to ask for, minor units; only with an amount.
+    /// Amount that a charge has to collect, minor units; only with an amount.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_amount: Option<i64>,
 }

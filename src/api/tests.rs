@@ -1,4 +1,4 @@
-//! The wire types against JSON as the reference documents show it.
+//! The wire types against JSON of the reference documents.
 
 use serde_json::{Value, json};
 

@@ -18,7 +18,7 @@ pub const SCOPE_PAYMENTS: &str = "payments";
 pub struct TokenRequest {
     /// The partner application's id, 64 alphanumerics.
     pub client_id: String,
-    /// Its secret, 64 alphanumerics.
+    /// The partner application's secret, 64 alphanumerics.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::exposed")]
     pub client_secret: Option<Secret>,
     /// `client_credentials` or `authorization_code`.
@@ -28,7 +28,7 @@ pub struct TokenRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = ["tenant", "payments"]))]
     pub scope: Option<String>,
-    /// As configured on the partner application; with a code.
+    /// Redirect address configured on the partner application; with a code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub redirect_uri: Option<String>,
     /// The authorization code; used once.
@@ -36,7 +36,7 @@ pub struct TokenRequest {
     pub code: Option<Secret>,
 }
 
-/// The answer: a token that lives until it is revoked.
+/// The answer: a token that is valid until it is revoked.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct AccessToken {
@@ -52,7 +52,7 @@ pub struct AccessToken {
 }
 
 impl TokenRequest {
-    /// The request of a `tenant` token.
+    /// Makes the request of a `tenant` token.
     pub fn tenant(client_id: &str, client_secret: Secret) -> Self {
         Self {
             client_id: client_id.to_owned(),
@@ -63,7 +63,7 @@ impl TokenRequest {
         }
     }
 
-    /// The exchange of an authorization code for a merchant's `payments` token.
+    /// Makes the exchange of an authorization code for a merchant's `payments` token.
     pub fn exchange(
         client_id: &str,
         client_secret: Secret,
@@ -81,7 +81,7 @@ impl TokenRequest {
     }
 }
 
-/// Gets a token; credentials stand in the body, no `Authorization` header.
+/// Gets a token; the credentials are in the body, without an `Authorization` header.
 #[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct ExchangeToken;
 

@@ -1,4 +1,4 @@
-//! Movements of money (gateway-api, Transaction).
+//! Transactions: movements of money (gateway-api, Transaction).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,34 +13,34 @@ use crate::api::wire::{self, Timestamp};
 use crate::api::{Auth, Endpoint, Host, Method, Page};
 
 wire::words! {
-    /// What a transaction is.
+    /// Type of a transaction.
     TransactionType {
         /// Takes money.
         Charge = "CHARGE",
-        /// Gives a charge's money back.
+        /// Returns a charge's money.
         Refund = "REFUND",
-        /// Gives money, of no charge.
+        /// Pays money out without a charge.
         Credit = "CREDIT",
     }
 }
 
 wire::words! {
-    /// Where a transaction stands (gateway-api, States and transitions).
+    /// Status of a transaction (gateway-api, States and transitions).
     TransactionStatus {
-        /// Just made, or waiting for its parent.
+        /// Just created, or waiting for its parent.
         Pending = "PENDING",
         /// Approved; the daily run captures it.
         Authorized = "AUTHORIZED",
         /// Captured.
         Completed = "COMPLETED",
-        /// Taken back before capture.
+        /// Cancelled before capture.
         Voided = "VOIDED",
         /// Declined.
         Failed = "FAILED",
     }
 }
 
-/// The request that charges.
+/// The request that creates a charge.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("required" = ["amount", "method"]))]
@@ -52,10 +52,10 @@ pub struct NewCharge {
     /// Three letters; the account's by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
-    /// Required.
+    /// Payment method; required.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<MethodRef>,
-    /// The primary account of the method's type by default.
+    /// Id of the account; the primary account of the method's type by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account_id: Option<String>,
     /// Default true; false places a hold (cards only).
@@ -69,7 +69,7 @@ pub struct NewCharge {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = AMOUNT_MAX))]
     pub surcharge_amount: Option<i64>,
-    /// Any object; kept and returned (service-facts, 33).
+    /// Any object; stored and returned (service-facts, 33).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub data: Option<serde_json::Value>,
@@ -77,10 +77,10 @@ pub struct NewCharge {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = AMOUNT_MAX))]
     pub gratuity: Option<i64>,
-    /// What the payer drew (service-facts, 33).
+    /// The payer's drawn signature (service-facts, 33).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signature: Option<actions::NewSignature>,
-    /// The schedule that follows; needs `auto_capture`.
+    /// The recurring charge that follows; needs `auto_capture`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recur: Option<Recur>,
 }
@@ -91,36 +91,36 @@ pub struct NewCharge {
 pub struct Transaction {
     /// 22 characters.
     pub id: String,
-    /// Which of the three.
+    /// Charge, refund or credit.
     #[serde(rename = "type")]
     pub kind: TransactionType,
-    /// The account.
+    /// Id of the account.
     pub account_id: String,
-    /// Where it stands.
+    /// Status of the transaction.
     pub status: TransactionStatus,
     /// Minor units.
     pub amount: i64,
     /// Three letters.
     pub currency: String,
-    /// Captured by the daily run?
+    /// True where the daily run captures it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub auto_capture: Option<bool>,
-    /// Minor units given back so far; on charges.
+    /// Minor units refunded so far; on charges.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amount_refunded: Option<i64>,
     /// Six characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub authorization_code: Option<String>,
-    /// Its making.
+    /// Creation of the transaction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<Timestamp>,
-    /// Its last change.
+    /// Last change of the transaction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modified: Option<Timestamp>,
-    /// Through which application.
+    /// The application through which it was created.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_id: Option<String>,
-    /// Its capture.
+    /// Time of its capture.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion_timestamp: Option<Timestamp>,
     /// The caller's reference.
@@ -138,28 +138,28 @@ pub struct Transaction {
     /// Minor units beside the amount (service-facts, 33).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gratuity: Option<i64>,
-    /// Why it failed.
+    /// Reason of the failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure_code: Option<String>,
-    /// The recurring charge it belongs to.
+    /// The recurring charge that it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recurring_charge_id: Option<String>,
-    /// The occurrence it pays.
+    /// The occurrence that it pays.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recurring_charge_occurrence_id: Option<String>,
-    /// On a refund: its parent.
+    /// Id of the parent charge; on a refund.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub charge_id: Option<String>,
-    /// Its signature.
+    /// Id of its signature.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signature_id: Option<String>,
-    /// As given.
+    /// Additional data, as given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<serde_json::Value>,
-    /// On a charge read by id, once it has some.
+    /// Refunds; on a charge read by id, once it has some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refunds: Option<Vec<Transaction>>,
-    /// Masked.
+    /// Payment method, masked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<PaymentMethod>,
     /// Such as `MATCHED`.
@@ -170,7 +170,7 @@ pub struct Transaction {
     pub avs_result: Option<String>,
 }
 
-/// Everything wrong with a charge's own fields; those of an inline method come from its own rules.
+/// Returns every problem of a charge's own fields; an inline method has rules of its own.
 pub fn rules(new: &NewCharge) -> Vec<FieldProblem> {
     let mut problems = Problems::default();
     problems.amount_required("amount", "Amount", new.amount);

@@ -1,8 +1,8 @@
-//! A contact's own payment methods, in the vault (service-facts, 85; gateway-api: a charge's `method` may be the id of
-//! a payment method).
+//! A contact's own payment methods, in the vault (service-facts, 85; gateway-api: a charge's
+//! `method` may be the id of a payment method).
 //!
-//! The documents name the vault and do not show it. Its path and the fields of the request are from public material;
-//! the answer is our own choice (docs/assumptions.md); the documents win.
+//! The documents mention the vault and do not show it. Its path and the fields of the request are
+//! from public material; the answer is our own choice (docs/assumptions.md); the documents win.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::api::method::PaymentMethod;
 use crate::api::rules::{FieldProblem, Problems};
 use crate::api::{Auth, Endpoint, Host, Method};
 
-/// A method to be kept for a contact.
+/// A payment method to store for a contact.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("required" = ["payment_type", "one_time_token"]))]
@@ -20,35 +20,35 @@ pub struct NewVaultMethod {
     /// `credit_card` or `bank_account`.
     #[schemars(extend("enum" = ["credit_card", "bank_account"]))]
     pub payment_type: String,
-    /// What holds the details; used up by this.
+    /// One-time token with the details; the service consumes it.
     #[schemars(length(min = 1))]
     pub one_time_token: String,
-    /// What it may be used for: `all`.
+    /// Permitted uses: `all`.
     pub authorized_uses: Vec<String>,
-    /// A test method?
+    /// True for a test method.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test_mode: Option<bool>,
 }
 
-/// A method of a contact.
+/// A contact's stored payment method.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct VaultMethod {
-    /// `pm_…`: what a charge names.
+    /// `pm_…`; the id for `method` in a charge.
     pub id: String,
-    /// Its making.
+    /// Creation of the method.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<Audit>,
-    /// Its last change.
+    /// Last change of the method.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modified: Option<Audit>,
-    /// Whose it is.
+    /// Id of the contact that owns it.
     pub contact_id: String,
-    /// As asked.
+    /// Payment type, as requested.
     pub payment_type: String,
-    /// As asked.
+    /// Permitted uses, as requested.
     pub authorized_uses: Vec<String>,
-    /// A test method?
+    /// True for a test method.
     pub test_mode: bool,
     /// The details, masked.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,7 +58,7 @@ pub struct VaultMethod {
     pub kind: String,
 }
 
-/// What is wrong with a request.
+/// Returns every problem of a request.
 pub fn rules(new: &NewVaultMethod) -> Vec<FieldProblem> {
     let mut problems = Problems::default();
     match new.payment_type.as_str() {
@@ -72,7 +72,7 @@ pub fn rules(new: &NewVaultMethod) -> Vec<FieldProblem> {
     problems.into_list()
 }
 
-/// Keeps a method for a contact.
+/// Stores a payment method for a contact.
 #[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct CreateVaultMethod;
 

@@ -1,7 +1,7 @@
-//! Forms of values on the wire that several objects share: instants, states, secrets.
+//! Shared forms of values on the wire: instants, states, secrets.
 //!
-//! Promises: what is written is what the service's own clients write (UTC with milliseconds and `Z`,
-//! no nulls), and reading forgives whatever an answer may add (an unknown word is kept, not refused).
+//! The written form is the form of the service's own clients: UTC with milliseconds and `Z`, no
+//! nulls. Reading tolerates additions in an answer: an unknown word is stored, not refused.
 
 use chrono::{DateTime, Utc};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -11,7 +11,8 @@ use serde::ser::{Serialize, Serializer};
 use crate::base::clock;
 use crate::base::secret::Secret;
 
-/// A moment; written as UTC ISO 8601 with milliseconds and `Z`, read with any offset (service-facts, 17).
+/// A moment; written as UTC ISO 8601 with milliseconds and `Z`, read with any offset
+/// (service-facts, 17).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(pub DateTime<Utc>);
 
@@ -43,7 +44,7 @@ impl JsonSchema for Timestamp {
     }
 }
 
-/// Writes a secret as it is: for bodies that go to the service, nothing else.
+/// Writes a secret unmasked; for bodies sent to the service only.
 #[expect(clippy::ref_option, reason = "serde hands the field by reference")]
 pub(crate) fn exposed<S: Serializer>(
     secret: &Option<Secret>,
@@ -52,7 +53,7 @@ pub(crate) fn exposed<S: Serializer>(
     secret.as_ref().map(Secret::expose).serialize(serializer)
 }
 
-/// The boolean that the service writes as a string (partner-api, Account object, `trust_account`).
+/// A boolean that the service writes as a string (partner-api, Account object, `trust_account`).
 pub(crate) mod text_bool {
     use serde::de::{Deserialize, Deserializer};
     use serde::ser::Serializer;
@@ -69,14 +70,14 @@ pub(crate) mod text_bool {
     }
 }
 
-/// An enumeration of words on the wire; a word that the documents do not name is kept in `Other`.
+/// Defines an enumeration of words on the wire; `Other` keeps an undocumented word.
 macro_rules! words {
     ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum $name {
             $($(#[$doc])* $variant,)+
-            /// A word that the documents do not name.
+            /// An undocumented word.
             Other(String),
         }
 
@@ -87,7 +88,7 @@ macro_rules! words {
         }
 
         impl $name {
-            /// The word as it is written.
+            /// Returns the word on the wire.
             pub fn as_str(&self) -> &str {
                 match self {
                     $(Self::$variant => $word,)+

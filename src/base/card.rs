@@ -1,7 +1,7 @@
-//! Card numbers: which are well formed, whose they are, how they are masked.
+//! Card numbers: parsing, the check digit, brands and masks.
 //!
-//! The number is a secret from the moment it is read: no error and no `Debug` shows a digit of it. Only the
-//! service's published test numbers may stand in the open.
+//! The number is a secret from the moment it is read: no error and no `Debug` shows a digit of it.
+//! Only the service's published test numbers may be written in the open.
 
 use serde::{Deserialize, Serialize};
 
@@ -49,52 +49,40 @@ const PUBLISHED_TEST_NUMBERS: [&str; 29] = [
     "4242424242424241",
 ];
 
-/// Why a text is no card number. Shows no digit of it.
+/// Reasons why a text is no card number; none shows a digit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CardNumberError {
-    /// No digit at all.
     #[error("the card number is blank")]
     Blank,
-    /// Something other than digits, spaces and dashes.
     #[error("the card number holds something other than digits, spaces and dashes")]
     Character,
-    /// Too few or too many digits.
     #[error(
         "the card number has {digits} digits; it must have {min} to {max}",
         min = CARD_DIGITS_MIN,
         max = CARD_DIGITS_MAX
     )]
-    Length {
-        /// Digits found.
-        digits: usize,
-    },
+    Length { digits: usize },
     /// The last digit does not fit the others (Luhn).
     #[error("the card number has a wrong digit: its check digit does not fit")]
     CheckDigit,
 }
 
-/// Whose card it is, in the service's words (service-facts, 29).
+/// Brand of a card, in the service's words (service-facts, 29).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Brand {
-    /// Visa.
     Visa,
-    /// Mastercard.
     Mastercard,
-    /// American Express.
     AmericanExpress,
-    /// Discover.
     Discover,
-    /// Diners Club.
     DinersClub,
-    /// JCB.
     Jcb,
-    /// None of these.
+    /// None of the others.
     Unknown,
 }
 
 impl Brand {
-    /// The word on the wire.
+    /// Returns the brand's word on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Visa => "VISA",
@@ -107,7 +95,8 @@ impl Brand {
         }
     }
 
-    /// The brand of a number by its first digits (ISO/IEC 7812 ranges); also of one that is incomplete or wrong.
+    /// Returns the brand of a number by its first digits (ISO/IEC 7812 ranges), even if the number
+    /// is incomplete or wrong.
     pub fn of(number: &str) -> Self {
         let mut digits = number.chars().filter_map(|c| c.to_digit(10)).chain(std::iter::repeat(0));
         let head = digits
@@ -139,24 +128,27 @@ impl std::fmt::Display for Brand {
 pub struct CardNumber(Secret);
 
 impl CardNumber {
-    /// Reads digits, which spaces and dashes may divide. Errors: every [`CardNumberError`].
+    /// Reads digits, which spaces and dashes may divide.
+    ///
+    /// # Errors
+    /// Every [`CardNumberError`].
     pub fn parse(text: &str) -> Result<Self, CardNumberError> {
         let digits = Secret::from(bare(text));
         check(digits.expose())?;
         Ok(Self(digits))
     }
 
-    /// The bare digits; the caller keeps them out of logs, errors and answers.
+    /// Returns the bare digits; the caller keeps them out of logs, errors and answers.
     pub fn expose(&self) -> &str {
         self.0.expose()
     }
 
-    /// Whose card it is.
+    /// Returns the brand of the card.
     pub fn brand(&self) -> Brand {
         Brand::of(self.expose())
     }
 
-    /// Asterisks for all but the last four digits, same length (service-facts, 27).
+    /// Returns asterisks for all but the last four digits, same length (service-facts, 27).
     pub fn mask(&self) -> String {
         mask_account(self.expose())
     }
@@ -192,23 +184,25 @@ fn check(digits: &str) -> Result<(), CardNumberError> {
     Ok(())
 }
 
-/// Is it one of the test numbers that the service publishes (service-facts, part 3)? Spaces and dashes may
-/// divide it; one of them fails Luhn on purpose, so ask this before [`CardNumber::parse`].
+/// Returns whether a text is one of the service's published test numbers (service-facts, part 3).
+/// Spaces and dashes may divide it. One of them fails Luhn on purpose, so ask this before
+/// [`CardNumber::parse`].
 pub fn is_published_test_number(text: &str) -> bool {
     PUBLISHED_TEST_NUMBERS.contains(&bare(text).as_str())
 }
 
-/// Asterisks for all but the last four characters, same length (service-facts, 27).
+/// Returns asterisks for all but the last four characters, same length (service-facts, 27).
 pub fn mask_account(number: &str) -> String {
     mask_all_but(number, SHOWN_DIGITS_OF_ACCOUNT)
 }
 
-/// Asterisks for all but the last three characters, same length: `******013` (service-facts, 27).
+/// Returns asterisks for all but the last three characters, same length: `******013`
+/// (service-facts, 27).
 pub fn mask_routing(number: &str) -> String {
     mask_all_but(number, SHOWN_DIGITS_OF_ROUTING)
 }
 
-/// A text that is no longer than what may be shown is hidden whole.
+/// Masks all but the last `shown` characters; hides a text of at most that length entirely.
 fn mask_all_but(number: &str, shown: usize) -> String {
     let length = number.chars().count();
     let hidden = if length > shown { length.saturating_sub(shown) } else { length };

@@ -1,11 +1,11 @@
-//! An error with what caused it, for people.
+//! Formats an error with its chain of causes, for people.
 
 use std::error::Error;
 
-/// How deep the causes of an error are told.
+/// Maximum number of causes that are followed.
 const CAUSES_MAX: usize = 8;
 
-/// An error with its causes, in one line.
+/// Returns an error and its causes, in one line.
 pub fn causes(error: &dyn Error) -> String {
     let mut line = error.to_string();
     let mut cause = error.source();
@@ -18,7 +18,8 @@ pub fn causes(error: &dyn Error) -> String {
     line
 }
 
-/// Returns the words of the innermost cause: those of the system, where a library only passes its error on.
+/// Returns the message of the innermost cause: the system's own, where a library only passes its
+/// error on.
 pub fn root(error: &dyn Error) -> String {
     let mut innermost = error;
     for _ in 0..CAUSES_MAX {

@@ -1,5 +1,7 @@
-//! Time as a value. Everything that needs the time takes a [`Clock`]; the wall clock is read in one place,
-//! and a simulated year passes in a second because tokio's paused time moves [`VirtualClock`].
+//! Time as a value: everything that needs the time takes a [`Clock`].
+//!
+//! The wall clock is read in one place. A simulated year passes in a second because tokio's paused
+//! time moves [`VirtualClock`].
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -8,18 +10,19 @@ use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// What time it is. Readings may step back with the machine's clock; order comes from sequences, never from time.
+/// Source of the current time. Readings may step back with the machine's clock; order comes from
+/// sequences, never from time.
 pub trait Clock: Send + Sync + Debug {
-    /// The present moment.
+    /// Returns the present moment.
     fn now(&self) -> DateTime<Utc>;
 
-    /// Tells each move of a clock that can be moved, as the milliseconds that it is ahead by; none for every other one.
+    /// Returns a channel of the moves of an adjustable clock, in milliseconds ahead; `None` for
+    /// every other clock.
     fn moves(&self) -> Option<watch::Receiver<i64>> {
         None
     }
 }
 
-/// A clock as it is handed around.
 pub type SharedClock = Arc<dyn Clock>;
 
 /// The machine's clock.
@@ -33,8 +36,8 @@ impl Clock for SystemClock {
     }
 }
 
-/// An epoch and what tokio's timers have counted since the clock was made; under paused time it moves only
-/// when the test (or an idle runtime) advances it.
+/// An epoch plus the time that tokio's timers have counted since the clock was made. Under paused
+/// time it moves only when the test (or an idle runtime) advances it.
 #[derive(Clone, Copy, Debug)]
 pub struct VirtualClock {
     epoch: DateTime<Utc>,
@@ -42,7 +45,7 @@ pub struct VirtualClock {
 }
 
 impl VirtualClock {
-    /// A clock that shows `epoch` now.
+    /// Makes a clock that shows `epoch` now.
     pub fn new(epoch: DateTime<Utc>) -> Self {
         Self { epoch, start: Instant::now() }
     }
@@ -57,7 +60,8 @@ impl Clock for VirtualClock {
     }
 }
 
-/// UTC ISO 8601 with milliseconds and `Z`, as the service writes it (service-facts, 17).
+/// Formats a time as UTC ISO 8601 with milliseconds and `Z`, as the service does (service-facts,
+/// 17).
 pub fn timestamp(time: &DateTime<Utc>) -> String {
     time.to_rfc3339_opts(SecondsFormat::Millis, true)
 }

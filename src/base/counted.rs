@@ -1,4 +1,4 @@
-//! Numbers of things, in words: singular and plural.
+//! Counts in words, singular and plural.
 
 use std::fmt::Display;
 
@@ -18,7 +18,7 @@ pub fn verbed<N: Copy + Display + PartialEq + From<u8>>(count: N, one: &str, man
 mod tests {
     use super::*;
 
-    /// Closes the item of C: one of a thing is no plural.
+    /// Closes the item of C: a count of one is singular.
     #[test]
     fn one_is_singular_and_every_other_count_plural() {
         let counts = [0_u64, 1, 2].map(|count| counted(count, "error"));

@@ -1,10 +1,11 @@
-//! A folder that is opened once; everything beneath it is read through that handle.
+//! A folder that is opened once; every file beneath it is read through that handle.
 //!
-//! Guarantees: below the handle no component is a symbolic link, nothing leads out, and only plain files are read. A FIFO,
-//! a socket or a device is refused by name and never waited for. The kernel resolves paths (`openat2`); where it cannot,
-//! each component is opened by itself without following links.
+//! Guarantees: below the handle no component is a symbolic link, no path leads out, and only plain
+//! files are read. A FIFO, a socket or a device is refused by name and never waited for. The kernel
+//! resolves paths (`openat2`). Where the kernel cannot, each component is opened by itself without
+//! following links.
 //!
-//! Owns no path of the operator: [`Place`] says how a configured folder is found.
+//! Owns no path of the operator: [`Place`] finds a configured folder.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -22,62 +23,54 @@ mod place;
 
 pub use place::Place;
 
-/// How folders are opened.
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
-/// How files are opened: a FIFO without a writer is opened at once, and then refused.
+/// Flags for files: a FIFO without a writer is opened at once, and then refused.
 const FILE: OFlags =
     OFlags::NONBLOCK.union(OFlags::NOCTTY).union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
-/// How often a path that changes while the kernel follows it is tried again.
+/// Maximum tries for a path that changes while the kernel follows it.
 const TRIES: usize = 8;
-/// Links that [`Folder::behind`] follows, as many as the operating system does.
+/// Maximum number of links that [`Folder::behind`] follows, the same as the operating system's.
 const LINKS_MAX: usize = 40;
 const NANOS: i64 = 1_000_000_000;
 
-/// Why something beneath a folder is not read.
+/// Reasons why an entry beneath a folder is not read.
 #[derive(Debug, thiserror::Error)]
 pub enum PathError {
-    /// It is absolute, empty, or holds `..`.
+    /// The path is absolute, empty, or holds `..`.
     #[error("`{0}` is not a plain path below the folder")]
     NotPlain(String),
-    /// A component is a symbolic link.
     #[error("`{component}` is a symbolic link")]
     Link {
-        /// The path up to the link and with it.
+        /// The path up to and including the link.
         component: String,
     },
-    /// A link leads out of the folder, or to what is no plain file.
+    /// A link leads out of the folder.
     #[error("the symbolic link `{0}` leads out of the folder")]
     Out(String),
-    /// It is neither a file nor what was expected in its place.
+    /// The entry is neither a file nor the expected sort of entry.
     #[error("`{path}` is {what}, not a plain file")]
     Odd {
-        /// The path.
         path: String,
-        /// The sort of thing, with its article.
+        /// The sort of entry, with its article.
         what: &'static str,
     },
-    /// It cannot be opened or read.
     #[error("{0}")]
     Io(#[from] io::Error),
 }
 
 impl PathError {
-    /// Whether nothing is there.
+    /// Returns whether the entry does not exist.
     pub fn is_absent(&self) -> bool {
         matches!(self, Self::Io(error) if error.kind() == io::ErrorKind::NotFound)
     }
 }
 
-/// The sort of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sort {
-    /// A plain file.
     File,
-    /// A folder.
     Folder,
-    /// A symbolic link.
     Link,
-    /// Something that is never read: the sort, with its article.
+    /// An entry that is never read; holds its sort with the article.
     Odd(&'static str),
 }
 
@@ -95,16 +88,14 @@ impl Sort {
     }
 }
 
-/// What the operating system tells of an entry without opening it.
+/// Metadata of an entry, read without opening it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Meta {
-    /// The sort.
     pub sort: Sort,
-    /// Bytes.
+    /// In bytes.
     pub size: u64,
-    /// The last change of the content, in nanoseconds since 1970.
+    /// Last change of the content, in nanoseconds since 1970.
     pub mtime_ns: i64,
-    /// The number of the file.
     pub inode: u64,
 }
 
@@ -121,7 +112,6 @@ impl Meta {
     }
 }
 
-/// An opened folder.
 #[derive(Debug, Clone)]
 pub struct Folder(Arc<OwnedFd>);
 
@@ -152,10 +142,10 @@ impl Folder {
         Ok(Self(Arc::new(fd.map_err(|errno| self.error(path, errno))?)))
     }
 
-    /// Looks at an entry by its path, without opening it and without following it.
+    /// Reads the metadata of an entry by its path, without opening or following it.
     ///
     /// # Errors
-    /// There is no such entry, or it cannot be looked at.
+    /// There is no such entry, or its metadata cannot be read.
     pub fn meta(&self, path: impl AsRef<OsStr>) -> io::Result<Meta> {
         Ok(Meta::of(&statat(&*self.0, path.as_ref(), AtFlags::SYMLINK_NOFOLLOW)?))
     }
@@ -182,10 +172,10 @@ impl Folder {
         Ok(())
     }
 
-    /// The link-free path of what a path leads to beneath the folder.
+    /// Resolves a path beneath the folder to the link-free path of its target.
     ///
     /// # Errors
-    /// A link leads out, there are too many, or nothing is there.
+    /// A link leads out, there are too many links, or the target does not exist.
     pub fn behind(&self, path: &str) -> Result<String, PathError> {
         let mut rest: Vec<String> = parts(plain(path)?);
         let (mut done, mut links) = (Vec::<String>::new(), 0_usize);
@@ -210,13 +200,13 @@ impl Folder {
         Ok(done.join("/"))
     }
 
-    /// Whether a path leads to a folder, wherever that is: nothing is opened.
+    /// Returns whether a path leads to a folder, inside or outside of this one. Opens nothing.
     pub fn leads_to_folder(&self, path: &str) -> bool {
         let found = statat(&*self.0, path, AtFlags::empty());
         found.is_ok_and(|found| Meta::of(&found).sort == Sort::Folder)
     }
 
-    /// The reason why a path was not opened, with the component that is in the way.
+    /// Returns the reason why a path was not opened, with the component at fault.
     fn error(&self, path: &str, errno: Errno) -> PathError {
         if let Some(component) = self.first_link(Path::new(path)) {
             return PathError::Link { component };
@@ -227,7 +217,7 @@ impl Folder {
         }
     }
 
-    /// The first component of a path that is a link.
+    /// Returns the path up to the first component that is a link.
     fn first_link(&self, path: &Path) -> Option<String> {
         let mut here = PathBuf::new();
         path.components().find_map(|part| {
@@ -238,7 +228,8 @@ impl Folder {
     }
 }
 
-/// Opens a plain file by a path of the operator's, whose links are followed; a FIFO is refused and not waited for.
+/// Opens a plain file by one of the operator's paths, following links. Refuses a FIFO without
+/// waiting for it.
 ///
 /// # Errors
 /// There is no file, or it is no plain one.
@@ -253,7 +244,7 @@ pub fn open_file(path: &Path) -> Result<File, PathError> {
     }
 }
 
-/// The parts of a path, last one first, so that they can be popped.
+/// Splits a path into its components, last one first, for popping.
 fn parts(path: &Path) -> Vec<String> {
     let parts = path.components().filter(|part| !matches!(part, Component::CurDir));
     let mut parts: Vec<String> =
@@ -272,7 +263,7 @@ fn odd(path: &str, sort: Sort) -> PathError {
     PathError::Odd { path: path.to_owned(), what }
 }
 
-/// A path below a folder, of names alone.
+/// Checks that a path consists of names alone.
 fn plain(path: &str) -> Result<&Path, PathError> {
     let found = Path::new(path);
     let names = found.components().all(|part| matches!(part, Component::Normal(_)));
@@ -285,7 +276,7 @@ fn beneath(folder: BorrowedFd<'_>, path: &Path, flags: OFlags) -> Result<OwnedFd
         .unwrap_or_else(|| by_parts(folder, path, flags))
 }
 
-/// Has the kernel follow the path; `None` where it does not know how, or a filter of system calls does not let it.
+/// Opens a path with `openat2`; `None` if the kernel lacks it or a system call filter forbids it.
 fn by_kernel(
     folder: BorrowedFd<'_>,
     path: &Path,
@@ -305,7 +296,7 @@ fn by_kernel(
     Some(found)
 }
 
-/// Opens one component after the other, each without following it.
+/// Opens one component after the other, each without following links.
 fn by_parts(folder: BorrowedFd<'_>, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     let way = OFlags::PATH | FOLDER;
     let mut here: Option<OwnedFd> = None;

@@ -1,9 +1,9 @@
-//! Digests, marks and canonical JSON: how one thing is known to be the same thing again.
+//! Digests, marks and canonical JSON: stable identities of effects and values.
 //!
-//! A [`SourceId`] names an obligation for ever; a [`Mark`] is its short form for the service's fields that
-//! hold 28 characters but not a whole name. Both are pure functions of the name, so a lost answer can be
-//! settled by looking for them. A [`Digest`] over anything secret or personal is keyed (an open digest of a
-//! card number can be guessed).
+//! A [`SourceId`] names one required effect for ever. A [`Mark`] is its short form for fields of
+//! the service that hold 28 characters but not a whole name. Both are pure functions of the name,
+//! so a lost answer can be settled by searching for them. A [`Digest`] over anything secret or
+//! personal is keyed (an open digest of a card number can be guessed).
 
 use std::fmt;
 use std::str::FromStr;
@@ -24,14 +24,15 @@ const MARK_PREFIX: &str = "rk";
 const MARK_BYTES: usize = 16;
 const HMAC_BLOCK_BYTES: usize = 64;
 
-/// The name of one obligation, the same for ever: `{partner}:{kind}/{namespace}/{name}`, and `;rN` from the
-/// N-th deliberate replacement on. Invoices carry it whole (partner-api, Invoice, `source_id`).
+/// Permanent name of one required effect: `{partner}:{kind}/{namespace}/{name}`, and `;rN` from the
+/// N-th deliberate replacement on. Invoices carry the whole name (partner-api, Invoice,
+/// `source_id`).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SourceId(String);
 
 impl SourceId {
-    /// `generation` is the manifest's `reckon.dev/generation`; 0 where it has none.
+    /// Makes the name; `generation` is the manifest's `reckon.dev/generation`, 0 where it has none.
     pub fn new(partner: &str, key: &Key, generation: u32) -> Self {
         match generation {
             0 => Self(format!("{partner}:{key}")),
@@ -39,12 +40,12 @@ impl SourceId {
         }
     }
 
-    /// The name as it is sent.
+    /// Returns the name as it is sent.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Its short form.
+    /// Returns the short form of the name.
     pub fn mark(&self) -> Mark {
         let Digest(bytes) = sha256(self.0.as_bytes());
         let (head, _) = bytes.split_at(MARK_BYTES);
@@ -58,12 +59,13 @@ impl fmt::Display for SourceId {
     }
 }
 
-/// `rk` and base32 (lower case, no padding) of the first 128 bits of SHA-256 of a [`SourceId`].
+/// Short form of a [`SourceId`]: `rk` and base32 (lower case, no padding) of the first 128 bits of
+/// its SHA-256.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Mark(String);
 
-/// A text that is no [`Mark`].
+/// Error for a text that is no [`Mark`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no mark: `rk` and 26 characters of lower-case base32")]
 pub struct MarkError(String);
@@ -77,12 +79,12 @@ impl Mark {
         (lower && bytes.len() == MARK_BYTES).then(|| Self(text.to_owned()))
     }
 
-    /// The mark at the end of `TEXT [MARK]`; trailing white space is forgiven.
+    /// Returns the mark at the end of `TEXT [MARK]`; trailing white space is ignored.
     pub fn find_in(text: &str) -> Option<Self> {
         split_tag(text).map(|(_, mark)| mark)
     }
 
-    /// `TEXT [MARK]`, or `[MARK]` where there is no text.
+    /// Formats `TEXT [MARK]`, or `[MARK]` where there is no text.
     pub fn tag(&self, text: &str) -> String {
         match text {
             "" => format!("[{}]", self.0),
@@ -90,7 +92,8 @@ impl Mark {
         }
     }
 
-    /// The text without the mark at its end, whosever mark it is; a text without one as it stands.
+    /// Returns the text without any mark at its end, ours or not; a text without a mark is
+    /// unchanged.
     pub fn strip(text: &str) -> String {
         match split_tag(text) {
             Some((before, _)) => before.to_owned(),
@@ -98,7 +101,7 @@ impl Mark {
         }
     }
 
-    /// The 28 characters.
+    /// Returns the 28 characters.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -134,36 +137,36 @@ impl From<Mark> for String {
     }
 }
 
-/// 256 bits; 64 characters of lower-case hex in text and JSON.
+/// 256-bit digest; 64 characters of lower-case hex in text and JSON.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Digest([u8; 32]);
 
-/// A text that is no [`Digest`].
+/// Error for a text that is no [`Digest`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no digest: 64 characters of lower-case hex")]
 pub struct DigestError(String);
 
 impl Digest {
-    /// All bits zero: what stands before the first record of a chain.
+    /// All bits zero: the predecessor of the first record of a chain.
     pub const ZERO: Self = Self([0; 32]);
 
-    /// Takes bytes that are a digest already.
+    /// Wraps bytes that are a digest already.
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// The bare bytes.
+    /// Returns the bare bytes.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// The first 12 characters, for people.
+    /// Returns the first 12 characters, for people.
     pub fn short(&self) -> String {
         HEXLOWER.encode(self.0.split_at(6).0)
     }
 
-    /// Compares in constant time; for digests that prove something (a signed link, a webhook token).
+    /// Compares in constant time, for digests that authenticate (a signed link, a webhook token).
     pub fn proves(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
     }
@@ -205,13 +208,14 @@ impl From<Digest> for String {
     }
 }
 
-/// SHA-256 of open data. For anything secret or personal use [`keyed`].
+/// Returns the SHA-256 of open data. For anything secret or personal use [`keyed`].
 pub fn sha256(data: &[u8]) -> Digest {
     Digest(Sha256::digest(data).into())
 }
 
-/// HMAC-SHA-256 of `label` and `data`. The label says what the digest is for: equal data under two labels
-/// gives unrelated digests, and no pair of label and data collides with another (the label's length is in it).
+/// Returns the HMAC-SHA-256 of `label` and `data`. The label names the digest's purpose: equal data
+/// under two labels gives unrelated digests. No pair of label and data collides with another (the
+/// label's length is included).
 pub fn keyed(key: &[u8; 32], label: &str, data: &[u8]) -> Digest {
     let mut block = [0_u8; HMAC_BLOCK_BYTES];
     for (slot, byte) in block.iter_mut().zip(key) {
@@ -224,15 +228,15 @@ pub fn keyed(key: &[u8; 32], label: &str, data: &[u8]) -> Digest {
     Digest(mac.finalize().into_bytes().into())
 }
 
-/// Canonical JSON: keys in the order of their bytes, no white space, numbers as they were read. Equal values
-/// give equal bytes whatever the order of their keys was.
+/// Returns canonical JSON: keys in the order of their bytes, no white space, numbers as they were
+/// read. Equal values give equal bytes whatever the order of their keys was.
 pub fn canonical(value: &Value) -> Vec<u8> {
     let mut bytes = Vec::new();
     write_canonical(value, &mut bytes);
     bytes
 }
 
-/// The same for an object of these fields.
+/// Returns canonical JSON of an object with these fields.
 pub fn canonical_object<'a>(fields: impl IntoIterator<Item = (&'a str, &'a Value)>) -> Vec<u8> {
     let mut bytes = Vec::new();
     write_canonical_map(fields.into_iter().collect(), &mut bytes);
@@ -274,7 +278,7 @@ fn write_canonical_map(mut entries: Vec<(&str, &Value)>, out: &mut Vec<u8>) {
 }
 
 fn write_leaf(value: &(impl Serialize + ?Sized), out: &mut Vec<u8>) {
-    // A text, a number or a word can always be written into memory.
+    // Writing a text, a number or a literal into memory cannot fail.
     serde_json::to_writer(out, value).unwrap_or_default();
 }
 

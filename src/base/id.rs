@@ -1,8 +1,9 @@
-//! Names of things: kinds, keys, the service's ids, our own sequence numbers.
+//! Names and ids: kinds, keys, the service's ids, our own sequence numbers.
 //!
-//! Two strings that mean different things are two types here, so that the compiler tells a merchant's
-//! public key from a contact's id. Every type checks its text where the text enters the program (parse or
-//! deserialise) and never again. Nothing here is secret: all of these may be printed.
+//! Two strings with different meanings are two types here, so that the compiler distinguishes a
+//! merchant's public key from a contact's id. Every type checks its text where the text enters the
+//! program (parse or deserialise) and never again. None of these types is secret: all of them may
+//! be printed.
 
 use std::fmt;
 use std::ops::Deref;
@@ -21,18 +22,18 @@ pub const NAME_LENGTH_MAX: usize = 63;
 /// Longest accepted id of the service, in characters; real ones have 22 to 40 (service-facts, 18).
 pub const REMOTE_ID_LENGTH_MAX: usize = 128;
 
-/// A manifest kind as written in YAML, such as `Invoice`.
+/// Manifest kind as written in YAML, such as `Invoice`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Kind(Arc<str>);
 
 impl Kind {
-    /// Takes the word as it stands; whether such a kind exists is for the register of kinds to say.
+    /// Wraps the word unchecked; the register of kinds decides whether such a kind exists.
     pub fn new(text: &str) -> Self {
         Self(Arc::from(text))
     }
 
-    /// The word as written in YAML.
+    /// Returns the word as written in YAML.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -44,24 +45,19 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Why a text is no [`Name`]; the text of the error says what to write instead.
+/// Reasons why a text is no [`Name`]; the message contains the text to write instead.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    /// No characters at all.
     #[error("a name is empty; write lowercase letters, digits, `-` or `.`, such as `{example}`", example = NAME_EXAMPLE)]
     Empty,
     /// More than [`NAME_LENGTH_MAX`] characters.
     #[error("the name has {length} characters; write at most {max}", max = NAME_LENGTH_MAX)]
-    TooLong {
-        /// Characters found.
-        length: usize,
-    },
+    TooLong { length: usize },
     /// A character outside lowercase letters, digits, `-` and `.`.
     #[error(
         "the name `{name}` holds `{found}`; write lowercase letters, digits, `-` or `.`, such as `{suggestion}`"
     )]
     Character {
-        /// The text as given.
         name: String,
         /// The first character that is not allowed.
         found: char,
@@ -71,36 +67,36 @@ pub enum NameError {
     /// Starts or ends with `-` or `.`.
     #[error("the name `{name}` starts or ends with `-` or `.`; write `{suggestion}`")]
     Edge {
-        /// The text as given.
         name: String,
-        /// The text without them.
+        /// The text without these characters at its ends.
         suggestion: String,
     },
 }
 
 const NAME_EXAMPLE: &str = "jane-2026-11";
 
-/// `metadata.name` or `metadata.namespace`: 1 to 63 lowercase letters, digits, `-` and `.`, first and last alphanumeric.
+/// Checked text of `metadata.name` or `metadata.namespace`: 1 to 63 lowercase letters, digits, `-`
+/// and `.`, first and last alphanumeric.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Name(Arc<str>);
 
-/// What [`Name::default_namespace`] is called.
+/// Namespace of documents without one; see [`Name::default_namespace`].
 const DEFAULT_NAMESPACE: &str = "default";
 
 impl Name {
-    /// The namespace of a document that names none.
+    /// Returns the namespace of documents without one.
     pub fn default_namespace() -> Self {
         static SHARED: LazyLock<Name> = LazyLock::new(|| Name(Arc::from(DEFAULT_NAMESPACE)));
         SHARED.clone()
     }
 
-    /// Is it the namespace of a document that names none?
+    /// Returns whether this is the namespace of documents without one.
     pub fn is_default_namespace(&self) -> bool {
         &*self.0 == DEFAULT_NAMESPACE
     }
 
-    /// The checked text.
+    /// Returns the checked text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -164,7 +160,7 @@ fn is_name_character(c: char) -> bool {
     c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '.'
 }
 
-/// The nearest allowed text, or an example where nothing of the text can be kept.
+/// Returns the nearest allowed text, or an example where no character is usable.
 fn suggest_name(text: &str) -> String {
     let lower = text.to_lowercase();
     let kept: String = lower.chars().map(|c| if is_name_character(c) { c } else { '-' }).collect();
@@ -172,23 +168,20 @@ fn suggest_name(text: &str) -> String {
     if trimmed.is_empty() { NAME_EXAMPLE.to_owned() } else { trimmed.to_owned() }
 }
 
-/// Why a text is no [`Key`].
+/// Reasons why a text is no [`Key`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     /// Not two or three parts, or a kind that is no word.
     #[error("`{text}` names no resource; write `Kind/name` or `Kind/namespace/name`")]
-    Shape {
-        /// The text as given.
-        text: String,
-    },
-    /// A namespace or name that breaks the rule of names.
+    Shape { text: String },
+    /// A namespace or name that is no [`Name`].
     #[error(transparent)]
     Name(#[from] NameError),
 }
 
-/// What one manifest is called: kind, namespace and name. Written `Kind/namespace/name`.
+/// Identity of one manifest: kind, namespace and name. Written `Kind/namespace/name`.
 ///
-/// It stands in many maps, a hundred thousand times in each: all of them share one text.
+/// Many maps hold the same key, each a hundred thousand of them: all of them share one text.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Key(Arc<KeyParts>);
@@ -196,11 +189,8 @@ pub struct Key(Arc<KeyParts>);
 /// The parts of a [`Key`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyParts {
-    /// What sort of resource.
     pub kind: Kind,
-    /// The group of names it stands in.
     pub namespace: Name,
-    /// Its own name.
     pub name: Name,
 }
 
@@ -230,7 +220,8 @@ impl Key {
         Self::from(KeyParts { kind, namespace: namespace.clone(), name: name.clone() })
     }
 
-    /// `Kind/name` in the default namespace, the whole key elsewhere. [`Key::from_str`] reads both.
+    /// Returns `Kind/name` in the default namespace, the whole key elsewhere. [`Key::from_str`]
+    /// reads both.
     pub fn short(&self) -> String {
         if self.namespace.is_default_namespace() {
             format!("{}/{}", self.kind, self.name)
@@ -279,21 +270,19 @@ impl From<Key> for String {
     }
 }
 
-/// Why a text is no id of the service.
+/// Reasons why a text is no id of the service.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IdError {
-    /// No characters at all.
     #[error("the {what} is empty")]
     Empty {
-        /// Which sort of id.
+        /// The sort of id.
         what: &'static str,
     },
     /// More than [`REMOTE_ID_LENGTH_MAX`] characters.
     #[error("the {what} has {length} characters, more than {max}", max = REMOTE_ID_LENGTH_MAX)]
     TooLong {
-        /// Which sort of id.
+        /// The sort of id.
         what: &'static str,
-        /// Characters found.
         length: usize,
     },
 }
@@ -306,7 +295,8 @@ fn check_id(text: &str, what: &'static str) -> Result<(), IdError> {
     }
 }
 
-/// One string id of the service: not empty, at most [`REMOTE_ID_LENGTH_MAX`] characters, opaque otherwise.
+/// Defines one string id of the service: not empty, at most [`REMOTE_ID_LENGTH_MAX`] characters,
+/// opaque otherwise.
 macro_rules! string_id {
     ($(#[$doc:meta])* $type:ident, $what:literal) => {
         $(#[$doc])*
@@ -315,13 +305,16 @@ macro_rules! string_id {
         pub struct $type(Arc<str>);
 
         impl $type {
-            /// Checks the text. Errors: empty, or longer than [`REMOTE_ID_LENGTH_MAX`].
+            /// Checks the text.
+            ///
+            /// # Errors
+            /// The text is empty, or longer than [`REMOTE_ID_LENGTH_MAX`].
             pub fn new(text: &str) -> Result<Self, IdError> {
                 check_id(text, $what)?;
                 Ok(Self(Arc::from(text)))
             }
 
-            /// The text as the service gave it.
+            /// Returns the text as the service gave it.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -363,7 +356,8 @@ string_id!(
     "id"
 );
 string_id!(
-    /// An account's public key (partner-api, GET /gateway-credentials; its form is not checked: service-facts, part 12).
+    /// An account's public key (partner-api, GET /gateway-credentials; its form is not checked:
+    /// service-facts, part 12).
     PublicKey,
     "public key"
 );

@@ -1,7 +1,7 @@
-//! Requests of programs on this machine to this machine: what tells them from those of other machines, of pages of other
-//! origins, and of proxies that speak for somebody else.
+//! Checks that a request comes from a program on this machine and is addressed to this machine.
 //!
-//! One rule for every listener that answers its own machine without a token.
+//! Rejects requests from other machines, from pages of other origins, and from proxies that speak
+//! for others. This one rule serves every listener that answers its own machine without a token.
 
 use std::net::IpAddr;
 
@@ -9,13 +9,13 @@ use http::header::{HOST, ORIGIN};
 use http::uri::Authority;
 use http::{HeaderMap, HeaderValue, Uri};
 
-/// What a browser says of the page that asks.
+/// Header in which a browser describes the requesting page's site.
 const FETCH_SITE: &str = "sec-fetch-site";
-/// Its words for a page of the asked origin, and for no page at all.
+/// Values for a page of the requested origin, and for no page at all.
 const OWN_SITE: [&str; 2] = ["same-origin", "none"];
-/// Every header with one of these beginnings is a proxy's.
+/// Prefixes of headers that only proxies send.
 const OF_PROXIES: [&str; 3] = ["x-forwarded", "cf-", "x-envoy-"];
-/// Headers by which proxies say whom they speak for, or that they are there.
+/// Headers in which proxies name their client, or reveal themselves.
 const BY_PROXIES: [&str; 22] = [
     "cdn-loop",
     "client-ip",
@@ -41,21 +41,21 @@ const BY_PROXIES: [&str; 22] = [
     "x-remote-ip",
 ];
 
-/// Why a request is not one of a program on this machine to this machine.
+/// Reasons why a request is not local.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stranger {
-    /// It comes from another machine.
+    /// The request comes from another machine.
     Peer,
-    /// A page of another origin asks.
+    /// A page of another origin sends the request.
     Page,
-    /// A proxy speaks for somebody else.
+    /// A proxy forwards the request.
     Proxy,
-    /// It names another machine, none, or several.
+    /// The request names another machine, none, or several.
     Host,
 }
 
-/// Why a request is not local; `None` where it is. `peer` is the other end of its connection; without one the request was
-/// made within this process.
+/// Returns the reason why a request is not local; `None` where it is. `peer` is the other end of
+/// its connection. A request without a peer was made within this process.
 pub fn stranger(peer: Option<IpAddr>, headers: &HeaderMap, uri: &Uri) -> Option<Stranger> {
     let reasons = [
         (Stranger::Peer, !peer.is_none_or(is_loopback)),
@@ -66,7 +66,7 @@ pub fn stranger(peer: Option<IpAddr>, headers: &HeaderMap, uri: &Uri) -> Option<
     reasons.into_iter().find(|(_, applies)| *applies).map(|(why, _)| why)
 }
 
-/// Whether a browser says that a page asks which is not of the host that it asks.
+/// Returns whether the browser reports a page of another origin than the requested host.
 pub fn is_of_another_page(headers: &HeaderMap) -> bool {
     let mut sites = headers.get_all(FETCH_SITE).iter();
     sites.any(|site| !OWN_SITE.iter().any(|own| site == own)) || is_of_another_origin(headers)
@@ -80,7 +80,7 @@ fn is_of_another_origin(headers: &HeaderMap) -> bool {
     !same || headers.get_all(ORIGIN).iter().nth(1).is_some()
 }
 
-/// Whether a proxy says that it speaks for somebody else.
+/// Returns whether a header reveals a proxy.
 fn is_of_a_proxy(headers: &HeaderMap) -> bool {
     let by = |name: &str| {
         BY_PROXIES.contains(&name) || OF_PROXIES.iter().any(|start| name.starts_with(start))
@@ -88,7 +88,7 @@ fn is_of_a_proxy(headers: &HeaderMap) -> bool {
     headers.keys().any(|name| by(name.as_str()))
 }
 
-/// Whether exactly one Host header is there and names loopback, and so does a full URI.
+/// Returns whether exactly one Host header is there and names loopback, and so does a full URI.
 fn names_loopback(headers: &HeaderMap, uri: &Uri) -> bool {
     let mut hosts = headers.get_all(HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
@@ -100,7 +100,7 @@ fn is_loopback_host(host: &HeaderValue) -> bool {
     authority.is_some_and(|authority| is_loopback_name(&authority))
 }
 
-/// `localhost`, an address in 127.0.0.0/8 or `[::1]`, with any port and no user.
+/// Accepts `localhost`, an address in 127.0.0.0/8 or `[::1]`, with any port and no user.
 fn is_loopback_name(authority: &Authority) -> bool {
     let host = authority.host();
     let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
@@ -109,7 +109,7 @@ fn is_loopback_name(authority: &Authority) -> bool {
     named && !authority.as_str().contains('@')
 }
 
-/// Loopback, also where it is written as an IPv6 address.
+/// Returns whether an address is loopback, also where it is written as an IPv6 address.
 fn is_loopback(address: IpAddr) -> bool {
     address.to_canonical().is_loopback()
 }
@@ -176,7 +176,7 @@ mod tests {
         }
     }
 
-    /// Closes S11: whatever a proxy says by which name of whom it speaks for, the request is not local.
+    /// Closes S11: a forwarded request is not local, whichever header names the proxy's client.
     #[test]
     fn what_a_proxy_forwards_is_not_local() {
         for name in [

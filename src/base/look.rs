@@ -1,5 +1,5 @@
-//! The look of every page that people see, of the sandbox and of the daemon: one frame, and one sheet of styles, light and
-//! dark.
+//! Shared look of every page of the sandbox and of the daemon: one frame, and one style sheet,
+//! light and dark.
 
 #[cfg(test)]
 #[expect(
@@ -14,5 +14,5 @@ pub(crate) mod outline;
 
 pub use frame::{Frame, headers};
 
-/// The sheet of styles.
+/// The style sheet.
 pub const STYLES: &str = include_str!("look/pages.css");

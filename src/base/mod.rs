@@ -1,7 +1,8 @@
-//! Words without I/O: ids, money, schedules, time, digests, card numbers and secrets; and the one door to folders.
+//! Values without I/O: ids, money, schedules, time, digests, card numbers and secrets; and the only
+//! access to folders.
 //!
-//! Floor 0: imports nothing of this crate but itself. Everything here is a value with its rule, checked where
-//! it enters. Nothing but `folder` reads a file, and nothing reads the network or the environment.
+//! Floor 0: imports only itself from this crate. Every type here is a value with its rule, checked
+//! where it enters. Only `folder` reads files, and nothing reads the network or the environment.
 
 pub mod card;
 pub mod causes;

@@ -1,7 +1,8 @@
 //! Amounts: minor units of one currency, exact, checked.
 //!
-//! Promises: no sum wraps or mixes currencies, no text is rounded, and what is printed reads back as the same
-//! amount. On the wire an amount is an integer of minor units; in files it may also be `"125.00 USD"`.
+//! Guarantees: no sum wraps or mixes currencies, no text is rounded, and a printed amount reads
+//! back as the same amount. On the wire an amount is an integer of minor units; in files it may
+//! also be `"125.00 USD"`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,59 +14,46 @@ mod read;
 
 pub use currency::Currency;
 
-/// The greatest amount the service accepts, in minor units (service-facts, 31); also the lowest, negated.
+/// Greatest amount that the service accepts, in minor units (service-facts, 31); also the lowest,
+/// negated.
 pub const AMOUNT_MAX: i64 = 99_999_999_999_999;
 
-/// Why an amount cannot be read or reckoned with.
+/// Reasons why an amount cannot be read or calculated with.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MoneyError {
-    /// A number alone. The readings are those in US dollars, where there are such readings.
+    /// A number alone. The readings assume US dollars, where such a reading is possible.
     #[error("`{text}` has no currency{}", readings(*.as_major, *.as_minor))]
     MissingCurrency {
-        /// The text as given.
         text: String,
         /// Read as whole units and decimals.
         as_major: Option<Money>,
         /// Read as an integer of minor units.
         as_minor: Option<Money>,
     },
-    /// More decimals than the currency has.
     #[error("`{text}` has more than {exponent} decimals, and {currency} has no smaller unit")]
     TooManyDecimals {
-        /// The text as given.
         text: String,
-        /// The currency it names.
         currency: Currency,
-        /// Decimals that the currency has.
+        /// Decimals of the currency.
         exponent: u32,
     },
     /// Not digits with at most one point between them.
     #[error(
         "`{text}` is no amount; write digits, a point and a currency, such as `\"125.00 USD\"`"
     )]
-    NotANumber {
-        /// The text as given.
-        text: String,
-    },
-    /// Not a code of ISO 4217, or the code of something that is not paid with.
+    NotANumber { text: String },
+    /// Not a code of ISO 4217, or the code of something that is not a means of payment.
     #[error("`{code}` is no currency{}", did_you_mean(*.nearest))]
     UnknownCurrency {
-        /// The text as given.
         code: String,
-        /// The code that looks most like it.
+        /// The most similar code.
         nearest: Option<Currency>,
     },
     /// Beyond ±[`AMOUNT_MAX`] in a text, or beyond 64 bits in a sum.
     #[error("the amount is out of range; the most is {max} minor units", max = AMOUNT_MAX)]
     OutOfRange,
-    /// Two currencies in one sum.
     #[error("{left} and {right} do not add up")]
-    Mixed {
-        /// The currency of the first amount.
-        left: Currency,
-        /// The currency of the second amount.
-        right: Currency,
-    },
+    Mixed { left: Currency, right: Currency },
 }
 
 fn readings(as_major: Option<Money>, as_minor: Option<Money>) -> String {
@@ -95,33 +83,38 @@ pub struct Money {
 }
 
 impl Money {
-    /// `minor` units (cents for USD) of `currency`.
+    /// Makes an amount of `minor` units (cents for USD).
     pub const fn new(minor: i64, currency: Currency) -> Self {
         Self { minor, currency }
     }
 
-    /// Nothing, in a currency.
+    /// Makes an amount of zero.
     pub const fn zero(currency: Currency) -> Self {
         Self { minor: 0, currency }
     }
 
-    /// Minor units.
+    /// Returns the minor units.
     pub const fn minor(self) -> i64 {
         self.minor
     }
 
-    /// The currency.
     pub const fn currency(self) -> Currency {
         self.currency
     }
 
-    /// The sum. Errors: two currencies, or beyond 64 bits.
+    /// Returns the sum.
+    ///
+    /// # Errors
+    /// Two currencies, or beyond 64 bits.
     pub fn checked_add(self, other: Self) -> Result<Self, MoneyError> {
         self.same_currency(other)?;
         self.with(self.minor.checked_add(other.minor))
     }
 
-    /// The difference. Errors: two currencies, or beyond 64 bits.
+    /// Returns the difference.
+    ///
+    /// # Errors
+    /// Two currencies, or beyond 64 bits.
     pub fn checked_sub(self, other: Self) -> Result<Self, MoneyError> {
         self.same_currency(other)?;
         self.with(self.minor.checked_sub(other.minor))
@@ -141,7 +134,7 @@ impl Money {
     }
 }
 
-/// `125.00 USD`: as many decimals as the currency has.
+/// Formats as `125.00 USD`, with as many decimals as the currency has.
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { minor, currency } = *self;
@@ -159,24 +152,27 @@ impl fmt::Display for Money {
 pub struct Totals(BTreeMap<Currency, i64>);
 
 impl Totals {
-    /// Adds to the sum of its currency. Errors: beyond 64 bits; the sum is then as before.
+    /// Adds to the sum of the amount's currency.
+    ///
+    /// # Errors
+    /// The sum is beyond 64 bits; it is then unchanged.
     pub fn add(&mut self, money: Money) -> Result<(), MoneyError> {
         let sum = self.get(money.currency).checked_add(money)?;
         self.0.insert(sum.currency, sum.minor);
         Ok(())
     }
 
-    /// The sum in a currency; zero where nothing was added.
+    /// Returns the sum in a currency; zero where no amount was added.
     pub fn get(&self, currency: Currency) -> Money {
         Money::new(self.0.get(&currency).copied().unwrap_or_default(), currency)
     }
 
-    /// The sums in the order of their currency codes.
+    /// Returns the sums in the order of their currency codes.
     pub fn iter(&self) -> impl Iterator<Item = Money> + '_ {
         self.0.iter().map(|(currency, minor)| Money::new(*minor, *currency))
     }
 
-    /// Was nothing added?
+    /// Returns whether no amount was added.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

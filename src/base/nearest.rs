@@ -1,11 +1,12 @@
-//! The word that was probably meant.
+//! Spelling suggestions: the candidate most similar to a given word.
 
-/// The candidate that looks most like `word`; none where nothing does.
+/// Returns the candidate most similar to `word`; `None` where no candidate is similar.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
     let allowed = word.chars().count().checked_div(3).unwrap_or_default().max(1);
     let length = lower.chars().count();
-    // As many edits at least as one is longer than the other: most need no closer look.
+    // The edit distance is at least the difference of the lengths, so most candidates need no
+    // closer comparison.
     let comparable = |candidate: &&str| candidate.chars().count().abs_diff(length) <= allowed;
     candidates
         .into_iter()
@@ -19,7 +20,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// `did you mean …?` where something looks like `word`, else the list of all.
+/// Returns `did you mean …?` where a candidate resembles `word`, else the list of all.
 pub fn help<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> String {
     if let Some(meant) = nearest(word, candidates.clone()) {
         return format!("did you mean `{meant}`?");

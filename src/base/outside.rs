@@ -1,16 +1,19 @@
-//! Words from outside: texts that the service, a chat or mail target, or a peer of a connection wrote.
+//! Text from outside: texts that the service, a chat or mail target, or a peer of a connection
+//! wrote.
 //!
-//! Such a text may repeat the request that it answers: a card number, a key, a name. So it is a type of its own, and
-//! the constructors take what the request held ([`Known`]). They take those values out, in the usual encodings too,
-//! mask long runs of digits, neutralise what steers a terminal, and bound the length in linear time. There is no way
-//! from a `String` to these types, so a text that was not cleaned cannot be printed, stored or sent as one of them:
+//! Such a text may repeat the request that it answers: a card number, a key, a name. So it is a
+//! type of its own, and the constructors take the request's values ([`Known`]). They remove those
+//! values, in the usual encodings too, mask long runs of digits, neutralise terminal control
+//! characters, and bound the length in linear time. No conversion from `String` to these types
+//! exists, so an uncleaned text cannot be printed, stored or sent as one of them:
 //!
 //! ```compile_fail
 //! use reckon::base::outside::ServiceText;
 //! let text: ServiceText = String::from("number 4242424242424242").into();
 //! ```
 //!
-//! Reading one back from the journal cleans it again, without known values: older records hold texts as they came.
+//! Reading a text back from the journal cleans it again, without known values: older records hold
+//! texts as they came.
 
 mod clean;
 mod decode;
@@ -23,15 +26,12 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 pub use known::Known;
 
-/// The longest text, in characters.
 pub const TEXT_CHARACTERS_MAX: usize = 300;
-/// The longest code, in characters.
 const CODE_CHARACTERS_MAX: usize = 64;
-/// The longest place, in characters.
 const PLACE_CHARACTERS_MAX: usize = 128;
-/// Stands for a code that is no identifier.
+/// Replaces a code that is no identifier.
 pub const UNREADABLE_CODE: &str = "unreadable";
-/// Stands for a place that is none, and for a value that was taken out.
+/// Replaces an invalid place, and a removed value.
 const HIDDEN: &str = "***";
 
 /// A sentence from outside: cleaned, at most [`TEXT_CHARACTERS_MAX`] characters.
@@ -39,12 +39,12 @@ const HIDDEN: &str = "***";
 #[serde(transparent)]
 pub struct ServiceText(String);
 
-/// A machine's word from outside: lower-case letters, digits, underscores and dots.
+/// A machine-readable code from outside: lower-case letters, digits, underscores and dots.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct ServiceCode(String);
 
-/// A place or an object that outside words are about: `method.number`, `Card[c1]`, an id.
+/// The field or object that an outside text refers to: `method.number`, `Card[c1]`, an id.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct ServicePlace(String);
@@ -57,14 +57,15 @@ impl ServiceText {
 }
 
 impl From<&'static str> for ServiceText {
-    /// Takes words of this program, which stand in its source.
+    /// Takes a text of this program's own source.
     fn from(ours: &'static str) -> Self {
         Self(ours.to_owned())
     }
 }
 
 impl ServiceCode {
-    /// Takes an identifier as it is; anything else, and one that repeats a known value, becomes `unreadable`.
+    /// Takes an identifier as it is; anything else, and one that repeats a known value, becomes
+    /// `unreadable`.
     pub fn checked(foreign: &str, known: &Known) -> Self {
         let is_word = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'.');
         let fits = foreign.len() <= CODE_CHARACTERS_MAX && foreign.bytes().all(is_word);
@@ -74,7 +75,7 @@ impl ServiceCode {
 }
 
 impl ServicePlace {
-    /// Takes a place with its known values taken out; what is no place becomes `***`.
+    /// Takes a place and removes its known values; an invalid place becomes `***`.
     pub fn checked(foreign: &str, known: &Known) -> Self {
         let is_place = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-[]*".contains(&byte);
         let fits = foreign.len() <= PLACE_CHARACTERS_MAX && foreign.bytes().all(is_place);
@@ -86,11 +87,12 @@ impl ServicePlace {
     }
 }
 
-/// What the three types have in common: reading them, showing them, and cleaning them again.
+/// Implements the shared parts of the three types: accessor, display, and deserialisation with
+/// renewed cleaning.
 macro_rules! outside {
     ($name:ident, $again:path) => {
         impl $name {
-            /// The cleaned words.
+            /// Returns the cleaned text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }

@@ -1,4 +1,4 @@
-//! A value kept small: what is seldom looked at and stays in memory by the hundred thousand.
+//! Compact form of values that are rarely read and stay in memory by the hundred thousand.
 
 use std::marker::PhantomData;
 
@@ -13,12 +13,18 @@ pub struct Packed<T> {
 }
 
 impl<T: Serialize + DeserializeOwned> Packed<T> {
-    /// Packs a value. Errors: it has no JSON form, such as a map whose keys are no texts.
+    /// Packs a value.
+    ///
+    /// # Errors
+    /// The value has no JSON form, such as a map whose keys are no texts.
     pub fn new(value: &T) -> Result<Self, serde_json::Error> {
         Ok(Self { text: serde_json::to_vec(value)?.into_boxed_slice(), of: PhantomData })
     }
 
-    /// The value again. Errors: its type writes what it does not read.
+    /// Returns the value.
+    ///
+    /// # Errors
+    /// The type of the value writes a form that it does not read.
     pub fn unpack(&self) -> Result<T, serde_json::Error> {
         serde_json::from_slice(&self.text)
     }
@@ -42,7 +48,7 @@ impl<T> PartialEq for Packed<T> {
     }
 }
 
-/// Its size alone: the value may be private.
+/// Shows the size alone: the value may be private.
 impl<T> std::fmt::Debug for Packed<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Packed({} bytes)", self.text.len())

@@ -1,12 +1,12 @@
-//! Faults planted on purpose, so that the simulator can be shown to find them.
+//! Fault injection: deliberate faults, which prove that the simulator finds them.
 //!
-//! Each name weakens one promise. They exist in the unit tests of this crate and
-//! nowhere else: in any other build every one is off for good and the compiler removes it.
+//! Each name weakens one guarantee. The faults exist in the unit tests of this crate and nowhere
+//! else. In any other build every fault is off for good and the compiler removes it.
 
 #[cfg(test)]
 pub use switch::{FAULTS, is, plant};
 
-/// Whether a fault is planted: never, outside the crate's own tests.
+/// Returns whether a fault is active: never, outside the crate's own tests.
 #[cfg(not(test))]
 pub const fn is(_name: &str) -> bool {
     false
@@ -20,7 +20,7 @@ mod switch {
         static PLANTED: Cell<Option<&'static str>> = const { Cell::new(None) };
     }
 
-    /// Every fault there is.
+    /// All faults.
     pub const FAULTS: &[&str] = &[
         "send-before-sync",
         "fold-reads-unsynced",
@@ -47,12 +47,12 @@ mod switch {
         "compaction-drops-named",
     ];
 
-    /// Whether a fault is planted in this thread.
+    /// Returns whether a fault is active in this thread.
     pub fn is(name: &str) -> bool {
         PLANTED.with(|planted| planted.get() == Some(name))
     }
 
-    /// Plants a fault in this thread, or none.
+    /// Activates a fault in this thread, or none.
     pub fn plant(name: Option<&'static str>) {
         PLANTED.with(|planted| planted.set(name));
     }

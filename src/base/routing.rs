@@ -1,17 +1,17 @@
-//! Bank routing numbers of the American Bankers Association: nine digits, the last of which checks the others.
+//! Bank routing numbers of the American Bankers Association: nine digits, the last of which checks
+//! the others.
 
-/// Digits of a routing number.
 pub const ROUTING_DIGITS: usize = 9;
 
 const WEIGHTS: [u32; ROUTING_DIGITS] = [3, 7, 1, 3, 7, 1, 3, 7, 1];
 
-/// Routing numbers that the service publishes for tests; 000000001 fails on purpose (service-facts, part 3).
+/// Routing numbers that the service publishes for tests; 000000001 fails on purpose (service-facts,
+/// part 3).
 const PUBLISHED_TEST_NUMBERS: [&str; 4] = ["000000000", "000000013", "000000001", "111000025"];
 
-/// Why a text is no routing number.
+/// Reasons why a text is no routing number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RoutingNumberError {
-    /// Not nine digits.
     #[error("the routing number is not nine digits")]
     Shape,
     /// The last digit does not fit the others (weights 3, 7, 1).
@@ -19,14 +19,17 @@ pub enum RoutingNumberError {
     CheckDigit,
 }
 
-/// A routing number whose check digit fits. It names a bank, not a person: not secret, but masked in answers
-/// (see [`crate::base::card::mask_routing`]).
+/// A routing number whose check digit fits. It names a bank, not a person: not secret, but masked
+/// in answers (see [`crate::base::card::mask_routing`]).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RoutingNumber(String);
 
 impl RoutingNumber {
-    /// Reads nine digits. Errors: every [`RoutingNumberError`]. Published test numbers need not pass: ask
-    /// [`is_published_test_routing`] first.
+    /// Reads nine digits. Published test numbers need not pass: ask [`is_published_test_routing`]
+    /// first.
+    ///
+    /// # Errors
+    /// Every [`RoutingNumberError`].
     pub fn parse(text: &str) -> Result<Self, RoutingNumberError> {
         let digits: Option<Vec<u32>> = text.chars().map(|c| c.to_digit(10)).collect();
         let digits = digits
@@ -41,7 +44,7 @@ impl RoutingNumber {
         }
     }
 
-    /// The nine digits.
+    /// Returns the nine digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -55,7 +58,8 @@ impl std::str::FromStr for RoutingNumber {
     }
 }
 
-/// Is it one of the routing numbers that the service publishes for tests (service-facts, part 3)?
+/// Returns whether a text is a routing number that the service publishes for tests (service-facts,
+/// part 3).
 pub fn is_published_test_routing(text: &str) -> bool {
     PUBLISHED_TEST_NUMBERS.contains(&text)
 }

@@ -1,9 +1,11 @@
-//! When a recurring charge is due, and how much each time.
+//! Due dates and amounts of a recurring charge.
 //!
-//! A schedule is an anchor and a step, never a walk: the n-th period is always reckoned from `start`, so that
-//! the 31st of January, then the 28th of February, is followed by the 31st of March. Promises: dates rise
-//! strictly and never precede `start` nor pass `end`; a schedule with faults has no dates at all; the same
-//! schedule gives the same dates for ever. Time zones are not its matter: a date is a date.
+//! A schedule is an anchor and a step, never a walk: the n-th period is always calculated from
+//! `start`. So the 31st of January, then the 28th of February, is followed by the 31st of March.
+//!
+//! Guarantees: dates rise strictly and never precede `start` nor pass `end`. A schedule with faults
+//! has no dates at all. The same schedule gives the same dates for ever. Time zones are out of
+//! scope: a date is a date.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,7 +21,7 @@ mod problems;
 pub use limits::{Limits, occurrences};
 pub use problems::ScheduleProblem;
 
-/// The unit of a schedule's step (gateway-api, recur object).
+/// Unit of a schedule's step (gateway-api, recur object).
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -34,7 +36,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The word on the wire.
+    /// Returns the unit's word on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Day => "DAY",
@@ -50,17 +52,19 @@ impl fmt::Display for Unit {
     }
 }
 
-/// One of a schedule's `days`: a weekday or a day of the month, by the schedule's unit. A string on the wire.
+/// One of a schedule's `days`: a weekday or a day of the month, by the schedule's unit. A string on
+/// the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Day {
-    /// 1 (Monday) to 7 (Sunday) in a week; 1 to 31 in a month. Its range is checked by [`Schedule::problems`].
+    /// 1 (Monday) to 7 (Sunday) in a week; 1 to 31 in a month. [`Schedule::problems`] checks its
+    /// range.
     Number(u8),
     /// The last day of the month, `LAST`.
     Last,
 }
 
-/// A text that is no [`Day`].
+/// Error for a text that is no [`Day`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no day; write a number in quotes, such as `\"15\"`, or `LAST`")]
 pub struct DayError(String);
@@ -104,17 +108,18 @@ impl From<Day> for String {
     }
 }
 
-/// The schedule of a recurring charge (gateway-api, Recurring charge and recur object). Read from the service
-/// it tolerates unknown fields; what people write is checked field by field before it becomes one of these.
+/// The schedule of a recurring charge (gateway-api, Recurring charge and recur object). The
+/// service's form may hold unknown fields; a person's input is checked field by field before it
+/// becomes a schedule.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Schedule {
-    /// The first date that may be due, and the anchor of all others.
+    /// First date that may be due, and the anchor of all others.
     pub start: NaiveDate,
-    /// The unit of the step.
+    /// Unit of the step.
     pub interval_unit: Unit,
     /// The step in units: 1 is every unit, 2 every other; at least 1.
     pub interval_delay: u32,
-    /// The last date that may be due.
+    /// Last date that may be due.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<NaiveDate>,
     /// Days within each week or month; empty: the weekday, or day of the month, of `start`.

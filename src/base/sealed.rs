@@ -1,8 +1,9 @@
-//! Sealed texts: a secret that may stand in a file, and opens in one place alone.
+//! Sealed texts: secrets that may be kept in a file and open in one place alone.
 //!
-//! The form is age's, with armor (age-encryption.org/v1), to the public keys of X25519 identities. What is
-//! sealed is `{"for": PLACE, "value": TEXT}`: a text that was moved to another document does not open there,
-//! although the key fits. Nothing here repeats a value, a key or the place that a text was sealed for.
+//! The form is age's, with armor (age-encryption.org/v1), to the public keys of X25519 identities.
+//! The plain text is `{"for": PLACE, "value": TEXT}`: a text that was moved to another document
+//! does not open there, although the key fits. No message here repeats a value, a key or the place
+//! that a text was sealed for.
 
 use std::fmt;
 use std::io::{Read, Write};
@@ -16,48 +17,46 @@ use zeroize::Zeroizing;
 
 use super::secret::Secret;
 
-/// The first line of a sealed text.
+/// First line of a sealed text.
 const BEGIN: &str = "-----BEGIN AGE ENCRYPTED FILE-----";
-/// The last line of a sealed text.
+/// Last line of a sealed text.
 const END: &str = "-----END AGE ENCRYPTED FILE-----";
-/// How the bytes of a sealed text begin.
+/// Header of the bytes of a sealed text.
 const VERSION: &[u8] = b"age-encryption.org/v1\n";
-/// A sealed text is at most so long: one secret, its place, and the keys it is for.
+/// Maximum length of a sealed text: one secret, its place, and the keys that it is for.
 const SEALED_BYTES_MAX: usize = 256 * 1024;
-/// What is sealed is at most so long.
+/// Maximum length of the plain text.
 const PLAIN_BYTES_MAX: u64 = 192 * 1024;
 
-/// Why a text could not be sealed or opened.
+/// Reasons why a text could not be sealed or opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SealError {
-    /// The file of identities holds none.
     #[error("the identity file holds no line that begins with AGE-SECRET-KEY-1")]
     NoIdentity,
-    /// A line of the file is no identity.
+    /// A line of the identity file is no identity.
     #[error("line {0} of the identity file is no X25519 identity (AGE-SECRET-KEY-1…)")]
     NotAnIdentity(usize),
-    /// It cannot be taken apart.
+    /// The text cannot be parsed.
     #[error("it is damaged, or was not made by `reckon seal`")]
     Damaged,
-    /// No identity fits.
     #[error("it was sealed for another identity")]
     AnotherIdentity,
-    /// It stands where it was not meant to.
+    /// The text is in another place than it was sealed for.
     #[error("it was sealed for another place: run `reckon seal` for this one")]
     AnotherPlace,
-    /// Nothing could be written.
+    /// Sealing failed.
     #[error("it could not be sealed")]
     Unsealed,
 }
 
-/// What is sealed.
+/// The plain text, for sealing.
 #[derive(Serialize)]
 struct Sealing<'a> {
     r#for: &'a str,
     value: &'a str,
 }
 
-/// What was sealed.
+/// The plain text, after opening.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Sealed {
@@ -65,7 +64,7 @@ struct Sealed {
     value: Secret,
 }
 
-/// The identities that open sealed texts, and whose public keys they are sealed for.
+/// The identities that open sealed texts; texts are sealed for their public keys.
 pub struct Keyring(Vec<x25519::Identity>);
 
 impl fmt::Debug for Keyring {
@@ -75,8 +74,10 @@ impl fmt::Debug for Keyring {
 }
 
 impl Keyring {
-    /// Reads an identity file: one `AGE-SECRET-KEY-1…` a line, comments begin with `#`. Errors: a line that is
-    /// none, or no line at all.
+    /// Reads an identity file: one `AGE-SECRET-KEY-1…` a line, comments begin with `#`.
+    ///
+    /// # Errors
+    /// A line is no identity, or the file holds none.
     pub fn read(text: &str) -> Result<Self, SealError> {
         let lines = text.lines().enumerate().map(|(at, line)| (at.saturating_add(1), line.trim()));
         let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
@@ -94,7 +95,10 @@ impl Keyring {
         String::from_utf8(sealed).map_err(|_| SealError::Unsealed)
     }
 
-    /// Opens a text that stands at `place`. Errors: it is damaged, for another identity, or for another place.
+    /// Opens a sealed text found at `place`.
+    ///
+    /// # Errors
+    /// The text is damaged, for another identity, or for another place.
     pub fn open(&self, sealed: &str, place: &str) -> Result<Secret, SealError> {
         let plain = self.decrypt(sealed.trim())?;
         let Sealed { r#for, value } =
@@ -126,7 +130,7 @@ impl Keyring {
     }
 }
 
-/// Does this look like a sealed text, as far as one can see without a key?
+/// Returns whether a text has the form of a sealed text, as far as is visible without a key.
 pub fn is_sealed(text: &str) -> bool {
     let mut lines: Vec<&str> = text.trim().lines().map(str::trim_end).collect();
     let framed = lines.first() == Some(&BEGIN) && lines.pop() == Some(END);

@@ -1,5 +1,7 @@
-//! Values that must not show. A secret has no `Display`, no `Serialize` and a `Debug` that prints stars, so
-//! that showing one takes the word `expose`, which is easy to search for. Memory is wiped when it is dropped.
+//! Values that must not show.
+//!
+//! A secret has no `Display`, no `Serialize` and a `Debug` that prints stars. So showing one takes
+//! the word `expose`, which is easy to search for. Memory is wiped when a secret is dropped.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,12 +15,13 @@ mod digits;
 
 pub use digits::{is_number, mask_digits};
 
-/// A secret text: a key, token, authorization code, card or account number. Equality takes constant time.
+/// A secret text: a key, token, authorization code, card or account number. Equality takes constant
+/// time.
 #[derive(Clone)]
 pub struct Secret(Zeroizing<String>);
 
 impl Secret {
-    /// The text itself; the caller keeps it out of logs, errors and answers.
+    /// Returns the text itself; the caller keeps it out of logs, errors and answers.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -75,7 +78,7 @@ impl<'de> Deserialize<'de> for Secret {
 pub struct SecretBytes(Zeroizing<Vec<u8>>);
 
 impl SecretBytes {
-    /// The bytes themselves; the caller keeps them out of logs, errors and answers.
+    /// Returns the bytes themselves; the caller keeps them out of logs, errors and answers.
     pub fn expose(&self) -> &[u8] {
         &self.0
     }
@@ -101,18 +104,19 @@ impl PartialEq for SecretBytes {
 
 impl Eq for SecretBytes {}
 
-/// A name, address, e-mail or telephone number: not secret, but masked in plans, reports and status.
+/// A name, address, e-mail or telephone number: not secret, but masked in plans, reports and
+/// status.
 #[derive(Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Personal(String);
 
 impl Personal {
-    /// The text itself, for the service and for the payer's own pages.
+    /// Returns the text itself, for the service and for the payer's own pages.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// The first character and `•••`; nothing for an empty text.
+    /// Returns the first character and `•••`; an empty text stays empty.
     pub fn mask(&self) -> String {
         self.0.chars().next().map(|first| format!("{first}•••")).unwrap_or_default()
     }

@@ -1,7 +1,7 @@
-//! `plan --against REV`: what a change of the tree would do, offline: no state, no key, no service, no secret.
+//! `plan --against REV`: plans a change of the tree offline, without state, key, service or secret.
 //!
-//! A revision is read out of git's object store into a folder of its own, without a checkout; links in it are
-//! treated as those of any tree of specs.
+//! The command reads a revision out of git's object store into a folder of its own, without a
+//! checkout. Links in the revision are treated as those of any tree of specs.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,9 +25,9 @@ use crate::render;
 use crate::spec::loader::Loader;
 use crate::spec::source::folder::AttachmentFolder;
 
-/// Digests of private values are compared with each other and kept nowhere: any key does.
+/// Digests of private values are only compared with each other and never kept, so any key will do.
 const KEY: [u8; 32] = [0; 32];
-/// The partner's name where the configuration's cannot be had: no name goes anywhere.
+/// Placeholder partner name where the configuration's cannot be read; no name leaves this process.
 const PARTNER: &str = "partner";
 
 /// Runs the command.
@@ -65,7 +65,7 @@ pub(super) fn run(setup: &Setup, args: &PlanArgs, range: &str, out: Out) -> Resu
     Ok(plan::exit(&plan, args.detailed_exitcode))
 }
 
-/// What planning is told: nothing of this machine.
+/// Returns the planner's settings, which hold nothing of this machine.
 fn settings(setup: &Setup) -> Settings {
     Settings {
         partner: setup.partner().unwrap_or_else(|_| PARTNER.to_owned()),
@@ -76,7 +76,7 @@ fn settings(setup: &Setup) -> Settings {
     }
 }
 
-/// What is wrong with both trees. What was wrong before is nobody's fault now.
+/// Returns the problems of both trees; those of the old tree count as warnings only.
 fn problems(old: &Tree, new: &Tree) -> Problems {
     let before = old.loader.problems();
     let count = before.omitted.errors.saturating_add(before.omitted.warnings);
@@ -87,21 +87,21 @@ fn problems(old: &Tree, new: &Tree) -> Problems {
     Problems { shown: shown.into_iter().chain(before).collect(), omitted: omitted.plus(warned) }
 }
 
-/// A tree that was read, and the folder that holds it.
+/// A loaded tree, and the folder that holds its files.
 struct Tree {
     loader: Loader,
     _folder: Option<super::git_tree::Folder>,
 }
 
 impl Tree {
-    /// The tree as it stands.
+    /// Loads the present tree.
     fn present(setup: &Setup) -> Self {
         let mut loader = setup.loader();
         loader.load_all();
         Self { loader, _folder: None }
     }
 
-    /// The tree of a revision; its files are called `REV:FILE`.
+    /// Loads the tree of a revision; its files are called `REV:FILE`.
     fn at(setup: &Setup, revision: &Revision) -> Result<Self, Failure> {
         let plain = |path: &PathBuf| Place::configured(&setup.root, path).open().is_ok();
         let attached = setup.attachments_path()?.filter(plain);

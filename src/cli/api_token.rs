@@ -1,4 +1,5 @@
-//! The daemon's token file, `STATE/api.token`: made at the first start, for its owner alone (design.md part 4).
+//! The daemon's token file, `STATE/api.token`: made at the first start, readable by its owner alone
+//! (design.md part 4).
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -11,14 +12,16 @@ use zeroize::Zeroizing;
 use super::exit::Failure;
 use crate::http::Tokens;
 
-/// Its name in the state directory.
 const FILE: &str = "api.token";
-/// Random bytes of a token that is made here.
+/// Random bytes of a generated token.
 const TOKEN_BYTES: usize = 32;
-/// A file is shorter.
+/// Bytes that are read of a token file at most.
 const FILE_BYTES_MAX: u64 = 64 * 1024;
 
-/// The tokens in the file; one is made if there is no file. Errors: others may read it, or a line of it is no token.
+/// Returns the tokens of the file; makes a file with one token if there is none.
+///
+/// # Errors
+/// Others may read the file, or a line of it is no token.
 pub(super) fn tokens(state: &Path) -> Result<Tokens, Failure> {
     let path = state.join(FILE);
     let failed = |why: &dyn std::fmt::Display| {
@@ -34,7 +37,7 @@ pub(super) fn tokens(state: &Path) -> Result<Tokens, Failure> {
     })
 }
 
-/// What stands in the file, if there is one.
+/// Reads the token file, if there is one.
 fn text(path: &Path) -> io::Result<Option<Zeroizing<String>>> {
     let file = match File::open(path) {
         Ok(file) => file,
@@ -50,7 +53,8 @@ fn text(path: &Path) -> io::Result<Option<Zeroizing<String>>> {
     Ok(Some(text))
 }
 
-/// Makes a file with one token. The state is locked by this process: nobody else makes one.
+/// Makes a file with one token. This process holds the lock of the state, so no other process makes
+/// one.
 fn make(path: &Path) -> io::Result<Zeroizing<String>> {
     let mut bytes = Zeroizing::new([0; TOKEN_BYTES]);
     getrandom::fill(bytes.as_mut_slice()).map_err(io::Error::other)?;

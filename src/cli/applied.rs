@@ -1,4 +1,4 @@
-//! The part of `apply` that says what was done: each effect as it happens, and what they add up to.
+//! Report of `apply`: prints each effect as it happens, and their totals.
 
 use serde::Serialize;
 use tokio::sync::mpsc;
@@ -11,7 +11,7 @@ use super::server::Daemon;
 use crate::engine::{Happened, PlanView, Question, Reply};
 use crate::render;
 
-/// What `apply -o json` prints: what is left to do, and what was done.
+/// Output of `apply -o json`: the remaining plan and the effects that were done.
 #[derive(Debug, Serialize)]
 struct Applied<'a> {
     #[serde(flatten)]
@@ -19,7 +19,7 @@ struct Applied<'a> {
     done: &'a [Happened],
 }
 
-/// Prints each effect as it happens, until the last one; answers all of them.
+/// Prints each effect as it happens, until the last one, and returns all of them.
 pub(super) async fn told(
     mut effects: mpsc::UnboundedReceiver<Happened>,
     out: Out,
@@ -32,7 +32,7 @@ pub(super) async fn told(
     done
 }
 
-/// Prints the effects that a daemon saw behind this record of its journal.
+/// Prints and returns the effects that a daemon did after this record of its journal.
 pub(super) async fn since(
     client: &Daemon,
     position: u64,
@@ -49,14 +49,14 @@ pub(super) async fn since(
 
 fn line(happened: &Happened, out: Out) {
     match out.form {
-        // A reader that went away is no failure.
+        // A closed reader is no failure.
         Output::Text => drop(out.text(&render::happened::line(happened))),
         Output::Markdown => out.note(&render::happened::line(happened)),
         Output::Json | Output::Yaml => {}
     }
 }
 
-/// Shows what was done, and the plan of what is left.
+/// Shows the effects that were done, and the plan of what remains.
 pub(super) fn show(plan: &PlanView, done: &[Happened], out: Out) -> Result<(), Failure> {
     if matches!(out.form, Output::Json | Output::Yaml) {
         return out.result(&Applied { plan, done }, String::new);

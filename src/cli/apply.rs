@@ -1,4 +1,4 @@
-//! `apply`: the service is made to match, and what became of it is told.
+//! `apply`: makes the service match, and reports the outcome.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::model::scope::Scope;
 use crate::render;
 use crate::render::progress::{Progress, look};
 
-/// Progress is shown at most so often.
+/// Shortest time between two updates of the progress.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
 /// Runs the command.
@@ -41,7 +41,10 @@ pub(super) async fn run(setup: &Setup, args: &ApplyArgs, out: Out) -> Result<Exi
     }
 }
 
-/// The tree, unless documents are broken and nobody said that the others do.
+/// Loads the tree.
+///
+/// # Errors
+/// A document is invalid, and `--isolate` is not set.
 pub(super) fn good(setup: &Setup, args: &ApplyArgs, out: Out) -> Result<Loaded, Failure> {
     let loaded = Loaded::now(setup);
     let problems = loaded.loader.problems();
@@ -53,7 +56,7 @@ pub(super) fn good(setup: &Setup, args: &ApplyArgs, out: Out) -> Result<Loaded, 
     Ok(loaded)
 }
 
-/// The daemon does the work; this only waits for it and shows what is left.
+/// Waits while the daemon does the work, and shows what remains.
 async fn beside(
     setup: &Setup,
     client: &Daemon,
@@ -75,7 +78,7 @@ async fn beside(
     prune::beside(client, args, out).await?;
     client.ask(&Question::Settle).await?;
     let done = applied::since(client, before.position, out).await?;
-    // What was named may be gone by now: then all is shown.
+    // A chosen resource may have disappeared meanwhile: then the whole plan is shown.
     let after = match planned(client, scope).await {
         Ok(after) => after,
         Err(_) => planned(client, Scope::default()).await?,
@@ -84,7 +87,7 @@ async fn beside(
     Ok(plan::stuck(&after))
 }
 
-/// The daemon's plan.
+/// Returns the daemon's plan of a scope.
 async fn planned(client: &Daemon, scope: Scope) -> Result<PlanView, Failure> {
     let reply = client.ask(&Question::Scoped(scope)).await?;
     if let Reply::Unknown(names) = &reply {
@@ -96,7 +99,7 @@ async fn planned(client: &Daemon, scope: Scope) -> Result<PlanView, Failure> {
     Ok(*plan)
 }
 
-/// This process does the work.
+/// Does the work in this process.
 async fn alone(setup: &Setup, args: &ApplyArgs, out: Out, own: &mut Own) -> Result<Exit, Failure> {
     setup.bind(&own.open, None).await?;
     let scope = scope(setup, &args.paths, &args.choice)?;
@@ -126,7 +129,7 @@ async fn alone(setup: &Setup, args: &ApplyArgs, out: Out, own: &mut Own) -> Resu
     }
 }
 
-/// Does what is chosen, no more than its plan says, and tells what became of it.
+/// Does the chosen steps, no more than their plan shows, and reports the outcome.
 pub(super) async fn done(scope: &Scope, out: Out, engine: &mut Engine) -> Result<Exit, Failure> {
     engine.hold_to_plan();
     let effects = tokio::spawn(applied::told(engine.effects(), out));
@@ -137,7 +140,7 @@ pub(super) async fn done(scope: &Scope, out: Out, engine: &mut Engine) -> Result
     Ok(ended?.or(told?))
 }
 
-/// The plan that is to be done; none where nobody looks at it and there is something in it.
+/// Returns the plan that will be done; `None` if `--yes` skips the review and there are changes.
 fn before(scope: &Scope, args: &ApplyArgs, engine: &Engine) -> Result<Option<PlanView>, Failure> {
     if args.yes && scope.is_whole() && engine.overview().changes > 0 {
         return Ok(None);
@@ -145,13 +148,14 @@ fn before(scope: &Scope, args: &ApplyArgs, engine: &Engine) -> Result<Option<Pla
     engine.plan_within(scope).map(Some).map_err(|names| unknown(&names))
 }
 
-/// Whether a plan has nothing to do.
+/// Returns true if a plan has nothing to do.
 fn is_nothing(plan: &PlanView, engine: &Engine) -> bool {
     let changes = plan.steps.iter().any(|step| step.verdict.changes());
     !changes && engine.overview().open_intents == 0 && !engine.has_bookings()
 }
 
-/// Shows the plan and asks, unless `--yes` was said. Without a terminal `--yes` is needed.
+/// Shows the plan and asks for agreement, unless `--yes` is set. Without a terminal `--yes` is
+/// required.
 pub(super) fn agreed(before: &PlanView, args: &ApplyArgs, out: Out) -> Result<bool, Failure> {
     if args.yes {
         return Ok(true);
@@ -164,14 +168,14 @@ pub(super) fn agreed(before: &PlanView, args: &ApplyArgs, out: Out) -> Result<bo
     out.confirm("Apply this plan?")
 }
 
-/// Runs the engine until only outside events remain, or until it is told to stop.
+/// Runs the engine until only outside events remain, or until a signal stops it.
 async fn work(engine: &mut Engine, out: Out) -> Result<Exit, Failure> {
     let (sender, events) = mpsc::channel(16);
     let (signal, signalled) = watch::channel(Exit::Done);
     let progress = tokio::spawn(show_progress(engine.overviews(), out));
     let stop = tokio::spawn(async move {
         signals::stop().await;
-        // Whichever signal it was: work may be left, and that is no success.
+        // Either signal may leave work undone, which is no success.
         signal.send_replace(Exit::Interrupted);
         out.note("stopping; calls under way get their answers first");
         // The engine may have ended by itself.
@@ -180,13 +184,13 @@ async fn work(engine: &mut Engine, out: Out) -> Result<Exit, Failure> {
     let ended = engine.run(events, Until::Settled).await;
     progress.abort();
     stop.abort();
-    // The bar is taken away with the task.
+    // The bar disappears with its task.
     drop(progress.await);
     ended?;
     Ok(*signalled.borrow())
 }
 
-/// Shows progress until it is stopped.
+/// Shows progress until the task is aborted.
 async fn show_progress(mut overviews: watch::Receiver<Overview>, out: Out) {
     let progress = Progress::new();
     while let Some(now) = look(&mut overviews, true).await {
@@ -197,7 +201,7 @@ async fn show_progress(mut overviews: watch::Receiver<Overview>, out: Out) {
     }
 }
 
-/// What became of it.
+/// Prints the outcome, and returns the exit code that it calls for.
 fn tell(scope: &Scope, done: &[Happened], out: Out, engine: &Engine) -> Result<Exit, Failure> {
     let after = engine.plan_of(scope);
     applied::show(&after, done, out)?;

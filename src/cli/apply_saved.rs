@@ -1,4 +1,4 @@
-//! `apply PLANFILE`: just the steps of a saved plan are done, once.
+//! `apply PLANFILE`: does just the steps of a saved plan, once.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ pub(super) async fn run(
         return Ok(Exit::Done);
     }
     if daemon(setup).await?.is_none() && !setup.has_state()? {
-        // The key that sealed it is there, or it is the plan of another state.
+        // A missing key fails here: the plan then belongs to another state.
         setup.future_state()?;
     }
     let loaded = apply::good(setup, args, out)?;
@@ -45,7 +45,8 @@ pub(super) async fn run(
     }
 }
 
-/// A daemon does whatever the files say, so that a plan bounds nothing beside it.
+/// Returns the refusal beside a daemon: the daemon does what the files say, so a plan bounds
+/// nothing there.
 fn beside() -> Failure {
     let what = "the daemon holds the state and does by itself, at once, whatever the files say: a saved \
                 plan bounds nothing beside it, and none was applied";
@@ -54,7 +55,7 @@ fn beside() -> Failure {
     )
 }
 
-/// This process does the work.
+/// Does the work in this process.
 async fn alone(
     setup: &Setup,
     args: &ApplyArgs,

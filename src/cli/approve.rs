@@ -1,5 +1,7 @@
-//! `approve`: a person approves a plan (`plan_approval.rs`), or confirms the live merchant that the code of an application opened (design.md
-//! part 5), or a live application of a state that began empty (`approve_submission.rs`). What is confirmed is what was shown, and nothing that came to wait since.
+//! `approve`: a person's approval or confirmation. It approves a plan (`plan_approval.rs`), or
+//! confirms the live merchant that the code of an application opened (design.md part 5). It also
+//! confirms a live application of a state that began empty (`approve_submission.rs`). The
+//! confirmation covers just what was shown, and nothing that began to wait since.
 
 use super::approve_submission;
 use super::args::ApproveArgs;
@@ -15,7 +17,7 @@ use crate::engine::{Question, Reply};
 use crate::model::bound::{Approval, LiveBinding};
 use crate::render;
 
-/// The word of a command that wrote nothing.
+/// Message of a command that wrote nothing.
 pub(super) const NOTHING: &str = "nothing was approved";
 
 /// Runs the command.
@@ -52,7 +54,8 @@ pub(super) async fn run(setup: &Setup, args: &ApproveArgs, out: Out) -> Result<E
     Ok(Exit::Done)
 }
 
-/// Asks about what will wait in a new state, before one is made: a live binding never does.
+/// Asks about the application that will wait in a new state, before that state is made. A live
+/// binding never waits in a new state.
 async fn agreed_before(future: &Session, key: &Key, yes: bool, out: Out) -> Result<bool, Failure> {
     match approve_submission::waiting(future, key).await? {
         Some(why) => approve_submission::agreed((key, &why), yes, out),
@@ -60,17 +63,18 @@ async fn agreed_before(future: &Session, key: &Key, yes: bool, out: Out) -> Resu
     }
 }
 
-/// Asks the daemon, or opens the state; a new state is bound first.
+/// Opens a session with the daemon or with the state; binds a new state first.
 pub(super) async fn opened(setup: &Setup) -> Result<Session, Failure> {
     let session = Session::make(setup).await?;
     if let Session::Own(own) = &session {
-        // Whose state it is comes first in the journal.
+        // The record of the state's owner comes first in the journal.
         setup.bind(&own.open, None).await?;
     }
     Ok(session)
 }
 
-/// Finds what waits, shows it, asks, and has it written down; `None`: the person said no.
+/// Finds the waiting binding, shows it, asks, and records the approval. Returns `None` if the
+/// person declined.
 async fn approve(
     session: &mut Session,
     key: &Key,
@@ -92,14 +96,15 @@ async fn approve(
     approved.map(|approval| Some(*approval)).ok_or_else(|| changed(key))
 }
 
-/// What was shown does not wait any more.
+/// Returns the failure where the binding that was shown does not wait any more.
 fn changed(key: &Key) -> Failure {
     let message = format!("{} does not wait for this approval any more", key.short());
     let failure = Failure::input("reckon::approve::changed", message);
     failure.help("look at what waits by now: say approve again")
 }
 
-/// Shows the binding and asks, unless `--yes` was said. Without a terminal `--yes` is needed.
+/// Shows the binding and asks for agreement, unless `--yes` is set. Without a terminal `--yes` is
+/// required.
 fn agreed(binding: &LiveBinding, yes: bool, out: Out) -> Result<bool, Failure> {
     if yes {
         return Ok(true);
@@ -112,7 +117,7 @@ fn agreed(binding: &LiveBinding, yes: bool, out: Out) -> Result<bool, Failure> {
     out.confirm("Approve this binding?")
 }
 
-/// Nothing waits for an approval under this name; what does is told.
+/// Returns the failure where no approval waits under this name; its help lists those that wait.
 fn nothing_waits(key: &Key, waiting: &[LiveBinding]) -> Failure {
     let names: Vec<String> = waiting.iter().map(|binding| binding.merchant.short()).collect();
     let help = match names.as_slice() {

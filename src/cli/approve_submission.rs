@@ -1,5 +1,5 @@
-//! `approve MerchantApplication/NAME`: a person says that no lost state submitted a live application (docs/store.md,
-//! "Where there is no backup").
+//! `approve MerchantApplication/NAME`: a person confirms that no lost state submitted a live
+//! application (docs/store.md, "Where there is no backup").
 
 use serde_json::json;
 
@@ -13,7 +13,7 @@ use crate::engine::{Question, Reply, StateReply};
 use crate::model::epoch::Releasing;
 use crate::model::plan::Reason;
 
-/// Why an application waits for an approval, if it does.
+/// Returns the reason for which an application waits for an approval, if it waits.
 pub(super) async fn waiting(session: &Session, key: &Key) -> Result<Option<String>, Failure> {
     let Reply::Resource(found) = session.ask(Question::Resource(key.clone())).await? else {
         return Err(Failure::bug("a resource was not answered by one"));
@@ -22,7 +22,7 @@ pub(super) async fn waiting(session: &Session, key: &Key) -> Result<Option<Strin
     Ok(found.map(|found| found.message).filter(|message| *message == waits))
 }
 
-/// Shows what waits, asks, and has the approval written down.
+/// Shows the waiting application, asks, and records the approval.
 pub(super) async fn run(
     (setup, mut session): (&Setup, Session),
     (key, why): (&Key, &str),
@@ -41,7 +41,8 @@ pub(super) async fn run(
     Ok(Exit::Done)
 }
 
-/// Shows what waits and asks, unless `--yes` was said. Without a terminal `--yes` is needed.
+/// Shows the waiting application and asks for agreement, unless `--yes` is set. Without a terminal
+/// `--yes` is required.
 pub(super) fn agreed((key, why): (&Key, &str), yes: bool, out: Out) -> Result<bool, Failure> {
     if yes {
         return Ok(true);
@@ -54,7 +55,7 @@ pub(super) fn agreed((key, why): (&Key, &str), yes: bool, out: Out) -> Result<bo
     out.confirm("Submit this application?")
 }
 
-/// Answers whether a person agreed and the word is written down.
+/// Returns whether a person agreed and the approval is recorded.
 async fn approve(
     session: &mut Session,
     (key, why): (&Key, &str),

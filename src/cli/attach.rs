@@ -1,4 +1,4 @@
-//! `attach`: a one-time token that a person has takes the place of the payer's page.
+//! `attach`: gives a one-time token to a saved method, in place of the payer's page.
 
 use std::io::{self, Read};
 
@@ -15,9 +15,9 @@ use crate::base::secret::Secret;
 use crate::control::Request;
 use crate::engine::{Attaching, Reply};
 
-/// What stands for standard input.
+/// Argument that means standard input.
 const STDIN: &str = "-";
-/// A token is shorter.
+/// Bytes that are read of standard input at most; a token is shorter.
 const TOKEN_BYTES_MAX: u64 = 4 * 1024;
 
 /// Runs the command.
@@ -48,7 +48,8 @@ pub(super) async fn run(setup: &Setup, args: &AttachArgs, out: Out) -> Result<Ex
     Ok(Exit::Done)
 }
 
-/// The tokens, from the arguments or, word by word, from standard input; the first one is empty where there is none.
+/// Returns the tokens of the arguments, or the words of standard input. The first one is empty
+/// where there is none.
 fn tokens(arguments: &[String]) -> Result<(Secret, Vec<Secret>), Failure> {
     let mut all = Vec::new();
     for argument in arguments {
@@ -62,7 +63,7 @@ fn tokens(arguments: &[String]) -> Result<(Secret, Vec<Secret>), Failure> {
     Ok((all.next().unwrap_or_else(|| Secret::from("")), all.collect()))
 }
 
-/// The tokens that stand on standard input.
+/// Reads the tokens from standard input.
 fn read() -> Result<Vec<Secret>, Failure> {
     let mut text = Zeroizing::new(String::new());
     let read = io::stdin().lock().take(TOKEN_BYTES_MAX).read_to_string(&mut text);

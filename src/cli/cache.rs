@@ -1,8 +1,8 @@
-//! The plan of a tree that did not change since the last one is the last one.
+//! Cache of the last plan, for a tree that did not change since.
 //!
-//! Kept beside the fold, no part of the state: what it was made from (files, configuration,
-//! journal head, program) must be the same, else a plan is made anew. So a plan over a hundred
-//! thousand unchanged files costs a look at each file and nothing else.
+//! The plan is kept beside the fold and is no part of the state. Everything that it was made from
+//! (files, configuration, journal head, program) must be the same, else it is made anew. So a plan
+//! over a hundred thousand unchanged files costs one check of each file and nothing else.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,14 +19,14 @@ use crate::store::index::{Batch, Index};
 use crate::store::lock::LockError;
 use crate::store::open::{OpenError, peek};
 
-/// Where it is kept.
+/// Key of the cached plan in the index.
 const ENTRY: &[u8] = b"x/plan";
-/// A plan with more open steps is made anew each time.
+/// Steps of a plan that is cached, at most; a longer plan is made anew each time.
 const STEPS_MAX: usize = 500;
 /// Seconds after which a date may have changed somewhere.
 const QUARTER_S: i64 = 15 * 60;
 
-/// How a file is known to be unchanged.
+/// Way to find a file unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
     /// By size, time and inode.
@@ -35,22 +35,22 @@ pub(super) enum Look {
     AtContents,
 }
 
-/// A plan and what it was made from.
+/// A plan and everything that it was made from.
 #[derive(Debug, Serialize, Deserialize)]
 struct Kept {
     program: String,
     config: [u8; 32],
     position: u64,
     head: [u8; 32],
-    /// Whether nothing is left to do: then no date changes it.
+    /// True if no step remains: then no date changes the plan.
     settled: bool,
-    /// The quarter of an hour it was made in: what is due today depends on it.
+    /// The quarter of an hour in which the plan was made: the steps that are due depend on it.
     quarter: i64,
     seen: Seen,
     plan: String,
 }
 
-/// What the files looked like when they were loaded.
+/// Size, time and content marks of the files when they were loaded.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Seen {
     /// The packed index of the specs.
@@ -59,12 +59,12 @@ pub(super) struct Seen {
     attached: Vec<(String, Option<Stamp>)>,
 }
 
-/// The last plan, if nothing that it was made from has changed.
+/// Returns the last plan, if nothing that it was made from has changed.
 pub(super) fn recall(setup: &Setup, look: Look) -> Result<Option<PlanView>, Failure> {
     let peeked = match peek(&setup.state, &host::owner(), Some(&marking::of(setup)?)) {
         Ok(peeked) => peeked,
         Err(error @ OpenError::Lock(LockError::Held { .. })) => return Err(error.into()),
-        // Whatever else is wrong is told by who opens the state in earnest.
+        // The command that opens the state afterwards reports any other error.
         Err(_) => None,
     };
     let Some(peeked) = peeked else { return Ok(None) };
@@ -85,22 +85,22 @@ pub(super) fn recall(setup: &Setup, look: Look) -> Result<Option<PlanView>, Fail
     Ok(plan.map(|plan| PlanView { commit: setup.commit(), ..plan }))
 }
 
-/// The time before a load, for [`seal`].
+/// Returns the time before a load, for [`seal`].
 pub(super) fn moment() -> i64 {
     SystemClock.now().timestamp_nanos_opt().unwrap_or(0)
 }
 
-/// The quarter of an hour that it is.
+/// Returns the present quarter of an hour.
 fn quarter() -> i64 {
     SystemClock.now().timestamp().div_euclid(QUARTER_S)
 }
 
-/// What the files look like to this loader.
+/// Returns the marks of the files, as this loader read them.
 pub(super) fn seal(loader: &Loader, read_at_ns: i64) -> Seen {
     Seen { specs: loader.index(read_at_ns).header().to_vec(), attached: loader.looked() }
 }
 
-/// Keeps a plan for the next time.
+/// Caches a plan for the next run.
 pub(super) fn keep(setup: &Setup, index: &dyn Index, seen: Seen, plan: &PlanView) {
     let head = data_encoding::HEXLOWER.decode(plan.head.as_bytes());
     let head = head.ok().and_then(|head| <[u8; 32]>::try_from(head).ok());
@@ -117,17 +117,18 @@ pub(super) fn keep(setup: &Setup, index: &dyn Index, seen: Seen, plan: &PlanView
     if ciborium::into_writer(&kept, &mut bytes).is_ok() {
         let mut batch = Batch::new();
         batch.put(ENTRY, bytes);
-        // A plan that is not kept is made again.
+        // A plan that is not cached is made again.
         drop(index.apply(batch));
     }
 }
 
-/// Another program may plan otherwise.
+/// Returns the version of this program; another version may plan otherwise.
 fn program() -> String {
     env!("CARGO_PKG_VERSION").to_owned()
 }
 
-/// The configuration file as it stands, and where specs and state are. Each part has its length before it.
+/// Returns a digest of the configuration file and of the paths of specs and state. Each part is
+/// preceded by its length.
 fn config(setup: &Setup) -> [u8; 32] {
     let mut hash = blake3::Hasher::new();
     let mut part = |bytes: &[u8]| {
@@ -135,7 +136,7 @@ fn config(setup: &Setup) -> [u8; 32] {
     };
     part(&std::fs::read(setup.root.join(&*setup.config.file)).unwrap_or_default());
     part(setup.specs.as_os_str().as_encoded_bytes());
-    // Limits may stand in variables.
+    // Limits may come from environment variables.
     part(format!("{:?}", setup.config.rules(&ProcessEnv)).as_bytes());
     part(setup.live_refused().unwrap_or_default().as_bytes());
     *hash.finalize().as_bytes()

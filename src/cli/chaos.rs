@@ -6,7 +6,7 @@ use super::out::Out;
 use super::signals::counter;
 use crate::sim;
 
-/// Runs the command. A failure of the product is exit 5: it is our bug.
+/// Runs the command. A failure of the product exits with 5, a bug of ours.
 pub(super) fn run(args: &ChaosArgs, out: Out) -> Result<Exit, Failure> {
     let counter = counter(u64::from(args.runs), "worlds");
     let report = sim::chaos(args.seed, args.runs, &mut |done| counter.set(u64::from(done)));

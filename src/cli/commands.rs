@@ -1,4 +1,4 @@
-//! Every command, one line each.
+//! Dispatch of every command to its module.
 
 use super::args::{Cli, Command};
 use super::exit::{Exit, Failure};
@@ -9,7 +9,7 @@ use super::{
     link, plan, run, sandbox, seal, signed, store, suspend, validate, why,
 };
 
-/// Runs the command that was asked for.
+/// Runs the requested command.
 pub(super) async fn run(cli: &Cli, out: Out) -> Result<Exit, Failure> {
     match &cli.command {
         Command::Init(args) => init::run(cli, args, out).await,

@@ -1,4 +1,5 @@
-//! The way out for what hooks tell: the targets of the configuration, read when the first of them is needed.
+//! Delivery of the notifications of hooks to the targets of the configuration, which are read when
+//! the first one is needed.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -11,11 +12,11 @@ use crate::config::{NotifyTarget, ProcessEnv};
 use crate::engine::{Carried, Courier, IntakeLink};
 use crate::outbox::{Message, Options, Outbox, Sent};
 
-/// The courier of a daemon.
+/// The notifier of a daemon.
 pub(super) struct Post {
     setup: Arc<Setup>,
     addresses: Addresses,
-    /// Whether this is a rehearsal: nobody is told anything.
+    /// True in a rehearsal, where no notification is sent.
     rehearses: bool,
     outbox: OnceLock<Result<Outbox, String>>,
 }
@@ -27,8 +28,8 @@ impl fmt::Debug for Post {
 }
 
 impl Post {
-    /// A courier for this configuration; links begin with the public address where there is one. What a sandbox makes
-    /// up is told to nobody.
+    /// Creates the notifier of this configuration; links begin with the public address where there
+    /// is one. In a rehearsal it delivers nothing, since a sandbox made the events up.
     pub(super) fn new(setup: Arc<Setup>, addresses: Addresses, rehearses: bool) -> Self {
         let public = setup.config.public_url.as_ref().and_then(|url| url.get(&ProcessEnv).ok());
         let base = public.map_or_else(|| addresses.base.clone(), |url| url.as_str().to_owned());

@@ -1,7 +1,9 @@
-//! What a daemon tells beside its engine, for commands of another machine (`crate::control::look`).
+//! Answers of a daemon that its engine cannot give, for commands of another machine
+//! (`crate::control::look`).
 //!
-//! A tree that was sent is planned by an engine of its own, which never runs: over the same facts, under the same
-//! limits, with the same key. So its checksum is the one that the daemon's plan has once its tree is this one.
+//! An engine of its own, which never runs, plans a tree that was sent: over the same facts, under
+//! the same limits, with the same key. So its checksum is the one that the daemon's plan has once
+//! the daemon's tree is this one.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
@@ -26,12 +28,12 @@ use crate::spec::document::ReadCx;
 use crate::spec::loader::Loader;
 use crate::spec::source::folder::AttachmentFolder;
 
-/// The daemon's configuration and state, for looks at them.
+/// The daemon's configuration and state, for read-only queries.
 #[derive(Debug)]
 pub(super) struct Desk {
     setup: Arc<Setup>,
     shared: Arc<Shared>,
-    /// One tree is planned after the other: each takes memory.
+    /// Serialises the plans of sent trees: each takes memory.
     planning: Mutex<()>,
 }
 
@@ -40,7 +42,7 @@ impl Desk {
         Self { setup, shared, planning: Mutex::default() }
     }
 
-    /// What the engine would answer if its tree were this one.
+    /// Returns the engine's answer for a sent tree.
     fn of(&self, sent: SentTree, question: Question) -> Result<Reply, Failure> {
         if !matches!(question, Question::Plan | Question::Scoped(_) | Question::Save(_)) {
             return Err(Failure::input(
@@ -61,7 +63,7 @@ impl Desk {
         Ok(engine.answer(question)?)
     }
 
-    /// The daemon's handles for an engine of its own, which counts for itself.
+    /// Returns the daemon's handles for an engine of its own, which counts for itself.
     fn beside(&self) -> Result<Arc<Shared>, Failure> {
         let shared = &self.shared;
         Ok(Shared::new(Parts {
@@ -77,12 +79,12 @@ impl Desk {
         }))
     }
 
-    /// The addresses that are good.
+    /// Returns the webhook addresses and the applicants' links.
     fn urls(&self) -> Result<Reply, Failure> {
         told(urls::addresses(&self.setup, &self.shared.facts.rotations()?)?)
     }
 
-    /// How the daemon's tree differs from this one.
+    /// Compares the daemon's tree with another one.
     fn compared(&self, theirs: &Contents) -> Result<Differences, Failure> {
         let commit = self.setup.commit();
         let mut mine = match tree::held(&self.setup.place()) {
@@ -126,7 +128,10 @@ fn told(value: impl Serialize) -> Result<Reply, Failure> {
     Ok(Reply::Told(Told(serde_json::to_value(value).map_err(Failure::bug)?)))
 }
 
-/// Writes a tree that was sent into a folder of its own. Errors: a path that leads elsewhere.
+/// Writes a sent tree into a folder of its own.
+///
+/// # Errors
+/// A path leads out of the folder.
 fn written(files: &BTreeMap<String, String>) -> Result<Folder, Failure> {
     let folder = Folder::make()?;
     for (path, text) in files {
@@ -143,7 +148,7 @@ fn written(files: &BTreeMap<String, String>) -> Result<Folder, Failure> {
     Ok(folder)
 }
 
-/// Files of another machine, as it saw them.
+/// Files of another machine, with the sizes and digests that it sent.
 #[derive(Debug)]
 struct SentFiles(BTreeMap<String, SentFile>);
 

@@ -1,4 +1,4 @@
-//! `init --empty-remote`: declares that objects with unknown marks belong to nobody here, once a person agreed.
+//! `init --empty-remote`: declares, once a person agreed, that unknown objects are not ours.
 
 use serde_json::json;
 
@@ -15,7 +15,7 @@ use crate::render;
 use crate::store::open::OpenError;
 use crate::store::writer::Commit;
 
-/// Lists what would be disowned, asks, and writes the declaration down.
+/// Lists the objects that would be disowned, asks, and records the declaration.
 pub(super) async fn run(cli: &Cli, args: &Init, out: Out) -> Result<Exit, Failure> {
     let setup = Setup::load(cli)?;
     if setup.server.is_some() {
@@ -38,7 +38,7 @@ pub(super) async fn run(cli: &Cli, args: &Init, out: Out) -> Result<Exit, Failur
 const DECLARED: &str =
     "written down: objects on the service with marks that this state does not know are not ours";
 
-/// Shows what would be disowned and asks; without a terminal `--yes` is needed.
+/// Shows the objects that would be disowned and asks; without a terminal `--yes` is required.
 fn asked(open: &Open, yes: bool, out: Out) -> Result<(Disowning, bool), Failure> {
     let unknown = disowning(&open.state.facts).map_err(OpenError::from)?;
     out.note(&render::adoption::disowning(&unknown));

@@ -1,5 +1,6 @@
-//! The doors of the daemon. They stand open before the state does: whoever knocks while it is recovered and the tree is
-//! read waits for the answer, `/healthz` says that the daemon lives, and `/readyz` that it is not ready yet.
+//! The daemon's listeners. They open before the state does: while the state is recovered and the
+//! tree is read, requests wait for their answer. Meanwhile `/healthz` says that the daemon lives,
+//! and `/readyz` that it is not ready yet.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -15,29 +16,33 @@ use crate::control::Control;
 use crate::engine::Event;
 use crate::http;
 
-/// Events that wait for the engine; a door that finds no room waits.
+/// Events that wait for the engine, at most; a listener that finds no room waits.
 const EVENTS_MAX: usize = 256;
 
-/// The doors, and what is behind them.
+/// The open listeners, and the channels behind them.
 pub(super) struct Doors {
-    /// Where everything that comes in is sent.
+    /// Sends events to the engine.
     pub(super) sender: mpsc::Sender<Event>,
-    /// Where the engine takes it.
+    /// The engine's end of the channel.
     pub(super) events: mpsc::Receiver<Event>,
-    /// The same for requests.
+    /// Sends requests to the engine.
     pub(super) control: Control,
-    /// Says that the daemon does its work.
+    /// Set once the daemon does its work.
     pub(super) ready: watch::Sender<bool>,
-    /// Closes the doors.
+    /// Closes the listeners.
     pub(super) ending: watch::Sender<bool>,
-    /// For its operators.
+    /// Address of the private listener, for operators.
     pub(super) private: SocketAddr,
-    /// For the service and for applicants: the same, unless it faces the world on an address of its own.
+    /// Address for the service and for applicants: equal to `private`, unless the public listener
+    /// has an address of its own.
     pub(super) outside: SocketAddr,
 }
 
 impl Doors {
-    /// Opens the listeners. Errors: an address cannot be listened at.
+    /// Opens the listeners.
+    ///
+    /// # Errors
+    /// The process cannot listen at an address.
     pub(super) async fn open(setup: &Setup, rehearses: bool) -> Result<Self, Failure> {
         let (sender, events) = mpsc::channel(EVENTS_MAX);
         let control = Control::new(sender.clone());
@@ -47,13 +52,13 @@ impl Doors {
         Ok(Self { sender, events, control, ready, ending, private, outside })
     }
 
-    /// A future that ends when the daemon does.
+    /// Returns a future that ends when the daemon does.
     pub(super) fn over(&self) -> impl Future<Output = ()> + Send + use<> {
         over(&self.ending.subscribe())
     }
 }
 
-/// Opens the listeners: the private one, and the one that faces the world.
+/// Opens the private and the public listener, and returns their addresses.
 async fn listen(
     setup: &Setup,
     control: &Control,
@@ -61,7 +66,7 @@ async fn listen(
     rehearses: bool,
 ) -> Result<(SocketAddr, SocketAddr), Failure> {
     let listen = setup.config.listen.get(&ProcessEnv)?;
-    // What an embedded sandbox posts comes from this machine, whatever the service's networks are.
+    // An embedded sandbox posts from this machine, whatever the service's networks are.
     let rules = if rehearses { http::Rules::default() } else { rules(&setup.config)? };
     setup.made_key()?;
     let outside = setup.outside()?.guarded(http::Gate::new(rules));
@@ -77,7 +82,7 @@ async fn listen(
     Ok((listening(router, listen, over(ended), "listen").await?, outside))
 }
 
-/// Which posts are heard.
+/// Returns the networks and rates that webhooks are accepted from.
 fn rules(config: &Config) -> Result<http::Rules, ConfigError> {
     let all = |networks: &[Setting<IpNet>]| {
         networks.iter().map(|network| network.get(&ProcessEnv)).collect::<Result<Vec<_>, _>>()
@@ -92,7 +97,10 @@ fn rules(config: &Config) -> Result<http::Rules, ConfigError> {
     })
 }
 
-/// Listens, or says which setting to change.
+/// Listens at an address.
+///
+/// # Errors
+/// The process cannot listen; the help names the setting to change.
 async fn listening(
     router: axum::Router,
     listen: SocketAddr,
@@ -105,11 +113,11 @@ async fn listening(
     })
 }
 
-/// A future that ends when the daemon does.
+/// Returns a future that ends when the daemon does.
 fn over(ended: &watch::Receiver<bool>) -> impl Future<Output = ()> + Send + use<> {
     let mut ended = ended.clone();
     async move {
-        // A sender that is gone is an end, too.
+        // A dropped sender is an end, too.
         drop(ended.wait_for(|ended| *ended).await);
     }
 }

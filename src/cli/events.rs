@@ -1,4 +1,4 @@
-//! `events`: what the service told, and what became of it.
+//! `events`: received events, their status and their hook runs.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::control::Request;
 use crate::engine::{EventsView, EventsWanted, HooksView, Question, Reply};
 use crate::render;
 
-/// How often `events tail` looks for more.
+/// Interval at which `events tail` asks for new events.
 const TAIL_EVERY: Duration = Duration::from_secs(1);
 
 /// Runs the command.
@@ -43,7 +43,7 @@ pub(super) async fn run(setup: &Setup, command: &EventsCommand, out: Out) -> Res
     }
 }
 
-/// The newest events.
+/// Returns the newest events.
 async fn asked(setup: &Setup, args: &EventsListArgs) -> Result<EventsView, Failure> {
     let merchant = args.merchant.as_deref().map(gateway::merchant).transpose()?;
     let question = Question::Events(EventsWanted { merchant, most: args.limit });
@@ -69,8 +69,8 @@ async fn show(setup: &Setup, id: &str, out: Out) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Hooks that failed, what was not done, and what waits. A hook that failed for good needs a person, and so does an
-/// action that was not done or is held (exit 3).
+/// Lists failed hooks, actions that were not done, and those that wait. Exits with 3 if a person
+/// has to act: a hook failed for good, or an action was not done or is on hold.
 async fn dead(setup: &Setup, out: Out) -> Result<Exit, Failure> {
     let view = hooks(setup).await?;
     out.result(&view, || render::events::dead(&view))?;
@@ -89,7 +89,7 @@ async fn hooks(setup: &Setup) -> Result<HooksView, Failure> {
     Ok(*view)
 }
 
-/// The events for which a script failed for good, as far as they are listed.
+/// Returns the listed events for which a script failed for good.
 async fn dead_of(setup: &Setup, script: &str) -> Result<BTreeSet<String>, Failure> {
     let view = hooks(setup).await?;
     let dead = view.dead.into_iter().filter(|one| one.script == script);
@@ -102,7 +102,7 @@ async fn dead_of(setup: &Setup, script: &str) -> Result<BTreeSet<String>, Failur
     Ok(dead)
 }
 
-/// Writes the same down of every event for which a script failed for good.
+/// Acknowledges every event for which a script failed for good.
 async fn forget_all(setup: &Setup, script: &str, out: Out) -> Result<Exit, Failure> {
     let mut forgotten: usize = 0;
     for event in dead_of(setup, script).await? {
@@ -118,7 +118,7 @@ async fn forget_all(setup: &Setup, script: &str, out: Out) -> Result<Exit, Failu
     Ok(Exit::Done)
 }
 
-/// Has every hook that failed for good run again of the events for which this script did.
+/// Runs every failed hook again of the events for which this script failed for good.
 async fn replay_all(setup: &Setup, script: &str, out: Out) -> Result<Exit, Failure> {
     let mut hooks: usize = 0;
     for event in dead_of(setup, script).await? {
@@ -134,7 +134,7 @@ async fn replay_all(setup: &Setup, script: &str, out: Out) -> Result<Exit, Failu
     Ok(Exit::Done)
 }
 
-/// Writes down that a person has seen what became of the hooks of an event.
+/// Acknowledges the failed hooks of an event, on a person's word.
 async fn forget(setup: &Setup, id: &str, out: Out) -> Result<Exit, Failure> {
     let session = Session::open(setup).await?;
     let asked = Request::Dismiss(id.to_owned());
@@ -169,7 +169,7 @@ async fn replay(setup: &Setup, id: &str, out: Out) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Prints the newest events, and those that come, until it is interrupted.
+/// Prints the newest events, and follows new ones until it is interrupted.
 async fn tail(setup: &Setup, args: &EventsListArgs, out: Out) -> Result<Exit, Failure> {
     if setup.server.is_none() {
         setup.there()?;

@@ -1,4 +1,4 @@
-//! How a command ends: an exit code, and what to tell when it is not 0.
+//! Exit codes, and the failures that a command prints when its code is not 0.
 
 use std::fmt;
 
@@ -14,24 +14,24 @@ use crate::store::open::OpenError;
 /// The exit codes (design.md part 4); of several the most serious is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// Done.
     Done,
     /// Changes are pending (`--detailed-exitcode`).
     Pending,
-    /// Blocked, declined, held or in doubt.
+    /// Needs attention: blocked, declined, on hold or in doubt.
     Stuck,
-    /// The user's input, usage included.
+    /// The user's input is wrong, usage included.
     Input,
-    /// The environment: unreachable, locked, a mismatched state.
+    /// The environment is wrong: unreachable, locked, a mismatched state.
     Environment,
-    /// Our bug.
+    /// A bug of ours.
     Bug,
-    /// A signal ended it before its work was done: SIGINT, and SIGTERM but for a daemon.
+    /// A signal ended the command before its work was done: SIGINT, and SIGTERM except for a
+    /// daemon.
     Interrupted,
 }
 
 impl Exit {
-    /// The number that the shell sees.
+    /// Returns the code that the shell sees.
     pub fn code(self) -> u8 {
         match self {
             Self::Done => 0,
@@ -44,7 +44,7 @@ impl Exit {
         }
     }
 
-    /// How serious it is: 5 > 4 > 1 > 3 > 2 > 0.
+    /// Returns the seriousness, in the order 5 > 130 > 4 > 1 > 3 > 2 > 0.
     fn weight(self) -> u8 {
         match self {
             Self::Done => 0,
@@ -57,52 +57,50 @@ impl Exit {
         }
     }
 
-    /// The more serious of two.
+    /// Returns the more serious of two.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         if other.weight() > self.weight() { other } else { self }
     }
 }
 
-/// Why a command could not do its work.
+/// The failure of a command.
 #[derive(Debug)]
 pub struct Failure {
-    /// The exit code.
     pub exit: Exit,
-    /// The machine's word.
+    /// Machine-readable code.
     pub code: &'static str,
-    /// What is wrong and why.
+    /// The failure and its cause.
     pub message: String,
-    /// What to do.
+    /// The way out, as an imperative.
     pub help: Option<String>,
-    /// Problems with places, where it was the files.
+    /// Problems with places in files.
     pub problems: Vec<Problem>,
 }
 
 impl Failure {
-    /// The user's input is wrong.
+    /// Creates a failure of the user's input.
     pub fn input(code: &'static str, message: impl fmt::Display) -> Self {
         Self::new(Exit::Input, code, message)
     }
 
-    /// The environment is wrong.
+    /// Creates a failure of the environment.
     pub fn environment(code: &'static str, message: impl fmt::Display) -> Self {
         Self::new(Exit::Environment, code, message)
     }
 
-    /// We are wrong.
+    /// Creates the failure of a bug of ours.
     pub fn bug(message: impl fmt::Display) -> Self {
         let help =
             "this should never happen; nothing was sent that is not in the journal".to_owned();
         Self { help: Some(help), ..Self::new(Exit::Bug, "reckon::bug", message) }
     }
 
-    /// A failure of any sort.
     fn new(exit: Exit, code: &'static str, message: impl fmt::Display) -> Self {
         Self { exit, code, message: message.to_string(), help: None, problems: Vec::new() }
     }
 
-    /// The same failure with what to do about it.
+    /// Adds the help.
     #[must_use]
     pub fn help(mut self, help: impl fmt::Display) -> Self {
         self.help = Some(help.to_string());
@@ -123,7 +121,7 @@ impl From<FactError> for Failure {
     }
 }
 
-/// The way on where a variable is not set.
+/// Help where an environment variable is not set.
 pub(super) const WAY_ON: &str =
     "export it; for a running sandbox, take its values: eval \"$(reckon sandbox env)\"";
 

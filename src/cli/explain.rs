@@ -1,4 +1,5 @@
-//! `explain` and `schema`: what may stand in a file, for people and for editors. Neither needs a configuration.
+//! `explain` and `schema`: the fields of documents, for people and for editors. Neither needs a
+//! configuration.
 
 use super::args::{ExplainArgs, SchemaArgs};
 use super::exit::{Exit, Failure};
@@ -20,7 +21,7 @@ pub(super) fn run(args: &ExplainArgs, out: Out) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Runs `schema`. A schema is JSON, whatever form was asked for, but YAML.
+/// Runs `schema`. Prints JSON in every form but YAML.
 pub(super) fn schema(args: &SchemaArgs, out: Out) -> Result<Exit, Failure> {
     let schema = match &args.kind {
         Some(kind) => schema::of_kind(row(kind)?),
@@ -30,7 +31,7 @@ pub(super) fn schema(args: &SchemaArgs, out: Out) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The kind of this name, in any case.
+/// Returns the kind of this name, in any case.
 fn row(name: &str) -> Result<&'static KindRow, Failure> {
     let found = KINDS.iter().find(|row| row.name.eq_ignore_ascii_case(name));
     found.ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! `events fire`: the sandbox tells an event, so that operators see what their scripts make of it.
+//! `events fire`: the sandbox sends an event, so that operators see the answer of their scripts.
 
 use serde_json::{Map, Value, json};
 
@@ -13,7 +13,7 @@ use crate::base::id::{Key, Mode};
 use crate::base::nearest;
 use crate::hooks::events::EVENTS;
 
-/// Types that the service tells the partner, by an application's decision.
+/// Prefixes of types that the service sends to the partner, when an application is decided.
 const PARTNERS: [&str; 2] = ["merchant.", "merchant_application."];
 
 /// Runs the command.
@@ -33,7 +33,7 @@ pub(super) async fn run(setup: &Setup, args: &FireArgs, out: Out) -> Result<Exit
     Ok(Exit::Done)
 }
 
-/// Whether there is such a type, told at a merchant's address.
+/// Checks that this type exists, and that the service sends it to a merchant's address.
 fn known(kind: &str) -> Result<(), Failure> {
     let names = EVENTS.iter().map(|row| row.name);
     if !names.clone().any(|name| name == kind) {
@@ -49,7 +49,7 @@ fn known(kind: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The merchant that is named, or the only one, and its mode.
+/// Returns the named merchant, or the only one, with its mode.
 fn merchant(setup: &Setup, named: Option<&str>) -> Result<(Key, Mode), Failure> {
     let all = urls::merchants(setup);
     let named = named.map(gateway::merchant).transpose()?;
@@ -69,7 +69,7 @@ fn merchant(setup: &Setup, named: Option<&str>) -> Result<(Key, Mode), Failure> 
     }
 }
 
-/// `path=value`; the value is JSON, or else a text.
+/// Parses `path=value`; the value is JSON, or else a text.
 fn pair(text: &str) -> Result<(String, Value), Failure> {
     let (path, value) =
         text.split_once('=').filter(|(path, _)| !path.is_empty()).ok_or_else(|| {

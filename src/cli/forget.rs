@@ -1,4 +1,5 @@
-//! `forget`: a resource is managed no more, or an object with a mark of ours is nobody's. The service is not asked.
+//! `forget`: stops managing a resource, or disowns an object with a mark of ours. The service is
+//! not asked.
 
 use super::args::adopt::ForgetArgs;
 use super::exit::{Exit, Failure};
@@ -36,7 +37,7 @@ pub(super) async fn run(setup: &Setup, args: &ForgetArgs, out: Out) -> Result<Ex
     }
 }
 
-/// A name of a resource, or an id.
+/// Parses the name of a resource, or an id.
 fn what(text: &str) -> Result<Forgetting, Failure> {
     if text.contains('/') {
         return Ok(Forgetting::Resource(one(text)?));
@@ -62,7 +63,7 @@ fn unknown(text: &str, nearest: Option<&str>) -> Failure {
     }
 }
 
-/// Asks, unless `--yes` was said. Without a terminal `--yes` is needed.
+/// Asks for agreement, unless `--yes` is set. Without a terminal `--yes` is required.
 fn agreed(what: &Forgetting, yes: bool, out: Out) -> Result<bool, Failure> {
     if yes {
         return Ok(true);

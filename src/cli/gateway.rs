@@ -1,5 +1,5 @@
-//! `gateway`: a person has the service changed where no document says so. It is journaled, named and settled like
-//! any effect.
+//! `gateway`: a person changes the service where no document describes the change. The action is
+//! journaled, named and settled like any effect.
 
 use std::io::Read;
 use std::path::Path;
@@ -58,7 +58,7 @@ async fn act(setup: &Setup, command: &GatewayChange, out: Out) -> Result<Exit, F
     Ok(exit(&acted))
 }
 
-/// The exit code of what became of an action.
+/// Returns the exit code of an action's status.
 fn exit(acted: &Acted) -> Exit {
     match acted.stands {
         Stands::Done => Exit::Done,
@@ -68,7 +68,8 @@ fn exit(acted: &Acted) -> Exit {
     }
 }
 
-/// Shows what would be done and asks, unless `--yes` was said. Without a terminal `--yes` is needed.
+/// Shows the action and asks for agreement, unless `--yes` is set. Without a terminal `--yes` is
+/// required.
 fn agreed(action: &Action, yes: bool, out: Out) -> Result<bool, Failure> {
     if yes {
         return Ok(true);
@@ -105,7 +106,7 @@ fn common(command: &GatewayChange) -> &Common {
     }
 }
 
-/// What a command asks for.
+/// Returns the action of a command.
 fn action(command: &GatewayChange) -> Result<Action, Failure> {
     let (verb, fields) = match command {
         GatewayChange::Charge(args) => ("charge", charge(args)),
@@ -149,7 +150,8 @@ fn action(command: &GatewayChange) -> Result<Action, Failure> {
     Ok(Action { verb: verb.to_owned(), merchant, name: common.name.clone(), fields })
 }
 
-/// What is not said is no field: a name that is made of the fields stays the same.
+/// Returns the fields of a charge. An absent option is no field, so that the name derived from the
+/// fields stays the same.
 fn charge(args: &ChargeArgs) -> Value {
     let mut fields = movement(&args.movement, args.hold);
     if let Some(surcharge) = args.surcharge {
@@ -158,7 +160,7 @@ fn charge(args: &ChargeArgs) -> Value {
     fields
 }
 
-/// The same of a refund.
+/// Returns the fields of a refund, in which an absent option is no field either.
 fn refund(args: &RefundArgs) -> Value {
     let mut fields = json!({"charge": args.charge, "amount": args.amount});
     if let Some(method) = &args.method {
@@ -172,7 +174,7 @@ fn movement(args: &MoveArgs, hold: bool) -> Value {
         "reference": args.reference, "hold": hold})
 }
 
-/// The key of a merchant that is named without its kind.
+/// Parses the key of a merchant that is named without its kind.
 pub(super) fn merchant(text: &str) -> Result<Key, Failure> {
     format!("Merchant/{text}").parse().map_err(|error| {
         let failure = Failure::input("reckon::gateway::merchant", format!("--merchant: {error}"));
@@ -180,7 +182,7 @@ pub(super) fn merchant(text: &str) -> Result<Key, Failure> {
     })
 }
 
-/// What a person drew, from a file or standard input.
+/// Reads a signature's strokes, from a file or standard input.
 fn strokes(path: &Path) -> Result<String, Failure> {
     let failed = |error: std::io::Error| {
         Failure::input("reckon::gateway::data", format!("read {}: {error}", path.display()))

@@ -1,4 +1,4 @@
-//! `gateway get`: what the service itself answers to a read.
+//! `gateway get`: the service's own answer to a read.
 
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ pub(super) async fn run(setup: &Setup, args: &GatewayGetArgs, out: Out) -> Resul
     Ok(Exit::Done)
 }
 
-/// Every read, with what it takes.
+/// Lists every read, with its parameters.
 fn all() -> String {
     let width = READS.iter().map(|read| read.name.len()).max().unwrap_or_default();
     let line = |read: &Read| {
@@ -44,7 +44,10 @@ fn all() -> String {
     READS.iter().map(line).collect()
 }
 
-/// What is asked for. Errors: everything that is wrong with it.
+/// Checks the arguments of a read.
+///
+/// # Errors
+/// The message lists everything that is wrong with them.
 fn showing(name: &str, args: &GatewayGetArgs) -> Result<Showing, Failure> {
     let read = Read::named(name).ok_or_else(|| unknown(name))?;
     let (query, parameters): (Vec<&String>, Vec<&String>) =

@@ -1,4 +1,5 @@
-//! `gateway upload`, `gateway vault` and `gateway save`: files and one-time tokens, read where they are.
+//! `gateway upload`, `gateway vault` and `gateway save`: reads files and one-time tokens on this
+//! machine.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -14,7 +15,7 @@ use crate::base::folder::open_file;
 /// The longest token that is read, in bytes.
 const TOKEN_BYTES_MAX: u64 = 1024;
 
-/// The file that is uploaded, with its bytes.
+/// Returns the fields of an upload, with the bytes of the file.
 pub(super) fn upload(args: &UploadArgs) -> Result<Value, Failure> {
     let name = args.file.file_name().map(|name| name.to_string_lossy().into_owned());
     let name = args.file_name.clone().or(name).unwrap_or_default();
@@ -22,13 +23,13 @@ pub(super) fn upload(args: &UploadArgs) -> Result<Value, Failure> {
     Ok(json!({"contact": args.contact, "file_name": name, "content": content}))
 }
 
-/// The method that is kept for a contact.
+/// Returns the fields of a method for a contact's vault.
 pub(super) fn vault(args: &VaultArgs) -> Result<Value, Failure> {
     let token = token(&args.token, &mut io::stdin())?;
     Ok(json!({"contact": args.contact, "type": args.kind.word(), "token": token}))
 }
 
-/// The method that is saved.
+/// Returns the fields of a method to save.
 pub(super) fn save(args: &SaveArgs) -> Result<Value, Failure> {
     let token = token(&args.token, &mut io::stdin())?;
     Ok(json!({"type": args.kind.word(), "token": token, "description": args.description}))
@@ -51,7 +52,7 @@ fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// The token that was given, or the one that stands on the input. Errors never tell it.
+/// Returns the given token, or the one on standard input. No error contains it.
 fn token(args: &TokenArgs, input: &mut impl Read) -> Result<String, Failure> {
     if args.token != "-" {
         return Ok(args.token.clone());

@@ -1,5 +1,5 @@
-//! `gateway merchant`, `gateway account` and `gateway change`: what is to be set, as NAME=VALUE. `gateway purge`: what
-//! goes. `gateway schedule`: when what is collected.
+//! `gateway merchant`, `gateway account` and `gateway change`: parse the settings, as NAME=VALUE.
+//! `gateway purge` and `gateway schedule`: collect the fields of a purge and of a schedule.
 
 use serde_json::{Map, Value, json};
 
@@ -12,12 +12,12 @@ use crate::effects::{
     BANK_SETTINGS, CARD_SETTINGS, MERCHANT_SETTINGS, METHOD_TEXTS, RECURRING_SETTINGS, Setting,
 };
 
-/// What is set of a merchant.
+/// Returns the fields to set of a merchant.
 pub(super) fn merchant_set(args: &MerchantArgs) -> Result<Value, Failure> {
     Ok(json!({"set": set(&args.set, &MERCHANT_SETTINGS)?}))
 }
 
-/// What is set of which account.
+/// Returns an account and the fields to set of it.
 pub(super) fn account(args: &AccountArgs) -> Result<Value, Failure> {
     let settings: &[Setting] = match args.kind {
         AccountType::Card => &CARD_SETTINGS,
@@ -27,7 +27,7 @@ pub(super) fn account(args: &AccountArgs) -> Result<Value, Failure> {
     Ok(json!({"account": args.account, "type": args.kind.word(), "set": set}))
 }
 
-/// What is changed of which object.
+/// Returns an object and the fields to change of it.
 pub(super) fn change(args: &ChangeArgs) -> Result<Value, Failure> {
     let settings: &[Setting] = match args.kind {
         Deletable::Card | Deletable::Bank => &METHOD_TEXTS,
@@ -37,20 +37,24 @@ pub(super) fn change(args: &ChangeArgs) -> Result<Value, Failure> {
     Ok(json!({"type": args.kind.word(), "id": args.id, "set": set}))
 }
 
-/// What is collected of an earlier charge's payer, and when.
+/// Returns an earlier charge, and the amount and dates of the recurring charge from it.
 pub(super) fn schedule(args: &ScheduleArgs) -> Value {
     json!({"charge": args.charge, "amount": args.amount, "start": args.start,
         "interval_unit": args.every.unit(), "interval_delay": args.step, "end": args.end,
         "days": args.days})
 }
 
-/// What is purged: everything where nothing is named, and that is shown before anybody agrees to it.
+/// Returns the data to purge: everything if nothing is named, which the command shows before a
+/// person agrees.
 pub(super) fn purge(args: &PurgeArgs) -> Value {
     let all = !args.transactions && !args.methods;
     json!({"transactions": all || args.transactions, "methods": all || args.methods})
 }
 
-/// Everything that is to be set. Errors: all that is wrong with it, in one.
+/// Parses all settings.
+///
+/// # Errors
+/// One failure lists everything that is wrong.
 fn set(given: &[String], settings: &[Setting]) -> Result<Map<String, Value>, Failure> {
     let (mut set, mut wrong) = (Map::new(), Vec::new());
     for pair in given {
@@ -68,7 +72,10 @@ fn set(given: &[String], settings: &[Setting]) -> Result<Map<String, Value>, Fai
     Err(failure.help(format!("write NAME=VALUE; what can be set: {}", names.join(", "))))
 }
 
-/// One name and its value. Errors: what is wrong; never the value.
+/// Parses one setting.
+///
+/// # Errors
+/// The message never contains the value.
 fn one<'a>(pair: &'a str, settings: &[Setting]) -> Result<(&'a str, Value), String> {
     let (name, text) = pair.split_once('=').map_or((pair, None), |(name, text)| (name, Some(text)));
     let Some(setting) = settings.iter().find(|setting| setting.name == name) else {

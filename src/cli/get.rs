@@ -1,4 +1,4 @@
-//! `get` and `describe`: resources and how they stand.
+//! `get` and `describe`: list resources and show their state.
 
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use crate::engine::{Question, Reply, ResourceView};
 use crate::kinds::register::KINDS;
 use crate::render;
 
-/// What `get -o json` prints (design.md part 4).
+/// Output of `get -o json` (design.md part 4).
 #[derive(Debug, Serialize)]
 struct Items {
     items: Vec<ResourceView>,
@@ -36,7 +36,7 @@ pub(super) async fn run(setup: &Setup, args: &GetArgs, out: Out) -> Result<Exit,
     Ok(Exit::Done)
 }
 
-/// What `get` is asked for.
+/// Argument of `get`.
 enum Wanted {
     Kind(&'static str),
     One(Key),
@@ -53,7 +53,7 @@ impl Wanted {
         }
     }
 
-    /// Whether this resource is meant.
+    /// Returns true for a resource that matches the argument.
     fn chooses(&self, item: &ResourceView) -> bool {
         match self {
             Self::Kind(kind) => item.kind == *kind,
@@ -62,7 +62,7 @@ impl Wanted {
     }
 }
 
-/// A name that no resource has, with the nearest one of its kind.
+/// Returns the failure of an unknown name, with the nearest name of its kind.
 fn unknown(key: &Key, items: &[ResourceView]) -> Failure {
     let same_kind = items.iter().filter(|item| item.kind == key.kind.as_str());
     let keys = same_kind.filter_map(|item| {
@@ -77,7 +77,7 @@ fn unknown(key: &Key, items: &[ResourceView]) -> Failure {
     Failure::input("reckon::usage::unknown_resource", what).help(help)
 }
 
-/// Reads `KIND` or `KIND/NAME`; a kind in any case, singular or plural.
+/// Parses `KIND` or `KIND/NAME`; a kind in any case, singular or plural.
 fn wanted(text: &str) -> Result<Wanted, Failure> {
     let (kind, rest) = text.split_once('/').map_or((text, None), |(kind, rest)| (kind, Some(rest)));
     let plain = |name: &str| name.to_lowercase().trim_end_matches('s').replace(['-', '_'], "");
@@ -93,7 +93,7 @@ fn wanted(text: &str) -> Result<Wanted, Failure> {
     Ok(Wanted::One(key))
 }
 
-/// Reads `KIND/NAME` as `get` does.
+/// Parses `KIND/NAME` as `get` does.
 pub(super) fn one(text: &str) -> Result<Key, Failure> {
     match wanted(text)? {
         Wanted::One(key) => Ok(key),

@@ -1,4 +1,5 @@
-//! Git, as far as commands ask it: one door to the program, and the commit of the spec tree.
+//! Git queries of commands: one module runs the program, and the commit of the spec tree is read
+//! here.
 
 pub(super) mod attributes;
 pub(super) mod blobs;
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 pub(super) use door::{Git, Trouble, below};
 
-/// The commit that is checked out at `folder`, `None` where there is none or no git.
+/// Returns the commit that is checked out at `folder`; `None` where there is none or no git.
 pub(super) fn commit(folder: &Path) -> Option<String> {
     let said = Git::at(folder).run(&["rev-parse", "--verify", "--quiet", "HEAD"], &[]).ok()?;
     let text = String::from_utf8(said.out).ok()?;
@@ -18,13 +19,13 @@ pub(super) fn commit(folder: &Path) -> Option<String> {
     plausible.then(|| commit.to_owned())
 }
 
-/// The git work tree that a folder stands in, found without running anything.
+/// Returns the git work tree that contains a folder, without running anything.
 pub(super) fn work_tree(folder: &Path) -> Option<PathBuf> {
     let folder = folder.canonicalize().ok()?;
     folder.ancestors().find(|place| place.join(".git").exists()).map(Path::to_owned)
 }
 
-/// Whether a folder holds what is not in its commit; `None` where there is none or no git.
+/// Returns true if a folder differs from its commit; `None` where there is no commit or no git.
 pub(super) fn is_dirty(folder: &Path) -> Option<bool> {
     let status = ["status", "--porcelain", "--untracked-files=all", "--", "."];
     let said = Git::at(folder).run(&status, &[]).ok()?;

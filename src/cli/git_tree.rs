@@ -1,7 +1,7 @@
-//! Trees of specs as they were at a revision, read with the git program out of its object store.
+//! Trees of specs at a revision, read with the git program out of its object store.
 //!
-//! Nothing is checked out, no hook runs, nothing is fetched. The files go into a folder that only their owner
-//! can enter and that goes with its value.
+//! The program checks nothing out, runs no hook and fetches nothing. The files go into a folder
+//! that only their owner can enter; dropping its value removes the folder.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -18,30 +18,31 @@ use super::host;
 
 /// Git's mode of a symbolic link.
 const LINK: &str = "120000";
-/// Git's word for a file's content.
+/// Git's type of a file's content.
 const BLOB: &str = "blob";
 
-/// Two revisions; the second one is none for the tree as it stands.
+/// Two revisions; `after` is `None` for the present tree.
 #[derive(Debug)]
 pub(super) struct Range {
-    /// The older one.
     pub before: Revision,
-    /// The newer one.
     pub after: Option<Revision>,
 }
 
-/// A commit, and how it was named.
+/// A commit, and the name that it was given by.
 #[derive(Debug)]
 pub(super) struct Revision {
-    /// As it was named.
+    /// The name on the command line.
     pub name: String,
-    /// The commit.
+    /// The commit's id.
     pub commit: String,
 }
 
 impl Range {
-    /// Reads `REV`, `A..B`, or `A...B` (B against where it left A). An empty side is `HEAD`. Errors: git knows
-    /// no such commit.
+    /// Parses `REV`, `A..B`, or `A...B` (B against the merge base of both). An empty side is
+    /// `HEAD`.
+    ///
+    /// # Errors
+    /// Git knows no such commit.
     pub(super) fn read(folder: &Path, text: &str) -> Result<Self, Failure> {
         if let Some((before, after)) = text.split_once("...") {
             let (before, after) = (Revision::find(folder, before)?, Revision::find(folder, after)?);
@@ -72,7 +73,7 @@ impl Revision {
         Ok(Self { name: name.to_owned(), commit })
     }
 
-    /// Reads the specs of this revision, and the attachments if they are in the same repository.
+    /// Extracts the specs of this revision, and the attachments if they are in the same repository.
     pub(super) fn extract(&self, specs: &Path, attached: Option<&Path>) -> Result<Folder, Failure> {
         let folder = Folder::make()?;
         self.take(specs, &folder.specs, is_spec)?;
@@ -88,7 +89,7 @@ impl Revision {
         Ok(Folder { attachments: Some(place), ..folder })
     }
 
-    /// Writes what stands beneath `from` in this revision to `into`.
+    /// Writes the files beneath `from` in this revision to `into`.
     fn take(&self, from: &Path, into: &Path, keep: fn(&str) -> bool) -> Result<(), Failure> {
         let prefix = ask(from, &["rev-parse", "--show-prefix"])?;
         let prefix = prefix.trim_end_matches('\n');
@@ -101,13 +102,13 @@ impl Revision {
         let entries = entries.filter_map(|entry| Entry::read(entry, prefix));
         let (links, files): (Vec<Entry>, Vec<Entry>) =
             entries.filter(|entry| entry.link || keep(&entry.path)).partition(|entry| entry.link);
-        // Links come last: nothing is written through one.
+        // Links come last: no file is written through a link.
         contents(from, &files, &mut |path, bytes| write(&into.join(path), bytes))?;
         contents(from, &links, &mut |path, bytes| link(&into.join(path), bytes))
     }
 }
 
-/// Whether a file may be a document.
+/// Returns true if a file may be a document.
 fn is_spec(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
 }
@@ -120,7 +121,8 @@ struct Entry {
 }
 
 impl Entry {
-    /// Reads `MODE TYPE OBJECT<tab>PATH`; none for what is no file, or stands where no file can be.
+    /// Parses `MODE TYPE OBJECT<tab>PATH`; `None` for an entry that is no file, or whose path leads
+    /// out of the folder.
     fn read(entry: &[u8], prefix: &str) -> Option<Self> {
         let text = std::str::from_utf8(entry).ok()?;
         let (about, path) = text.split_once('\t')?;
@@ -136,7 +138,7 @@ impl Entry {
     }
 }
 
-/// Gives the content of each entry.
+/// Passes the content of each entry to `take`.
 fn contents(
     folder: &Path,
     entries: &[Entry],
@@ -158,7 +160,7 @@ fn contents(
             let bytes = content(&mut answers)?;
             take(&entry.path, &bytes)
         });
-        // Whoever asks ends when nobody listens any more.
+        // The asking thread ends once its reader is gone.
         drop(answers);
         read.and(asking.join().unwrap_or_else(|_| Err(io::Error::other("the asking thread ended"))))
     });
@@ -184,7 +186,7 @@ fn content(answers: &mut impl BufRead) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Writes a file, and the folders that it stands in.
+/// Writes a file, and makes its folders.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     path.parent().map_or(Ok(()), make_dir)?;
     fs::write(path, bytes)
@@ -195,7 +197,7 @@ fn link(path: &Path, target: &[u8]) -> io::Result<()> {
     symlink(OsStr::from_bytes(target), path)
 }
 
-/// A folder of its own; it goes with this value.
+/// A temporary folder; dropping the value removes it.
 #[derive(Debug)]
 pub(super) struct Folder {
     root: Root,
@@ -204,7 +206,7 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// An empty one.
+    /// Creates an empty folder.
     pub(super) fn make() -> Result<Self, Failure> {
         let name = format!("reckon-{:016x}", host::seed()?);
         let root = std::env::temp_dir().join(name);
@@ -214,18 +216,18 @@ impl Folder {
         Ok(Self { root, specs, attachments: None })
     }
 
-    /// The specs.
+    /// Returns the folder of the specs.
     pub(super) fn specs(&self) -> &Path {
         &self.specs
     }
 
-    /// The files that they attach, where those are of the same revision.
+    /// Returns the folder of the attached files, where they are of the same revision.
     pub(super) fn attachments(&self) -> Option<&Path> {
         self.attachments.as_deref()
     }
 }
 
-/// What is removed in the end.
+/// Path that is removed on drop.
 #[derive(Debug)]
 struct Root(PathBuf);
 
@@ -247,7 +249,10 @@ fn make_dir(path: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Asks git. Errors: it cannot be started, or refuses.
+/// Runs git.
+///
+/// # Errors
+/// Git cannot be started, or fails.
 fn run(folder: &Path, arguments: &[&str]) -> Result<Vec<u8>, Failure> {
     Git::at(folder).ask(arguments, &[]).map_err(|trouble| {
         Failure::environment("reckon::git::failed", trouble)
@@ -255,7 +260,7 @@ fn run(folder: &Path, arguments: &[&str]) -> Result<Vec<u8>, Failure> {
     })
 }
 
-/// The same as text.
+/// Returns git's answer as text.
 fn ask(folder: &Path, arguments: &[&str]) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&run(folder, arguments)?).into_owned())
 }

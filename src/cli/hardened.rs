@@ -1,11 +1,12 @@
-//! What this process leaves for others on the machine: nothing.
+//! Hardening of this process: leaves nothing for other users of the machine.
 
 use rustix::fs::Mode;
 use rustix::process::{
     DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit, umask,
 };
 
-/// New files and folders are their owner's alone, whoever makes them: sled asks for no mode of its own.
+/// Mode bits that new files and folders never have: only their owner may use them. sled itself asks
+/// for no mode.
 const OTHERS: u32 = 0o077;
 
 /// Closes new files to other users, and keeps memory, which holds secrets, out of core dumps.
@@ -14,7 +15,7 @@ pub(super) fn process() {
     no_core_dumps();
 }
 
-/// No core dump is written, and no other process of this user reads the memory.
+/// Turns off core dumps, and reading of the memory by other processes of this user.
 fn no_core_dumps() {
     let none = Rlimit { current: Some(0), maximum: Some(0) };
     let done = setrlimit(Resource::Core, none)

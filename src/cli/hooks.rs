@@ -1,4 +1,5 @@
-//! `hooks`: operators' scripts, checked, tried and explained. Nothing here changes the service or the state.
+//! `hooks`: checks, tries and explains operators' scripts. Only `hooks forget` changes the state;
+//! no command changes the service.
 
 use super::args::hooks::HooksCommand;
 use super::args::{Cli, Output};
@@ -18,7 +19,7 @@ use crate::model::issue::{Problem, Severity};
 use crate::render::diagnostic::Look;
 use crate::render::{self, hooks as shown};
 
-/// Runs one of its commands.
+/// Runs one of the subcommands.
 pub(super) async fn run(cli: &Cli, command: &HooksCommand, out: Out) -> Result<Exit, Failure> {
     match command {
         HooksCommand::Check => check(&Setup::load(cli)?, out),
@@ -40,13 +41,13 @@ fn check(setup: &Setup, out: Out) -> Result<Exit, Failure> {
     Ok(verdict(problems.iter().any(|problem| problem.severity == Severity::Error)))
 }
 
-/// How problems are printed.
+/// Returns the appearance of printed problems.
 pub(super) fn look(out: Out) -> Look {
     let color = out.color && out.form == Output::Text;
     Look { color, unicode: true, width: out.width }
 }
 
-/// The scripts folder of the configuration.
+/// Reads the scripts folder of the configuration.
 pub(super) fn folder(setup: &Setup) -> Result<Folder, Failure> {
     let path = setup.config.scripts.get(&ProcessEnv)?;
     let name = below(&setup.root, &path);
@@ -59,7 +60,7 @@ pub(super) fn folder(setup: &Setup) -> Result<Folder, Failure> {
     })
 }
 
-/// The set, where it is good, and everything that is odd or wrong with it.
+/// Loads the set of scripts: returns the set if it is valid, and every warning and error.
 pub(super) fn loaded(
     setup: &Setup,
     folder: &Folder,
@@ -79,7 +80,10 @@ pub(super) fn loaded(
     Ok((hooks.filter(|_| folder.problems.is_empty()), problems))
 }
 
-/// The folder and its set, which is good. Errors: everything that is wrong with it.
+/// Returns the folder and its valid set.
+///
+/// # Errors
+/// The failure lists everything that is wrong with the set.
 pub(super) fn good(setup: &Setup, out: Out) -> Result<(Folder, Hooks), Failure> {
     let folder = folder(setup)?;
     let (hooks, problems) = loaded(setup, &folder)?;
@@ -89,14 +93,17 @@ pub(super) fn good(setup: &Setup, out: Out) -> Result<(Folder, Hooks), Failure> 
     }
 }
 
-/// That a set has problems, with all of them.
+/// Returns the failure of an invalid set, with all its problems.
 pub(super) fn broken(folder: &Folder, problems: Vec<Problem>, so: &str, out: Out) -> Failure {
     let message = shown::checked(folder, &problems, look(out));
     let what = format!("the scripts have problems, so {so}\n{message}");
     Failure { problems, ..Failure::input("reckon::hooks::broken", what) }
 }
 
-/// A script of the set, where one is named. Errors: there is none of that name.
+/// Checks that the set has the named script, if one is named.
+///
+/// # Errors
+/// There is none of that name.
 pub(super) fn chosen(hooks: &Hooks, name: Option<&str>) -> Result<(), Failure> {
     let Some(name) = name.filter(|name| !hooks.scripts().any(|known| known == *name)) else {
         return Ok(());
@@ -105,7 +112,7 @@ pub(super) fn chosen(hooks: &Hooks, name: Option<&str>) -> Result<(), Failure> {
     Err(failure.help(nearest::help(name, hooks.scripts().collect::<Vec<_>>())))
 }
 
-/// What scripts may name.
+/// Returns the names that scripts may use.
 fn known(config: &Config) -> Result<Known, Failure> {
     let mail = config.notify.iter().filter_map(|(name, target)| match target {
         NotifyTarget::Mail(mail) => Some((name.to_string(), mail.any)),

@@ -1,4 +1,5 @@
-//! `hooks repl`: lines of a script, evaluated against the state; what they ask for is shown, and never done.
+//! `hooks repl`: evaluates lines of a script against the state; the actions that they request are
+//! shown, and never done.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -23,19 +24,19 @@ const HELP: &str = "\
 :quit         leave
 Everything else is evaluated: `reckon hooks doc` lists what can be called. Nothing that is asked for is done.";
 
-/// The session, and the lines that are not at their end.
+/// The session, and the lines of an unfinished input.
 struct Prompt<'a> {
     session: &'a Session,
     hooks: &'a Hooks,
     out: Out,
-    /// None while it is on the stage.
+    /// `None` while a thread of the stage evaluates.
     repl: Option<Repl>,
     typed: String,
-    /// Whether a line was wrong.
+    /// True once a line was wrong.
     failed: bool,
 }
 
-/// Runs the command. At a terminal mistakes are part of it; in a pipe they end in exit 1.
+/// Runs the command. Mistakes at a terminal are no failure; in a pipe they exit with 1.
 pub(super) async fn run(setup: &Setup, out: Out) -> Result<Exit, Failure> {
     let (folder, hooks) = good(setup, out)?;
     let repl = Some(Repl::new(&hooks, &folder.scripts));
@@ -64,7 +65,7 @@ impl Prompt<'_> {
         }
     }
 
-    /// What is left at the end of the input: it is not at its own.
+    /// Evaluates an unfinished input at the end of all input.
     async fn rest(&mut self) -> Result<(), Failure> {
         if self.typed.trim().is_empty() { Ok(()) } else { self.evaluate(true).await }
     }
@@ -80,7 +81,7 @@ impl Prompt<'_> {
             .map_err(|error| Failure::environment("reckon::terminal", error))
     }
 
-    /// One line; an empty one ends what is open.
+    /// Takes one line; an empty line ends an unfinished input.
     async fn line(&mut self, line: &str) -> Result<(), Failure> {
         if self.typed.is_empty() && line.trim().is_empty() {
             return Ok(());
@@ -145,7 +146,7 @@ impl Prompt<'_> {
         self.tell(&json!({ "problem": { "message": message } }), || message.to_owned())
     }
 
-    /// One line of JSON for programs, so that each answer stands alone.
+    /// Prints one line of JSON for programs, so that each answer is complete in itself.
     fn tell(
         &self,
         value: &serde_json::Value,
@@ -158,7 +159,7 @@ impl Prompt<'_> {
     }
 }
 
-/// The next line; none at the end.
+/// Reads the next line; `None` at the end of the input.
 fn read() -> Result<Option<String>, Failure> {
     let mut line = String::new();
     let count = io::stdin().read_line(&mut line);

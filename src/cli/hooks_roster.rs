@@ -1,4 +1,5 @@
-//! `hooks list` and `hooks forget`: the scripts that the state knows, and the end of one whose file is gone.
+//! `hooks list` and `hooks forget`: the scripts that the state knows, and the end of one whose file
+//! is gone.
 
 use serde_json::json;
 
@@ -12,7 +13,7 @@ use crate::control::Request;
 use crate::engine::{HooksView, Question, Reply, ScriptView};
 use crate::render::hooks::{quotas, roster as shown};
 
-/// Runs `hooks list`. A script that is absent or stopped needs a person (exit 3).
+/// Runs `hooks list`. A script that is absent or stopped needs attention (exit 3).
 pub(super) async fn list(setup: &Setup, out: Out) -> Result<Exit, Failure> {
     let HooksView { known, quotas, .. } = view(setup).await?;
     let shown = || format!("{}{}", shown::text(&known), quotas::text(&quotas));
@@ -57,7 +58,8 @@ pub(super) async fn forget(
     Ok(Exit::Done)
 }
 
-/// A script that cannot be let go: it is in use, or the state does not know it.
+/// Returns the failure of a script that cannot be forgotten: it is in use, or the state does not
+/// know it.
 fn refused(known: &[ScriptView], args: &HooksForgetArgs) -> Failure {
     let name = &args.script;
     if known.iter().any(|one| one.script == *name) {
@@ -76,7 +78,7 @@ fn refused(known: &[ScriptView], args: &HooksForgetArgs) -> Failure {
     })
 }
 
-/// Asks, unless `--yes` was said. Without a terminal `--yes` is needed.
+/// Asks for agreement, unless `--yes` is set. Without a terminal `--yes` is required.
 fn agreed(script: &ScriptView, yes: bool, out: Out) -> Result<bool, Failure> {
     if yes {
         return Ok(true);

@@ -1,4 +1,5 @@
-//! `hooks run --dry-run`: the scripts of the folder on an event that is known; what they would ask for is shown.
+//! `hooks run --dry-run`: runs the scripts of the folder on a known event, and shows the actions
+//! that they request.
 
 use serde_json::Value;
 
@@ -12,7 +13,7 @@ use super::setup::Setup;
 use crate::hooks::{Hooks, TIME_MAX};
 use crate::render::hooks::{self as shown, tried};
 
-/// Runs the command. A run that fails is the script's fault (exit 1).
+/// Runs the command. A run that fails is an error of the script (exit 1).
 pub(super) async fn run(setup: &Setup, args: &HooksRunArgs, out: Out) -> Result<Exit, Failure> {
     if !args.dry_run {
         let what = "scripts are run in earnest by the daemon alone, once for each event";

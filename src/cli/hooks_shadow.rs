@@ -1,4 +1,5 @@
-//! `hooks shadow`: the scripts of the folder on the events of a while, held against what was done then.
+//! `hooks shadow`: runs the scripts of the folder on past events, and compares the outcome with the
+//! recorded hook runs.
 
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ use crate::hooks::{Hooks, Reads, TIME_MAX};
 use crate::model::hook::Run;
 use crate::render::hooks::shadow::{self, Item, Shadow};
 
-/// Runs the command; exit 2 where something would be otherwise.
+/// Runs the command; exits with 2 if something differs.
 pub(super) async fn run(setup: &Setup, args: &HooksShadowArgs, out: Out) -> Result<Exit, Failure> {
     let since = since::read(&args.since, SystemClock.now())?;
     let (_, hooks) = good(setup, out)?;
@@ -38,10 +39,10 @@ pub(super) async fn run(setup: &Setup, args: &HooksShadowArgs, out: Out) -> Resu
     Ok(if shadow.is_same() { Exit::Done } else { Exit::Pending })
 }
 
-/// What the scripts of now make of one event, and the reads that they made.
+/// Outcome of the present scripts for one event, and the reads that they made.
 struct Now {
     runs: Vec<Run>,
-    /// Scripts that fail, with their words.
+    /// Scripts that fail, with their messages.
     failed: Vec<(String, String)>,
     reads: (usize, usize),
 }
@@ -115,7 +116,7 @@ fn item(past: &PastEvent, now: &Now) -> Item {
     let ends_well = |script: &str| now.runs.iter().any(|run| run.script == script);
     let mended = past.failures.iter().map(|failed| failed.script.clone());
     let mended = mended.filter(|script| ends_well(script)).collect();
-    // What a script asks for that fails is unknown, and not gone.
+    // The actions of a failing script are unknown, not absent.
     let fails = |run: &&Run| now.failed.iter().any(|(script, _)| *script == run.script);
     let then: Vec<&Run> = then.into_iter().filter(|run| !fails(run)).collect();
     let runs: Vec<&Run> = now.runs.iter().collect();

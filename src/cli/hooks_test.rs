@@ -1,4 +1,4 @@
-//! `hooks test`: the cases beside the scripts.
+//! `hooks test`: runs the test cases beside the scripts.
 
 use super::args::hooks::HooksTestArgs;
 use super::exit::{Exit, Failure};
@@ -12,7 +12,7 @@ use crate::hooks::{Hooks, Source};
 use crate::model::issue::Problem;
 use crate::render::hooks as shown;
 
-/// Programs of other users may read a report.
+/// Mode of a report: programs of other users may read it.
 const REPORT: u32 = 0o644;
 
 /// Runs the cases. A set that does not load has none.
@@ -46,7 +46,7 @@ pub(super) fn run(setup: &Setup, args: &HooksTestArgs, out: Out) -> Result<Exit,
 
 type Files = Vec<(String, Vec<Case>)>;
 
-/// The cases of every file, by script; none where one cannot be read.
+/// Reads the cases of every file, by script; `None` where one file cannot be read.
 fn read(folder: &Folder, hooks: Option<&Hooks>, problems: &mut Vec<Problem>) -> Option<Files> {
     let mut files = Vec::new();
     let mut good = true;

@@ -1,4 +1,4 @@
-//! What this machine is: names for messages, and randomness to begin with.
+//! Properties of this machine: names for messages, and randomness from the operating system.
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -7,33 +7,33 @@ use super::exit::Failure;
 use crate::base::clock::{Clock, SystemClock, timestamp};
 use crate::store::lock::Owner;
 
-/// Who holds a lock, for the message of those who do not.
+/// Returns the holder of a lock, for the message of processes that find the lock taken.
 pub(super) fn owner() -> Owner {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let started = timestamp(&SystemClock.now());
     Owner { pid: std::process::id(), host: host.trim().to_owned(), started }
 }
 
-/// The id of this boot. Where there is none, every start counts as another boot: an index that
-/// was left open is then made again, which is slower and never wrong.
+/// Returns the id of this boot. Where there is none, every start counts as another boot: an index
+/// that was left open is then rebuilt, which is slower and never wrong.
 pub(super) fn boot_id() -> String {
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     if id.is_empty() { format!("{:?}", SystemClock.now()) } else { id.trim().to_owned() }
 }
 
-/// A seed from the operating system.
+/// Returns a seed from the operating system.
 pub(super) fn seed() -> Result<u64, Failure> {
     getrandom::u64().map_err(|error| Failure::environment("reckon::random", error))
 }
 
-/// A generator seeded by the operating system.
+/// Returns a generator seeded by the operating system.
 pub(super) fn rng() -> Result<ChaCha20Rng, Failure> {
     let mut seed = [0; 32];
     getrandom::fill(&mut seed).map_err(|error| Failure::environment("reckon::random", error))?;
     Ok(ChaCha20Rng::from_seed(seed))
 }
 
-/// Who acts, for the audit trail: the owner of this process.
+/// Returns the actor for the audit trail: the owner of this process.
 pub(super) fn actor() -> String {
     format!("uid {}", rustix::process::geteuid().as_raw())
 }

@@ -1,4 +1,4 @@
-//! `import`: an object that is on the service already is taken over for a document.
+//! `import`: takes over an existing object of the service for a document.
 
 use super::args::adopt::ImportArgs;
 use super::exit::{Exit, Failure};
@@ -39,7 +39,7 @@ pub(super) async fn run(setup: &Setup, args: &ImportArgs, out: Out) -> Result<Ex
     told(&taken, out)
 }
 
-/// Has it looked at, or written down, by whoever holds the state.
+/// Has the process that holds the state check an object, or record it.
 pub(super) async fn ask(setup: &Setup, asked: Adopting) -> Result<Adopted, Failure> {
     let session = Session::open(setup).await?;
     let reply = session.done(setup, Request::Import(Box::new(asked))).await?;
@@ -49,7 +49,7 @@ pub(super) async fn ask(setup: &Setup, asked: Adopting) -> Result<Adopted, Failu
     Ok(*adopted)
 }
 
-/// Prints what became of it.
+/// Prints the outcome.
 fn told(adopted: &Adopted, out: Out) -> Result<Exit, Failure> {
     let what = || format!("{}: {}", adopted.key.short(), adopted.message);
     let failure = match adopted.stands {

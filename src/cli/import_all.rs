@@ -1,6 +1,6 @@
-//! `import --all`: every object of a sort that is not known yet is taken over. Where no document stands for it, one is
-//! written first, which says that its object is there already and is never made: so a crash in between makes
-//! nothing, and saying it once more goes on.
+//! `import --all`: takes over every object of a sort that is not known yet. For an object without a
+//! document, the command writes one first, which says that its object exists and is never created.
+//! So a crash in between creates nothing, and running the command again goes on.
 
 use std::fs::File;
 use std::io::{ErrorKind, Write};
@@ -23,22 +23,21 @@ use crate::model::adoption::{Adopted, Adopting, Found, Inventory, Taken, What};
 use crate::render;
 use crate::spec::document::API_VERSION;
 
-/// Where documents go unless `--into` says otherwise, beneath the folder of specs.
+/// Folder of the documents beneath the folder of specs, unless `--into` names another.
 const FOLDER: &str = "imported";
 
-/// So many are asked for in one request: its length is limited.
+/// Objects in one request, at most: the length of a request is limited.
 const AT_ONCE_MAX: usize = 100;
 
-/// What became of all.
+/// Outcome for all objects.
 #[derive(Debug, Serialize)]
 struct All {
-    /// Files that were written.
     written: Vec<PathBuf>,
-    /// Objects that were taken over, or why not.
+    /// Objects that were taken over, or the reason why not.
     items: Vec<Adopted>,
-    /// Objects that were known before.
+    /// Number of objects that were known before.
     known: usize,
-    /// Objects of which no document was made: the id, and why.
+    /// Objects without a written document: the id, and the reason.
     left: Vec<(String, String)>,
 }
 
@@ -87,7 +86,7 @@ pub(super) async fn run(
     Ok(exit(&all.items))
 }
 
-/// What the merchant has, and what may be done about each.
+/// Returns the merchant's objects, and the possible action for each.
 async fn inventory(setup: &Setup, sort: Sort, merchant: &str) -> Result<Vec<Found>, Failure> {
     let key = format!("Merchant/{merchant}").parse().map_err(|error| {
         let failure = Failure::input("reckon::import::merchant", format!("--merchant: {error}"));
@@ -101,7 +100,8 @@ async fn inventory(setup: &Setup, sort: Sort, merchant: &str) -> Result<Vec<Foun
     found.map_err(|why| Failure::environment("reckon::import::unreadable", why))
 }
 
-/// Where documents are written: within the tree, or nobody would read them.
+/// Returns the folder for the documents. A folder outside the tree is refused, since reckon does
+/// not read it.
 fn folder(setup: &Setup, into: Option<&Path>) -> Result<PathBuf, Failure> {
     let specs = below(&setup.root, &setup.specs);
     let default = setup.specs.join(FOLDER);
@@ -115,7 +115,8 @@ fn folder(setup: &Setup, into: Option<&Path>) -> Result<PathBuf, Failure> {
     Err(Failure::input("reckon::import::into", what).help(help))
 }
 
-/// Checks that no link leads to a folder, there or not: what is written behind one is not read.
+/// Checks that no link leads to a folder, existing or not: reckon does not read files behind a
+/// link.
 fn unlinked(setup: &Setup, folder: &Path) -> Result<(), Failure> {
     match Place::configured(&setup.root, &setup.root.join(folder)).open() {
         Err(error @ PathError::Link { .. }) => {
@@ -127,7 +128,8 @@ fn unlinked(setup: &Setup, folder: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Shows what would be done and asks, unless `--yes` was said. Without a terminal `--yes` is needed.
+/// Shows the objects and asks for agreement, unless `--yes` is set. Without a terminal `--yes` is
+/// required.
 fn agreed(found: &[Found], folder: &Path, yes: bool, out: Out) -> Result<bool, Failure> {
     let acts = |one: &Found| matches!(one.what, What::Document(_) | What::New(..));
     if yes || !found.iter().any(acts) {
@@ -141,7 +143,7 @@ fn agreed(found: &[Found], folder: &Path, yes: bool, out: Out) -> Result<bool, F
     out.confirm("Take these over?")
 }
 
-/// Writes a document into a file of its own, beside every file that is there.
+/// Writes a document to a new file; never overwrites one.
 fn write(folder: &Path, key: &Key, id: &str, spec: &Value) -> Result<PathBuf, Failure> {
     let failed = |path: &Path, error: std::io::Error| {
         let what = format!("write {}: {error}", path.display());
@@ -194,7 +196,7 @@ fn text(all: &All) -> String {
     lines.join("\n")
 }
 
-/// The exit code of what became of all.
+/// Returns the exit code of the outcome.
 fn exit(items: &[Adopted]) -> Exit {
     items.iter().fold(Exit::Done, |exit, one| {
         exit.or(match one.stands {

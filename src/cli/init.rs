@@ -1,4 +1,4 @@
-//! `init`: a repository to begin with.
+//! `init`: scaffolds a new repository.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,8 @@ use crate::render;
 use crate::spec::schema;
 use crate::store::key::{KEY_FILE, MasterKey};
 
-/// The files of a new repository. Editors read the schema: the first line of the specs names it.
+/// Returns the files of a new repository. Editors read the schema: the first line of the specs
+/// names it.
 fn files() -> [(&'static str, String); 4] {
     let schema = render::json(&schema::document(KINDS));
     [
@@ -25,7 +26,7 @@ fn files() -> [(&'static str, String); 4] {
     ]
 }
 
-/// What was made.
+/// Files that were made, and files that existed before.
 #[derive(Debug, Serialize)]
 struct Made {
     made: Vec<PathBuf>,
@@ -54,7 +55,7 @@ pub(super) async fn run(cli: &Cli, args: &Init, out: Out) -> Result<Exit, Failur
     Ok(Exit::Done)
 }
 
-/// Writes a file that is not there yet; answers whether it was.
+/// Writes a file unless it exists; returns true if it was written.
 fn write_new(path: &Path, text: &str) -> Result<bool, Failure> {
     let failed = |error: std::io::Error| {
         Failure::environment("reckon::init::write", format!("write {}: {error}", path.display()))
@@ -72,7 +73,7 @@ fn write_new(path: &Path, text: &str) -> Result<bool, Failure> {
     }
 }
 
-/// What was made, and what comes next.
+/// Lists the files, and the next command.
 fn text(made: &Made, dir: &Path) -> String {
     let line = |word: &str, path: &PathBuf| format!("{word}  {}", path.display());
     let mut lines: Vec<String> = made.made.iter().map(|path| line("made", path)).collect();

@@ -1,4 +1,4 @@
-//! A sandbox of this process, asked without a socket.
+//! Calls to an embedded sandbox of this process, without a socket.
 
 use axum::body::Body;
 use futures::FutureExt;
@@ -8,10 +8,11 @@ use tower::ServiceExt;
 
 use crate::sandbox::Sandbox;
 
-/// The largest answer that is read.
+/// Bytes of an answer that are read, at most.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
 
-/// One request, with an `Authorization` header or without: its status and its body, null where it is no JSON.
+/// Sends one request, with an `Authorization` header or without. Returns the status and the body,
+/// null where the body is no JSON.
 pub(super) async fn ask(
     sandbox: &Sandbox,
     method: &str,
@@ -32,7 +33,7 @@ pub(super) async fn ask(
     Ok((status, serde_json::from_slice(&bytes).unwrap_or_default()))
 }
 
-/// One request to a control path, whose answer is there at once.
+/// Sends one request to a control path, which answers without waiting.
 pub(super) fn control(
     sandbox: &Sandbox,
     method: &str,
@@ -44,7 +45,7 @@ pub(super) fn control(
     Ok(answer)
 }
 
-/// A `payments` token for a code.
+/// Exchanges a code for a `payments` token.
 pub(super) fn token(sandbox: &Sandbox, code: &str) -> Result<String, String> {
     let all = control(sandbox, "GET", "/_sandbox/credentials", None)?;
     let body = json!({
@@ -58,7 +59,7 @@ pub(super) fn token(sandbox: &Sandbox, code: &str) -> Result<String, String> {
     Ok(text(&control(sandbox, "POST", "/oauth/token", Some(&body))?, "/access_token"))
 }
 
-/// A text in an answer, empty where there is none.
+/// Returns a text of an answer, empty where there is none.
 pub(super) fn text(value: &Value, pointer: &str) -> String {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
 }

@@ -1,5 +1,6 @@
-//! The link of a payer's page. Its time begins when it is made; it is good for one generation of the document, and for
-//! one card or bank account: the first one, or one in the place of that which is saved.
+//! The link of a payer's page. Its time begins when it is made. It is valid for one generation of
+//! the document, and for one card or bank account: the first one, or a replacement of the saved
+//! one.
 
 use chrono::TimeDelta;
 
@@ -13,10 +14,10 @@ use crate::base::secret::Secret;
 use crate::control::look::Look;
 use crate::engine::{IntakeLink, Question, Reply, Terms};
 
-/// Days that a link is good for where nobody says it.
+/// Days for which a link is valid by default.
 const DAYS: u16 = 7;
 
-/// The link, and whether what it brings takes the place of what is saved.
+/// Returns the link, and whether its token replaces a saved method.
 pub(super) async fn link(
     setup: &Setup,
     key: &Key,
@@ -42,7 +43,7 @@ pub(super) async fn link(
     Ok((Secret::from(link), replaces))
 }
 
-/// The link on these terms, good for so many days from now on.
+/// Returns the link on these terms, valid for a number of days from now.
 pub(super) fn made(setup: &Setup, key: &Key, terms: Terms, days: u16) -> Result<Secret, Failure> {
     let until = SystemClock.now().checked_add_signed(TimeDelta::days(i64::from(days)));
     let until = until.ok_or_else(|| Failure::bug("a link that outlives the calendar"))?;

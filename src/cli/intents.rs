@@ -1,4 +1,5 @@
-//! `intents`: effects that are not settled, contacts that were made again, and what a person says of one.
+//! `intents`: unsettled effects, contacts that were created again, and their settlement by a
+//! person.
 
 use super::args::intents::{DismissArgs, IntentsArgs, IntentsCommand, ResolveArgs};
 use super::exit::{Exit, Failure};
@@ -28,7 +29,7 @@ async fn list(setup: &Setup, out: Out) -> Result<Exit, Failure> {
     Ok(if view.items.is_empty() && view.strays.is_empty() { Exit::Done } else { Exit::Stuck })
 }
 
-/// Writes down that a person looked after what was made again.
+/// Records that a person reviewed an object that was created again.
 async fn dismiss(setup: &Setup, args: &DismissArgs, out: Out) -> Result<Exit, Failure> {
     let request = Request::DismissOrphan(args.id, args.reason.clone());
     let session = Session::open(setup).await?;
@@ -45,7 +46,7 @@ async fn dismiss(setup: &Setup, args: &DismissArgs, out: Out) -> Result<Exit, Fa
     Ok(Exit::Done)
 }
 
-/// Writes a person's word down.
+/// Records a person's resolution.
 async fn resolve(setup: &Setup, args: &ResolveArgs, out: Out) -> Result<Exit, Failure> {
     let request = Request::Resolve(args.id, args.said.0.clone());
     let session = Session::open(setup).await?;
@@ -67,7 +68,7 @@ async fn resolve(setup: &Setup, args: &ResolveArgs, out: Out) -> Result<Exit, Fa
     Ok(exit)
 }
 
-/// The object of the id is another one.
+/// Returns the failure where the id names another object.
 fn differs(name: &str, why: &str) -> Failure {
     let failure =
         Failure::input("reckon::intents::differs", format!("{name} is not settled: {why}"));
@@ -77,7 +78,7 @@ fn differs(name: &str, why: &str) -> Failure {
     Failure { exit: Exit::Stuck, ..failure }
 }
 
-/// The object of the id cannot be read.
+/// Returns the failure where the object cannot be read.
 fn unverified(name: &str, why: &str, args: &ResolveArgs) -> Failure {
     let id = match &args.said.0 {
         Said::Done(id) | Said::Unverified(id) => id.to_string(),

@@ -1,4 +1,4 @@
-//! What `apply` does with a plan that exceeds a limit as a whole: nothing.
+//! Refusal of a plan that exceeds a limit as a whole: `apply` then does nothing.
 
 use super::exit::{Exit, Failure};
 use super::out::Out;
@@ -6,7 +6,8 @@ use super::plan;
 use crate::engine::Engine;
 use crate::model::scope::Scope;
 
-/// Refuses a plan before its first effect, with the limits that it exceeds and the way past them.
+/// Refuses a plan before its first effect, and shows the limits that it exceeds and the way past
+/// them. Returns `None` for a plan within the limits.
 pub(super) fn refused(scope: &Scope, out: Out, engine: &Engine) -> Result<Option<Exit>, Failure> {
     if engine.refused_whole().is_empty() {
         return Ok(None);

@@ -1,5 +1,6 @@
-//! `link`: an address for a payer whom somebody writes to, made when it is asked for and shown once, on standard
-//! output: the portal link of an invoice, or the page on which the details of a saved method are given.
+//! `link`: an address to send to a payer, made on request and shown once, on standard output. It
+//! leads to the portal page of an invoice, or to the page on which a payer enters the details of a
+//! saved method.
 
 use serde_json::json;
 
@@ -38,7 +39,7 @@ pub(super) async fn run(setup: &Setup, args: &LinkArgs, out: Out) -> Result<Exit
     Ok(Exit::Done)
 }
 
-/// The link of a payer's page; where something is saved already, a word on what becomes of it.
+/// Returns the link of a payer's page; notes that its details replace those of a saved method.
 async fn payers(setup: &Setup, key: &Key, days: Option<u16>, out: Out) -> Result<Secret, Failure> {
     let (link, replaces) = intake::link(setup, key, days).await?;
     if replaces {
@@ -50,7 +51,7 @@ async fn payers(setup: &Setup, key: &Key, days: Option<u16>, out: Out) -> Result
     Ok(link)
 }
 
-/// The portal link of an invoice.
+/// Returns the portal link of an invoice.
 async fn portal(setup: &Setup, key: &Key) -> Result<Secret, Failure> {
     let request = Request::Link(key.clone());
     let Reply::Link(link) = Session::open(setup).await?.done(setup, request).await? else {

@@ -1,4 +1,4 @@
-//! The mark of the state: where it is kept, and what people hear of it when a state is opened.
+//! The mark of the state: its folder, and the messages about it when a state is opened.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,8 @@ use crate::base::clock::{Clock, SystemClock};
 use crate::config::ProcessEnv;
 use crate::store::open::{Found, Marking, PutBack};
 
-/// Where the mark of this state is: the folder that the configuration names, else one beside the state.
+/// Returns the settings of this state's mark: its folder is the one that the configuration names,
+/// else one beside the state.
 pub(super) fn of(setup: &Setup) -> Result<Marking, Failure> {
     let named = setup.config.state_mark.as_ref();
     let named = named.map(|folder| folder.get(&ProcessEnv)).transpose()?;
@@ -27,7 +28,7 @@ pub(super) fn of(setup: &Setup) -> Result<Marking, Failure> {
     })
 }
 
-/// `.reckon.mark` beside `.reckon`.
+/// Returns the default folder, such as `.reckon.mark` beside `.reckon`.
 fn beside(state: &Path) -> PathBuf {
     let absolute = std::path::absolute(state).unwrap_or_else(|_| state.to_owned());
     let mut name = absolute.file_name().unwrap_or_default().to_owned();
@@ -35,7 +36,7 @@ fn beside(state: &Path) -> PathBuf {
     absolute.with_file_name(name)
 }
 
-/// Says on standard error what opening found of the mark.
+/// Prints to standard error the finding about the mark.
 pub(super) fn note(found: &Found) {
     if let Some(PutBack { marked, head, epoch }) = &found.put_back {
         said(&format!(

@@ -1,4 +1,5 @@
-//! The command line door: it reads arguments and environment, puts the parts together, and prints.
+//! Command line interface: reads arguments and environment, assembles the parts, prints the
+//! results.
 
 mod against;
 mod api_token;
@@ -89,7 +90,7 @@ use self::args::{Cli, Command, Output};
 use self::exit::{Exit, Failure};
 use self::out::Out;
 
-/// Runs the process' own command line; answers the exit code.
+/// Runs the command line of this process and returns its exit code.
 pub fn main() -> u8 {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -115,12 +116,13 @@ pub fn main() -> u8 {
     ended(result, out)
 }
 
-/// Threads for asynchronous work: one for each core that this process may use, at least two.
+/// Returns the number of threads for asynchronous work: one for each core that this process may
+/// use, at least two.
 fn workers(cores: Option<NonZeroUsize>) -> usize {
     cores.map_or(2, |cores| cores.get().max(2))
 }
 
-/// The exit code of what a command came to.
+/// Prints a failure, and returns the exit code of the command's result.
 fn ended(result: Result<Exit, Failure>, out: Out) -> u8 {
     match result {
         Ok(exit) => exit.code(),
@@ -128,16 +130,16 @@ fn ended(result: Result<Exit, Failure>, out: Out) -> u8 {
     }
 }
 
-/// Prints what clap says: help and version are no mistakes.
+/// Prints clap's message. Help and version exit with 0, everything else with 1.
 fn refuse(usage: &clap::Error) -> u8 {
-    // A closed terminal cannot be told about.
+    // A closed terminal cannot show an error either.
     drop(usage.print());
     let asked = [ErrorKind::DisplayHelp, ErrorKind::DisplayVersion].contains(&usage.kind());
     if asked { Exit::Done.code() } else { Exit::Input.code() }
 }
 
-/// Logs go to standard error; `-v` says more, `-vvv` all there is. Bodies and secrets are in none of them. The
-/// simulator's worlds fail all the time: they are silent unless asked.
+/// Starts logging to standard error; `-v` logs more, `-vvv` everything. Bodies and secrets are in
+/// no log line. The simulator's worlds fail all the time, so the simulator logs nothing by default.
 fn log(cli: &Cli) {
     let level = match (cli.verbose, &cli.command) {
         (0, Command::Chaos(_)) => "off",
@@ -156,7 +158,7 @@ fn log(cli: &Cli) {
     drop(subscriber.try_init());
 }
 
-/// Tells why a command could not do its work, in the form that was asked for.
+/// Prints the failure of a command, in the requested output form, and returns its exit code.
 fn tell(failure: &Failure, out: Out) -> u8 {
     if out.form == Output::Json {
         let error = json!({"error": {
@@ -179,7 +181,7 @@ fn tell(failure: &Failure, out: Out) -> u8 {
 mod tests {
     use super::*;
 
-    /// Closes the item of C: a machine of many cores is used.
+    /// Closes item C11: a machine of many cores is used.
     #[test]
     fn c11_each_core_has_a_thread() {
         let of = |cores| workers(NonZeroUsize::new(cores));

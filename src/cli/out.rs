@@ -1,4 +1,4 @@
-//! Where a command's words go: results to standard output, everything else to standard error.
+//! Output of commands: results go to standard output, everything else to standard error.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -8,24 +8,24 @@ use super::args::Output;
 use super::exit::Failure;
 use crate::render::progress::aside;
 
-/// Lines of diagnostics are wrapped here.
+/// Columns at which diagnostics are wrapped.
 const WIDTH: usize = 100;
 
-/// The two streams, and the form that was asked for.
+/// The two streams, and the requested form.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Out {
     /// The form of results.
     pub form: Output,
-    /// Whether standard output is a terminal that shows colour.
+    /// True if standard output is a terminal that shows colour.
     pub color: bool,
-    /// Whether a person sits at the terminal and can answer.
+    /// True if a person at the terminal can answer.
     pub interactive: bool,
-    /// How wide lines may be, in columns.
+    /// Width of lines in columns.
     pub width: usize,
 }
 
 impl Out {
-    /// The process' own streams.
+    /// Describes the streams of this process.
     pub(super) fn new(form: Output) -> Self {
         let choice = anstream::AutoStream::choice(&io::stdout());
         Self {
@@ -49,7 +49,7 @@ impl Out {
         }
     }
 
-    /// Prints text as it is. A reader that went away is no failure.
+    /// Prints text as it is. A closed reader is no failure.
     #[expect(clippy::unused_self, reason = "the streams belong to it")]
     pub(super) fn text(self, text: &str) -> Result<(), Failure> {
         let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
@@ -59,13 +59,14 @@ impl Out {
         }))
     }
 
-    /// Says something beside the result.
+    /// Prints a message beside the result.
     #[expect(clippy::unused_self, reason = "the streams belong to it")]
     pub(super) fn note(self, text: &str) {
         said(text);
     }
 
-    /// Says something beside the result where nobody watches a terminal, such as in a pipeline's log.
+    /// Prints a message beside the result where no terminal shows progress, such as in a pipeline's
+    /// log.
     pub(super) fn log(self, text: &str) {
         if !io::stderr().is_terminal() {
             self.note(text);
@@ -97,13 +98,13 @@ impl Write for Stderr {
     }
 }
 
-/// Says something on standard error, whatever form results have.
+/// Prints a message to standard error, whatever form results have.
 pub(super) fn said(text: &str) {
-    // Standard error that is closed cannot be told about.
+    // A closed standard error cannot show an error either.
     drop(aside(|| writeln!(anstream::stderr(), "{text}")));
 }
 
-/// A reader that closed the pipe has seen enough.
+/// Ignores a broken pipe: its reader has seen enough.
 fn quiet(written: io::Result<()>) -> Result<(), Failure> {
     match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

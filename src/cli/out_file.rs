@@ -1,4 +1,5 @@
-//! Files that a command writes where a person says: whole or not at all, and never through a link.
+//! Writes files at paths that a person names: each is complete or absent, and never written through
+//! a link.
 
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
@@ -6,7 +7,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Writes a file in the place of what has its name; a link of that name is replaced, and what it leads to stays as it is.
+/// Writes a file in place of an existing one; a link of that name is replaced, and its target stays
+/// as it is.
 ///
 /// # Errors
 /// The folder cannot be written to.
@@ -22,7 +24,7 @@ pub(super) fn write(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     done
 }
 
-/// What a file is called until it is whole.
+/// Returns the temporary name of a file until it is complete.
 fn fresh(path: &Path) -> PathBuf {
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());

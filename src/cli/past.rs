@@ -1,4 +1,4 @@
-//! Events of the past and what hooks made of them, from the journal of whoever holds the state.
+//! Past events and their hook runs, from the journal of the process that holds the state.
 
 use chrono::{DateTime, Utc};
 
@@ -11,7 +11,7 @@ use crate::control::Request;
 use crate::control::look::Look;
 use crate::engine::{PastEvent, Reply, Shared, Told, recount};
 
-/// The events that were told since then.
+/// Returns the events since a moment.
 pub(super) async fn events(
     setup: &Setup,
     session: &Session,
@@ -19,7 +19,7 @@ pub(super) async fn events(
 ) -> Result<Vec<PastEvent>, Failure> {
     match session {
         Session::Daemon(client) => of_client(client, since).await,
-        // To open the files would make them.
+        // Opening the files would create them.
         Session::Own(_) if !setup.has_state()? => Ok(Vec::new()),
         Session::Own(own) => {
             let shared = setup.shared(&own.open, How::default())?;
@@ -36,7 +36,7 @@ async fn of_client(client: &Daemon, since: DateTime<Utc>) -> Result<Vec<PastEven
     serde_json::from_value(value).map_err(Failure::bug)
 }
 
-/// What the journal of this process tells.
+/// Returns the events of this process's journal.
 pub(super) fn of_daemon(
     setup: &Setup,
     shared: &Shared,

@@ -1,5 +1,5 @@
-//! `plan`: what would change and why. Nothing is read from the service, and nothing written to the journal, but with
-//! `--refresh`.
+//! `plan`: shows the changes and their reasons. Only with `--refresh` does it read from the service
+//! or write to the journal.
 
 use super::args::{Cli, Output, PlanArgs, PlanCommand};
 use super::cache::{self, Look};
@@ -32,24 +32,24 @@ pub(super) async fn run(cli: &Cli, args: &PlanArgs, out: Out) -> Result<Exit, Fa
     Ok(exit(&plan, args.detailed_exitcode))
 }
 
-/// What is looked at anew before a plan is made.
+/// Sources that are read again before a plan is made.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Fresh {
-    /// Every file's content, whatever its size and time say.
+    /// Reads every file's content, whatever its size and time are.
     pub(super) verify: bool,
-    /// Everything that the service shows.
+    /// Reads everything that the service shows.
     pub(super) refresh: bool,
 }
 
-/// The exit code that a plan deserves.
+/// Returns the exit code of a plan.
 pub(super) fn exit(plan: &PlanView, detailed: bool) -> Exit {
     let pending = detailed && plan.steps.iter().any(|step| step.verdict.changes());
     let code = if pending { Exit::Pending } else { Exit::Done };
     code.or(stuck(plan)).or(validate::verdict(plan.has_errors()))
 }
 
-/// The plan: of the process that holds the state, the last one if nothing changed, or a new one.
-/// Where it is made anew, every file is read; `verify` has the others read them, too.
+/// Returns the plan: the daemon's, the cached one if nothing changed, or a new one. A new plan
+/// reads every file; `verify` makes the other two read them as well.
 async fn made(setup: &Setup, fresh: Fresh, scope: Scope) -> Result<PlanView, Failure> {
     let look = if fresh.verify { Look::AtContents } else { Look::AtStats };
     if scope.is_whole()
@@ -65,7 +65,7 @@ async fn made(setup: &Setup, fresh: Fresh, scope: Scope) -> Result<PlanView, Fai
     Ok(*plan)
 }
 
-/// Asks about the plan whoever holds the state, or this process.
+/// Asks the process that holds the state, or this process, about the plan.
 pub(super) async fn asked(
     setup: &Setup,
     fresh: Fresh,
@@ -100,8 +100,8 @@ pub(super) async fn asked(
     Ok(reply)
 }
 
-/// Shows the state that `apply` would make, where a plan is kept in a file and there is no state: a kept plan is sealed with
-/// the key of the state that it is applied to.
+/// Opens a draft of the state that `apply` would make, if a plan is saved and there is no state. A
+/// saved plan is sealed with the key of the state that it is applied to.
 async fn future(setup: &Setup, question: &Question) -> Result<Option<Session>, Failure> {
     if matches!(question, Question::Save(_)) { Session::future(setup).await } else { Ok(None) }
 }
@@ -114,7 +114,7 @@ pub(super) fn show(plan: &PlanView, out: Out) -> Result<(), Failure> {
     out.result(plan, || render::plan::text(plan, out.color))
 }
 
-/// Exit code 3 if a step waits for a person.
+/// Returns exit code 3 if a step waits for a person.
 pub(super) fn stuck(plan: &PlanView) -> Exit {
     if plan.steps.iter().any(|step| step.stuck) { Exit::Stuck } else { Exit::Done }
 }

@@ -1,4 +1,5 @@
-//! `approve CHECKSUM`: a person lets a plan past the limits. What is approved is the plan that was shown.
+//! `approve CHECKSUM`: a person lets a plan past the limits. The approval covers just the plan that
+//! was shown.
 
 use std::path::Path;
 
@@ -13,7 +14,8 @@ use crate::control::Request;
 use crate::engine::{ApprovingPlan, CHECKSUM_SHORT, PlanAnswer, PlanView, Question, Reply};
 use crate::render;
 
-/// The checksum that is named: by itself, or in a plan that was written as JSON. `None`: something else is.
+/// Returns the named checksum: given by itself, or in a plan that was written as JSON. `None` if
+/// the argument names something else.
 pub(super) fn checksum(what: &str) -> Result<Option<String>, Failure> {
     let plausible =
         what.len() >= CHECKSUM_SHORT && what.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -67,7 +69,8 @@ pub(super) async fn run(
     }
 }
 
-/// Asks about the plan of a new state, before one is made. Refuses a checksum that is not the one of the plan.
+/// Asks about the plan of a new state, before that state is made. Refuses a checksum of another
+/// plan.
 async fn agreed_before(
     future: &Session,
     checksum: &str,
@@ -88,7 +91,7 @@ async fn planned(session: &Session) -> Result<PlanView, Failure> {
     Ok(*plan)
 }
 
-/// Shows the plan, asks, and has the approval written down; `None`: the person said no.
+/// Shows the plan, asks, and records the approval. Returns `None` if the person declined.
 async fn approve(
     session: &mut Session,
     args: &ApproveArgs,
@@ -111,7 +114,8 @@ async fn approve(
     Ok(Some(*answer))
 }
 
-/// Shows the plan and asks, unless `--yes` was said. Without a terminal `--yes` is needed.
+/// Shows the plan and asks for agreement, unless `--yes` is set. Without a terminal `--yes` is
+/// required.
 pub(super) fn agreed(plan: &PlanView, yes: bool, out: Out) -> Result<bool, Failure> {
     if yes {
         return Ok(true);
@@ -124,7 +128,7 @@ pub(super) fn agreed(plan: &PlanView, yes: bool, out: Out) -> Result<bool, Failu
     out.confirm("Approve this plan, for these steps and at most these amounts?")
 }
 
-/// Why nothing was written.
+/// Returns the failure of a plan that was not approved.
 pub(super) fn refused(answer: &PlanAnswer) -> Failure {
     match answer {
         PlanAnswer::Beyond { moves, ceiling } => {

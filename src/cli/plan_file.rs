@@ -15,14 +15,14 @@ use crate::engine::{PlanView, Question, Reply, SavedPlan, Saving};
 use crate::model::scope::Scope;
 use crate::render;
 
-/// A saved plan is its owner's to read.
+/// Mode of a saved plan: only its owner may read it.
 const OWNER: u32 = 0o600;
-/// The greatest file, in bytes: a plan of a hundred thousand steps is smaller.
+/// Bytes of a file that are read, at most: a plan of a hundred thousand steps is smaller.
 const FILE_BYTES_MAX: u64 = 1 << 29;
-/// How the file begins.
+/// First bytes of a saved plan.
 const BEGINS: &str = "{\n  \"saved_plan\":";
 
-/// Saves the plan of this scope; answers it.
+/// Saves the plan of this scope to a file, and returns the plan.
 pub(super) async fn save(
     setup: &Setup,
     scope: Scope,
@@ -48,7 +48,8 @@ pub(super) async fn save(
     Ok(saved.plan)
 }
 
-/// Whether a path argument names a saved plan: a file that is no YAML, or that begins as one.
+/// Returns true if a path argument names a saved plan: a file that is no YAML, or that begins as a
+/// saved plan.
 pub(super) fn is_plan(path: &Path) -> bool {
     let yaml = path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml");
     let begins = || {
@@ -60,7 +61,7 @@ pub(super) fn is_plan(path: &Path) -> bool {
     path.is_file() && (!yaml || begins())
 }
 
-/// Reads a saved plan, and the JSON that stands there.
+/// Reads a saved plan, and its JSON.
 pub(super) fn read(path: &Path) -> Result<(SavedPlan, Value), Failure> {
     let mut text = String::new();
     let file =
@@ -76,7 +77,7 @@ pub(super) fn read(path: &Path) -> Result<(SavedPlan, Value), Failure> {
     })
 }
 
-/// Shows a saved plan; nothing but the file is looked at.
+/// Shows a saved plan; reads nothing but the file.
 pub(super) fn show(args: &ShowArgs, out: Out) -> Result<Exit, Failure> {
     let (saved, _) = read(&args.file)?;
     let name = args.file.display().to_string();

@@ -1,4 +1,4 @@
-//! `apply --allow-prune`: a person's word that removals are meant.
+//! `apply --allow-prune`: a person allows removals.
 
 use super::args::ApplyArgs;
 use super::exit::Failure;
@@ -9,10 +9,13 @@ use crate::base::id::Key;
 use crate::control::Request;
 use crate::engine::{Allowing, Engine, Reply};
 
-/// The word for everything that a guard stops.
+/// Argument for everything that a guard stops.
 const ALL: &str = "all";
 
-/// What the arguments say. Errors: a name that is none.
+/// Parses the arguments.
+///
+/// # Errors
+/// An argument is no name.
 fn read(args: &ApplyArgs) -> Result<Allowing, Failure> {
     let mut allowing = Allowing::default();
     for word in &args.allow_prune {
@@ -31,7 +34,10 @@ fn read(args: &ApplyArgs) -> Result<Allowing, Failure> {
     Ok(allowing)
 }
 
-/// What the arguments say, if it means anything now. Errors: a resource that no guard could stop.
+/// Returns the allowed removals, if each of them is guarded now.
+///
+/// # Errors
+/// No guard could stop one of these resources.
 pub(super) fn meant(engine: &Engine, args: &ApplyArgs) -> Result<Allowing, Failure> {
     let allowing = read(args)?;
     match engine.not_meant(&allowing).first() {
@@ -46,7 +52,7 @@ fn nothing(key: &Key) -> Failure {
     failure.help("its document is there, or it stays on the service as it is: `reckon plan` shows what is guarded")
 }
 
-/// Has it written down in this process.
+/// Records the allowed removals in this process.
 pub(super) async fn allow(
     engine: &mut Engine,
     allowing: &Allowing,
@@ -59,7 +65,7 @@ pub(super) async fn allow(
     Ok(())
 }
 
-/// Has it written down by the process that holds the state.
+/// Has the process that holds the state record the allowed removals.
 pub(super) async fn beside(client: &Daemon, args: &ApplyArgs, out: Out) -> Result<(), Failure> {
     let allowing = read(args)?;
     if allowing.is_empty() {
@@ -81,7 +87,7 @@ fn told(about: &[Key], out: Out) {
     }
 }
 
-/// What was removed, by what that meant.
+/// Prints the number of removals, by type.
 pub(super) fn tell(engine: &Engine, out: Out) {
     let removed = engine.planner().removed().iter();
     let parts: Vec<String> =

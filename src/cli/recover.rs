@@ -1,4 +1,4 @@
-//! `events recover`: the merchants' lists of events, read again from some moment on.
+//! `events recover`: reads the merchants' lists of events again from some moment on.
 
 use super::args::RecoverArgs;
 use super::exit::{Exit, Failure};
@@ -12,7 +12,7 @@ use crate::control::Request;
 use crate::engine::{Recovering, Reply};
 use crate::render;
 
-/// Runs the command. A list that could not be read is the environment's (exit 4).
+/// Runs the command. A list that could not be read is a failure of the environment (exit 4).
 pub(super) async fn run(setup: &Setup, args: &RecoverArgs, out: Out) -> Result<Exit, Failure> {
     let merchant = args.merchant.as_deref().map(gateway::merchant).transpose()?;
     let since = since::read(&args.since, SystemClock.now())?;

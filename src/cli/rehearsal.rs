@@ -1,4 +1,5 @@
-//! Scripts of this machine, run against the state: what they read is asked of whoever holds it, and nothing is done.
+//! Rehearsal of this machine's scripts against the state: the session answers their reads, and
+//! nothing is done.
 
 use std::sync::Arc;
 use std::sync::mpsc as answers;
@@ -14,20 +15,20 @@ use crate::engine::{Question, Rehearsing, Reply, showing};
 use crate::hooks::{Reads, on_stack};
 use crate::model::showing::Showing;
 
-/// What is asked for, and where the answer goes.
+/// A read, and the channel for its answer.
 type Asked = (Ask, answers::Sender<Result<Value, String>>);
 
 /// One read of a script.
 enum Ask {
-    /// The engine knows it.
+    /// A read that the engine answers.
     Known(Question),
-    /// The service does.
+    /// A read that the service answers.
     Remote(Box<Showing>),
 }
 
-/// Whose reads are answered by the session.
+/// Reads of scripts that the session answers.
 struct Asking {
-    /// Whose event it is, if a merchant's.
+    /// The merchant of the event, if it has one.
     merchant: Option<Key>,
     questions: mpsc::UnboundedSender<Asked>,
 }
@@ -72,13 +73,16 @@ impl Reads for Asking {
     }
 }
 
-/// The merchant of an event as scripts see it.
+/// Returns the merchant of an event as scripts see it.
 pub(super) fn merchant(event: &Value) -> Option<Key> {
     let name = event.get("merchant").and_then(Value::as_str)?;
     format!("Merchant/{name}").parse().ok()
 }
 
-/// The event as scripts see it. Errors: nobody knows it, or it is not proved.
+/// Returns the event as scripts see it.
+///
+/// # Errors
+/// The event is unknown, or not verified.
 pub(super) async fn event(session: &Session, id: &str) -> Result<Value, Failure> {
     let question = Question::Rehearsing(Rehearsing::Event(id.to_owned()));
     let Reply::Known(event) = session.ask(question).await? else {
@@ -95,7 +99,8 @@ pub(super) async fn event(session: &Session, id: &str) -> Result<Value, Failure>
     }
 }
 
-/// Does something with scripts on a thread that has room for them, and answers what they read meanwhile.
+/// Runs `work` on a thread with a stack for scripts, and answers the reads of the scripts
+/// meanwhile.
 pub(super) async fn on_stage<T: Send + 'static>(
     session: &Session,
     merchant: Option<Key>,
@@ -105,7 +110,7 @@ pub(super) async fn on_stage<T: Send + 'static>(
     let reads: Arc<dyn Reads> = Arc::new(Asking { merchant, questions: sender });
     let worker = tokio::task::spawn_blocking(move || on_stack(move || work(reads)));
     while let Some((ask, answer)) = questions.recv().await {
-        // A script that was stopped meanwhile waits for nothing any more.
+        // A script that was stopped meanwhile waits for no answer.
         drop(answer.send(answered(session, ask).await));
     }
     let done = worker.await.map_err(Failure::bug)?;

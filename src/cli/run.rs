@@ -1,4 +1,4 @@
-//! `run`: the daemon. It watches the tree, reconciles, and serves status until told to stop.
+//! `run`: the daemon. It watches the tree, reconciles, and serves status until a signal stops it.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -31,9 +31,9 @@ use crate::engine::{Compaction, Engine, Event, Overview, Retention, Until};
 use crate::render::progress::{Progress, look};
 use crate::{render, watch as tree};
 
-/// Old events are looked for so often.
+/// Interval at which old events are looked for.
 const RETAINED_EVERY: Duration = Duration::from_hours(1);
-/// News for people come at most so often.
+/// Shortest time between two reports for people.
 const REPORT_EVERY: Duration = Duration::from_millis(200);
 
 /// Runs the command.
@@ -58,7 +58,7 @@ pub(super) async fn run(setup: Setup, args: &RunArgs, out: Out) -> Result<Exit, 
     ended
 }
 
-/// The engine, until a signal.
+/// Runs the engine and all that serves it, until a signal.
 async fn serve(
     setup: &Arc<Setup>,
     open: &Open,
@@ -109,20 +109,20 @@ async fn serve(
     for task in [&door, &watcher, &reporter, &stopper, &scripts] {
         task.abort();
     }
-    // The bar is taken away with the task.
+    // The bar disappears with its task.
     drop(reporter.await);
     result?;
     Ok(*signalled.borrow())
 }
 
-/// What is kept of events.
+/// Returns how long events are kept.
 fn retention(setup: &Setup) -> Result<Retention, Failure> {
     let keep = setup.config.events.keep.get(&ProcessEnv)?;
     let keep = TimeDelta::from_std(keep).unwrap_or(TimeDelta::MAX);
     Ok(Retention { keep, every: RETAINED_EVERY, late: Retention::LATE, ahead: Retention::AHEAD })
 }
 
-/// How the state is made smaller.
+/// Returns the settings of compaction.
 fn compaction(setup: &Setup, open: &Open) -> Result<Compaction, Failure> {
     let automatic = setup.config.store.compact.get(&ProcessEnv)? == When::Auto;
     let (compactor, history) = (open.state.compactor(), history(setup)?);
@@ -144,7 +144,7 @@ async fn stopped(signal: watch::Sender<Exit>, events: mpsc::Sender<Event>) {
     drop(events.send(Event::Stop).await);
 }
 
-/// The engine over the tree and the state, and a desk beside it.
+/// Creates the engine over the tree and the state, and registers the local queries with `control`.
 fn engine(
     setup: &Arc<Setup>,
     open: &Open,
@@ -163,7 +163,7 @@ fn engine(
     Ok(Engine::new(shared, Box::new(Tracked::of(loader, setup.place())))?)
 }
 
-/// Writes down where the daemon listens, and says so.
+/// Writes the daemon's addresses to a file, and prints them.
 fn announce(
     setup: &Setup,
     embedded: Option<&EmbeddedSandbox>,
@@ -182,7 +182,7 @@ fn announce(
     out.text(&format!("listening http://{address}"))
 }
 
-/// Tells whenever things come to rest in another way than before, and what goes on until then.
+/// Reports each change of the counts when the engine is at rest, and the progress until then.
 async fn report(mut overviews: watch::Receiver<Overview>, out: Out) {
     let progress = Progress::new();
     let mut told = None;

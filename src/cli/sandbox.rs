@@ -1,4 +1,4 @@
-//! `sandbox`: the emulator alone, and the one that `run --sandbox` carries inside.
+//! `sandbox`: the emulator alone, and the embedded one of `run --sandbox`.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -81,7 +81,7 @@ struct Listen {
 }
 
 impl Listen {
-    /// Takes the argument, else `service.base_url` of the configuration, else [`LISTEN`].
+    /// Returns the argument, else `service.base_url` of the configuration, else [`LISTEN`].
     fn chosen(cli: &Cli, args: &SandboxArgs) -> Result<Self, Failure> {
         let plain_http = args.plain_http;
         if let Some(listen) = args.listen {
@@ -98,18 +98,19 @@ impl Listen {
     }
 }
 
-/// That it cannot listen.
+/// Returns the failure of a sandbox that cannot listen.
 fn unheard(error: ServeError) -> Failure {
     Failure::environment("reckon::sandbox::listen", error)
 }
 
-/// Where the sandbox keeps its state: as said, else beneath the state of the configuration.
+/// Returns the directory of the sandbox's state: the argument, else one beneath the configured
+/// state.
 fn directory(cli: &Cli) -> PathBuf {
     let configured = || Setup::load(cli).ok().map(|setup| setup.state.join("sandbox"));
     cli.state.clone().or_else(configured).unwrap_or_else(|| PathBuf::from(".reckon/sandbox"))
 }
 
-/// When the sandbox's clock starts, `None` for the real time.
+/// Parses the moment at which the sandbox's clock starts; `None` for the real time.
 fn start(text: &str) -> Result<Option<DateTime<Utc>>, Failure> {
     if text == "real" {
         return Ok(None);
@@ -141,7 +142,7 @@ async fn ended(running: Running) -> Result<(), Failure> {
 /// A sandbox inside the daemon.
 #[derive(Debug)]
 pub(super) struct EmbeddedSandbox {
-    /// What it says of partner and address.
+    /// Its partner application, address and clock.
     pub access: Embedded,
     sandbox: Sandbox,
     running: Running,
@@ -172,13 +173,13 @@ pub(super) fn embed(setup: &Setup) -> Result<EmbeddedSandbox, Failure> {
     Ok(EmbeddedSandbox { access, sandbox, running, stop })
 }
 
-/// Returns the address in the links of an embedded sandbox: the configured one, with the port that it got where the
-/// configuration leaves that open.
+/// Returns the address in the links of an embedded sandbox: the configured one, with the chosen
+/// port where the configuration leaves the port open.
 fn own_url(base: &str, listen: SocketAddr, place: &Place) -> String {
     if listen.port() == 0 { place.url() } else { base.to_owned() }
 }
 
-/// The address of a service that this machine can be.
+/// Returns the loopback address of a URL, at which a sandbox can listen.
 fn loopback(url: &str) -> Result<SocketAddr, Failure> {
     let host = url.split_once("://").map_or(url, |(_, host)| host).trim_end_matches('/');
     let host = host.replace("localhost", "127.0.0.1");
@@ -191,7 +192,7 @@ fn loopback(url: &str) -> Result<SocketAddr, Failure> {
     })
 }
 
-/// The partner application of a sandbox.
+/// Returns the partner application of a sandbox.
 fn partner(sandbox: &Sandbox) -> Result<PartnerAccess, Failure> {
     let all = control(sandbox, "GET", "/_sandbox/credentials", None).map_err(Failure::bug)?;
     let text = |field: &str| {
@@ -206,9 +207,9 @@ fn partner(sandbox: &Sandbox) -> Result<PartnerAccess, Failure> {
 }
 
 impl EmbeddedSandbox {
-    /// Secrets for a run against this sandbox: merchants' credentials come from it, whatever their
-    /// documents name.
-    /// Each merchant's events come to us from then on.
+    /// Returns the secrets of a run against this sandbox: merchants' credentials come from the
+    /// sandbox, whatever their documents name. From then on, the sandbox sends each merchant's
+    /// events to this daemon.
     pub(super) fn secrets(
         &self,
         setup: &Setup,
@@ -226,12 +227,12 @@ impl EmbeddedSandbox {
             others: setup.secrets()?,
             addresses,
         };
-        // Where a merchant is connected already, another start may have another address.
+        // A merchant that is connected already may need another address after another start.
         secrets.credentials.keys().for_each(|merchant| secrets.send_events(merchant));
         Ok(Arc::new(secrets))
     }
 
-    /// Tells it where to send the partner's notifications.
+    /// Sets the address for the partner's notifications at the sandbox.
     pub(super) fn notify(&self, addresses: &Addresses) -> Result<(), Failure> {
         let generation = addresses.generation(&Address::Partner)?;
         let event_url = addresses.outside.event_url(&addresses.base, generation);
@@ -240,23 +241,23 @@ impl EmbeddedSandbox {
         Ok(())
     }
 
-    /// Stops it.
+    /// Stops the sandbox.
     pub(super) async fn close(self) {
-        // Whoever listens may be gone already; then it has ended.
+        // The listener may have ended already.
         if self.stop.send(()).is_ok() {
             drop(self.running.done.await);
         }
     }
 }
 
-/// Where the daemon listens for the service.
+/// Addresses at which the daemon receives the service's webhooks.
 #[derive(Debug, Clone)]
 pub(super) struct Addresses {
-    /// Makes the addresses.
+    /// Derives the addresses.
     pub outside: Outside,
-    /// What they begin with.
+    /// The base URL of the addresses.
     pub base: String,
-    /// Knows which of them are the newest.
+    /// Holds the current generation of each address.
     pub facts: Facts,
 }
 
@@ -266,7 +267,8 @@ impl Addresses {
     }
 }
 
-/// Merchants' credentials from a sandbox; every other secret from where the operator opened it.
+/// Merchants' credentials from a sandbox; every other secret from the sources that the operator
+/// opened.
 #[derive(Debug)]
 pub(super) struct SandboxSecrets {
     sandbox: Sandbox,
@@ -276,7 +278,8 @@ pub(super) struct SandboxSecrets {
 }
 
 impl SandboxSecrets {
-    /// Tells the sandbox where this merchant's events go; one that it does not have yet is told of later.
+    /// Sets this merchant's event addresses at the sandbox. For a merchant that the sandbox does
+    /// not have yet, a later call does it.
     fn send_events(&self, merchant: &Key) {
         let Addresses { outside, base, .. } = &self.addresses;
         let Ok(generation) = self.addresses.generation(&Address::Merchant(merchant.clone())) else {

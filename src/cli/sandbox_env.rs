@@ -1,7 +1,7 @@
-//! `sandbox env`: what a running sandbox gives, as lines for a shell.
+//! `sandbox env`: prints the settings of a running sandbox, as lines for a shell.
 //!
-//! The one place beside the client that speaks HTTP: to the sandbox's own control paths, which the
-//! client never does.
+//! Beside the client, this is the one module that speaks HTTP to a service's address: only to the
+//! sandbox's own control paths, which the client never calls.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::out::Out;
 use super::setup::{self, Setup};
 use crate::config::{ProcessEnv, Setting};
 
-/// The sandbox answers at once or not at all.
+/// A sandbox answers at once or not at all.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Runs the command.
@@ -32,8 +32,8 @@ pub(super) async fn run(setup: &Setup, out: Out) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Has a running sandbox do something at one of its control paths. The service itself is never asked: only this machine
-/// is, and only what answers there as a sandbox does.
+/// Posts an order to a control path of a running sandbox. The command never asks the service
+/// itself: the address has to be one of this machine, and the answer a sandbox's.
 pub(super) async fn control(setup: &Setup, path: &str, order: &Value) -> Result<Value, Failure> {
     let base = setup.config.service.base_url.as_ref();
     let base = setup.config.need("service.base_url", base, &ProcessEnv)?.as_str().to_owned();
@@ -62,7 +62,7 @@ pub(super) async fn control(setup: &Setup, path: &str, order: &Value) -> Result<
     Ok(value)
 }
 
-/// Whether an address is one of this machine.
+/// Returns true for an address of this machine.
 fn is_loopback(url: &str) -> bool {
     let uri: Option<http::Uri> = url.parse().ok();
     let host = uri.as_ref().and_then(http::Uri::host).unwrap_or_default();
@@ -70,7 +70,7 @@ fn is_loopback(url: &str) -> bool {
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
-/// The partner's own variables, those that the configuration names.
+/// Returns the partner's own variables that the configuration names.
 fn partner_lines(setup: &Setup, all: &Value) -> Vec<String> {
     let partner = &setup.config.partner;
     let value = |field: &str| {
@@ -92,7 +92,8 @@ fn partner_lines(setup: &Setup, all: &Value) -> Vec<String> {
     lines
 }
 
-/// The variables that a merchant's document names: a fresh code each time, or its secret key.
+/// Returns the variables that a merchant's document names: a fresh code each time, or its secret
+/// key.
 async fn merchant_lines(
     http: &reqwest::Client,
     base: &str,
@@ -115,7 +116,7 @@ async fn merchant_lines(
     Ok(lines)
 }
 
-/// A merchant's secret key in test mode.
+/// Returns a merchant's secret key of test mode.
 fn test_key(all: &Value, merchant: &str) -> String {
     let merchants = all.get("merchants").and_then(Value::as_array).into_iter().flatten();
     let mut mine = merchants.filter(|one| one.get("name").is_some_and(|name| name == merchant));
@@ -123,12 +124,12 @@ fn test_key(all: &Value, merchant: &str) -> String {
     key.and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// One line for a shell. Values are letters and digits; a quote would be taken apart.
+/// Returns one line for a shell. Values are letters and digits; a quote would be escaped.
 fn export(variable: &str, value: &str) -> String {
     format!("export {variable}='{}'", value.replace('\'', r"'\''"))
 }
 
-/// A client that trusts the sandbox's authority.
+/// Creates a client that trusts the sandbox's authority.
 fn client(setup: &Setup, tls: bool) -> Result<reqwest::Client, Failure> {
     let failed = |error: &dyn std::fmt::Display| {
         Failure::environment("reckon::sandbox::env", format!("reach the sandbox: {error}"))
@@ -145,7 +146,7 @@ fn client(setup: &Setup, tls: bool) -> Result<reqwest::Client, Failure> {
     builder.build().map_err(|error| failed(&error))
 }
 
-/// Asks a running sandbox.
+/// Asks a running sandbox for its credentials.
 async fn ask(
     http: &reqwest::Client,
     method: http::Method,

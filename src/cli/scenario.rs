@@ -1,7 +1,8 @@
-//! `sandbox --scenario FILE`: a story of requests that puts a sandbox into a state worth trying things in.
+//! `sandbox --scenario FILE`: a list of requests that puts a sandbox into a state worth trying
+//! things in.
 //!
-//! A step is a request to the service or to a control path, with the status that it has to get: a story that does not
-//! go as it is written ends the start, and says where.
+//! A step is a request to the service or to a control path, with its expected status. An unexpected
+//! status ends the start, and the message names the step.
 
 mod fill;
 mod play;
@@ -18,36 +19,35 @@ use crate::base::hash::{Digest, sha256};
 
 pub(super) use play::play;
 
-/// A story.
+/// A scenario as its file holds it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Story {
-    /// What it is good for.
+    /// The purpose of the scenario.
     about: String,
-    /// When the sandbox's clock starts; the real time where nothing is said.
+    /// The moment at which the sandbox's clock starts; the real time by default.
     #[serde(default)]
     clock: Option<DateTime<Utc>>,
     steps: Vec<Step>,
 }
 
-/// One request.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Step {
-    /// What it does, for whoever reads the file or a failure.
+    /// The purpose of the step, for readers of the file or of a failure.
     #[serde(default)]
     say: Option<String>,
     /// Method and path, such as `POST /v1/charges`.
     request: String,
-    /// Whose credential it carries.
+    /// The owner and type of the credential that the request carries.
     #[serde(default, rename = "as")]
     caller: Caller,
-    /// The merchant whose credential it is.
+    /// The merchant that owns the credential.
     #[serde(default)]
     merchant: Option<String>,
     #[serde(default)]
     body: Option<Value>,
-    /// The status that it has to be answered with.
+    /// The expected status; 200 by default.
     #[serde(default)]
     expect: Option<u16>,
     /// Names for values of the answer, by JSON pointer; later steps write `${name}`.
@@ -55,26 +55,26 @@ struct Step {
     keep: BTreeMap<String, String>,
 }
 
-/// Whose credential a request carries.
+/// The owner and type of a request's credential.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Caller {
-    /// The merchant's secret key of test mode; nobody's on a control path.
+    /// The merchant's secret key of test mode; no credential on a control path.
     #[default]
     SecretKey,
-    /// Its public key of test mode.
+    /// The merchant's public key of test mode.
     PublicKey,
-    /// Its secret key of live mode.
+    /// The merchant's secret key of live mode.
     LiveSecretKey,
     /// The partner's token for the merchant.
     Payments,
     /// The partner's own token.
     Tenant,
-    /// None.
+    /// No credential.
     Nobody,
 }
 
-/// A story with its name and the digest of its file.
+/// A scenario with its name and the digest of its file.
 #[derive(Debug)]
 pub(super) struct Scenario {
     name: String,
@@ -83,7 +83,10 @@ pub(super) struct Scenario {
 }
 
 impl Scenario {
-    /// Reads a file. Errors: it cannot be read, or it is no scenario; the message says where.
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is no scenario; the message names the place.
     pub(super) fn read(path: &Path) -> Result<Self, Failure> {
         let shown = path.display();
         let bytes = std::fs::read(path).map_err(|error| {
@@ -98,7 +101,7 @@ impl Scenario {
         Ok(Self { name: name.unwrap_or_default(), digest: sha256(&bytes), story })
     }
 
-    /// When the sandbox's clock starts, if it matters.
+    /// Returns the moment at which the sandbox's clock starts, if the scenario sets it.
     pub(super) fn clock(&self) -> Option<DateTime<Utc>> {
         self.story.clock
     }

@@ -15,10 +15,10 @@ use crate::hooks::folder::Folder;
 use crate::model::issue::Severity;
 use crate::watch as tree;
 
-/// Hints that wait; more of them say nothing new.
+/// Pending hints of changed files, at most; further hints add nothing.
 const HINTS_MAX: usize = 8;
 
-/// The scripts as they are now.
+/// Reads and checks the present scripts.
 pub(super) fn found(setup: &Setup) -> Result<Found, Failure> {
     let folder = hooks::folder(setup)?;
     let (hooks, problems) = hooks::loaded(setup, &folder)?;
@@ -26,7 +26,7 @@ pub(super) fn found(setup: &Setup) -> Result<Found, Failure> {
     Ok(Found { hooks, files: digest(&folder), problems: wrong })
 }
 
-/// SHA-256 over the names and texts of all scripts.
+/// Returns the SHA-256 over the names and texts of all scripts.
 fn digest(folder: &Folder) -> Digest {
     let mut all = Vec::new();
     for source in &folder.scripts {
@@ -38,7 +38,7 @@ fn digest(folder: &Folder) -> Digest {
     sha256(&all)
 }
 
-/// Looks again whenever the folder changes, until the daemon ends.
+/// Reads the scripts again whenever the folder changes, until the daemon ends.
 pub(super) async fn watched(
     setup: Arc<Setup>,
     mut known: Digest,

@@ -1,5 +1,5 @@
-//! `seal`: a secret for one field of one document. The value comes from standard input, never from an argument,
-//! which other users of the machine could read.
+//! `seal`: seals a secret for one field of one document. The value comes from standard input, never
+//! from an argument, which other users of the machine could read.
 
 use std::io::{self, IsTerminal, Read};
 
@@ -17,10 +17,10 @@ use crate::kinds::register::KINDS;
 use crate::render;
 use crate::spec::field_path;
 
-/// A value is at most so long.
+/// Bytes of a value, at most.
 const VALUE_BYTES_MAX: u64 = 64 * 1024;
 
-/// What `seal -o json` prints.
+/// Output of `seal -o json`.
 #[derive(Debug, Serialize)]
 struct Sealed {
     r#for: String,
@@ -48,7 +48,7 @@ pub(super) fn run(setup: &Setup, args: &SealArgs, out: Out) -> Result<Exit, Fail
     Ok(Exit::Done)
 }
 
-/// The path of the field that is meant.
+/// Returns the path of the named field.
 fn field(args: &SealArgs) -> Result<String, Failure> {
     let kind = args.key.kind.as_str();
     let row = KINDS.iter().find(|row| row.name == kind).ok_or_else(|| {
@@ -61,7 +61,7 @@ fn field(args: &SealArgs) -> Result<String, Failure> {
     })
 }
 
-/// The value on standard input, without one newline at its end.
+/// Reads the value from standard input, without one newline at its end.
 fn value(out: Out) -> Result<Secret, Failure> {
     let stdin = io::stdin().lock();
     if stdin.is_terminal() {

@@ -1,6 +1,6 @@
-//! Where secrets come from: only what the operator opened (design.md part 5).
+//! Sources of secrets: only those that the operator opened (design.md part 5).
 //!
-//! Nothing is resolved before a request needs it, and no message holds what was resolved.
+//! A secret is read only when a request needs it, and no message holds its value.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,15 +32,14 @@ pub(super) struct OpenedSecrets {
     pub variables: Variables,
     /// The folder beneath which files may be read.
     pub files: Option<PathBuf>,
-    /// The folder beneath which specs may name files to attach.
+    /// The folder of files that specs may attach.
     pub attachments: Option<AttachmentFolder>,
     /// The programs that specs may name.
     pub programs: Programs,
     /// The file of the identity that opens sealed texts.
     pub identity: Option<Setting<PathBuf>>,
-    /// The folder of the configuration: programs run there.
+    /// The folder of the configuration, in which programs run.
     pub dir: PathBuf,
-    /// The environment.
     pub env: Env,
 }
 
@@ -82,13 +81,13 @@ impl Secrets for OpenedSecrets {
     }
 }
 
-/// The one place where a sealed text opens: `Kind/namespace/name/field`.
+/// Returns the one place in which a sealed text opens: `Kind/namespace/name/field`.
 pub(super) fn place(key: &Key, field: &str) -> String {
     format!("{key}/{field}")
 }
 
 impl OpenedSecrets {
-    /// A variable that the operator opened to specs.
+    /// Reads a variable that the operator opened to specs.
     fn variable(&self, name: &str) -> Result<Secret, String> {
         if !self.variables.is_open(name) {
             return Err(format!(
@@ -100,7 +99,7 @@ impl OpenedSecrets {
         value.map(Secret::from).ok_or_else(|| format!("the variable {name} is not set; {WAY_ON}"))
     }
 
-    /// A file beneath the opened folder.
+    /// Reads a file beneath the opened folder.
     fn file(&self, name: &str) -> Result<Secret, String> {
         let folder = self.files.as_ref().ok_or("secrets.files in reckon.yaml names no folder")?;
         let identity = self.identity()?;
@@ -108,7 +107,7 @@ impl OpenedSecrets {
         file::beneath(&folder, name, identity.as_deref())
     }
 
-    /// What a declared program prints. The other tasks of the process go on meanwhile.
+    /// Runs a declared program and returns its output. Other tasks of the process go on meanwhile.
     fn program(&self, name: &str) -> Result<Secret, String> {
         let words = self.programs.get(name).ok_or_else(|| {
             format!("the program {name} is not declared: add it to secrets.exec in reckon.yaml")
@@ -122,13 +121,13 @@ impl OpenedSecrets {
         found.map_err(|why| format!("the program {name} {why}"))
     }
 
-    /// A sealed text that stands at `place`.
+    /// Opens a sealed text for the field at `place`.
     fn sealed(&self, sealed: &str, place: &str) -> Result<Secret, String> {
         let opened = self.keyring()?.open(sealed, place);
         opened.map_err(|error| format!("its sealed text does not open: {error}"))
     }
 
-    /// The identities of `secrets.age`.
+    /// Reads the identities of `secrets.age`.
     pub(super) fn keyring(&self) -> Result<Keyring, String> {
         let path = self.identity()?.ok_or("secrets.age in reckon.yaml names no identity file")?;
         let what = |why: String| format!("the identity file {} {why}", path.display());
@@ -136,7 +135,8 @@ impl OpenedSecrets {
         Keyring::read(&text).map_err(|error| format!("{}: {error}", path.display()))
     }
 
-    /// The file of the identity: as a path of the configuration, or else beneath the folder of secrets.
+    /// Returns the file of the identity: as a path of the configuration, or else beneath the folder
+    /// of secrets.
     fn identity(&self) -> Result<Option<PathBuf>, String> {
         let Some(setting) = &self.identity else { return Ok(None) };
         let path =
@@ -147,7 +147,7 @@ impl OpenedSecrets {
     }
 }
 
-/// Runs something that takes its time, without keeping the runtime's other tasks from their thread.
+/// Runs slow work without blocking the runtime's other tasks.
 fn aside<T>(run: impl FnOnce() -> T) -> T {
     let threads = Handle::try_current().map(|handle| handle.runtime_flavor());
     if threads.is_ok_and(|flavor| flavor == RuntimeFlavor::MultiThread) {

@@ -1,4 +1,5 @@
-//! One owner, one door: a command speaks to the process that holds the state, or holds it itself.
+//! Access of a command to the state: it asks the process that holds the state, or holds the state
+//! itself.
 
 use tokio::sync::mpsc;
 
@@ -16,34 +17,33 @@ use crate::model::epoch::Releasing;
 use crate::model::suspension::Pause;
 use crate::spec::loader::Loader;
 
-/// Who answers.
+/// Holder of the state, who answers.
 #[derive(Debug)]
 pub(super) enum Session {
-    /// The process that holds the state.
+    /// Another process.
     Daemon(Daemon),
-    /// This process.
+    /// This process, with an engine of its own.
     Own(Box<Own>),
 }
 
 /// A state held by this process.
 #[derive(Debug)]
 pub(super) struct Own {
-    /// The engine over it; nothing runs in it until it is told to.
+    /// The engine over the state; nothing runs in the engine before [`Engine::run`].
     pub engine: Engine,
-    /// The state.
     pub open: Open,
     seen: cache::Seen,
 }
 
 impl Own {
-    /// Does just this, and nothing that a document asks for; then the state is closed.
+    /// Does just this request, and nothing that a document asks for; then closes the state.
     async fn does(mut self, setup: &Setup, request: Request) -> Result<Reply, Failure> {
         setup.bind(&self.open, None).await?;
         self.engine.choose([].into());
         let (sender, events) = mpsc::channel(2);
         let asked = async {
             let reply = Control::new(sender.clone()).handle(request, host::actor()).await;
-            // An engine that ended by itself says why; then nobody hears this.
+            // An engine that ended by itself returns its error; then no receiver is left here.
             drop(sender.send(Event::Stop).await);
             reply
         };
@@ -54,7 +54,7 @@ impl Own {
         reply.map_err(Failure::from)
     }
 
-    /// Ends: the plan is kept for the next time, and the state is closed cleanly.
+    /// Caches the plan for the next command, and closes the state cleanly.
     pub(super) async fn close(self, setup: &Setup) -> Result<(), Failure> {
         let plan = self.engine.plan_view();
         drop(self.engine);
@@ -64,16 +64,15 @@ impl Own {
     }
 }
 
-/// A tree of specs, as it was read once.
+/// A loaded tree of specs.
 #[derive(Debug)]
 pub(super) struct Loaded {
-    /// The tree.
     pub loader: Loader,
     before: i64,
 }
 
 impl Loaded {
-    /// Reads the tree.
+    /// Loads the present tree.
     pub(super) fn now(setup: &Setup) -> Self {
         let before = cache::moment();
         let mut loader = setup.loader();
@@ -83,7 +82,7 @@ impl Loaded {
 }
 
 impl Session {
-    /// Asks the daemon, or opens the state that is there.
+    /// Connects to the daemon, or opens the existing state.
     pub(super) async fn open(setup: &Setup) -> Result<Self, Failure> {
         if let Some(client) = daemon(setup).await? {
             return Ok(Self::Daemon(client));
@@ -92,7 +91,8 @@ impl Session {
         Self::own_in(setup, Loaded::now(setup), open)
     }
 
-    /// Asks the daemon, or opens the state, with a tree that was read already. Makes a state where there is none.
+    /// Connects to the daemon, or opens the state with a loaded tree. Makes a state where there is
+    /// none.
     pub(super) async fn over(setup: &Setup, loaded: Loaded) -> Result<Self, Failure> {
         if let Some(client) = daemon(setup).await? {
             return Ok(Self::Daemon(client));
@@ -101,7 +101,7 @@ impl Session {
         Self::own_in(setup, loaded, open)
     }
 
-    /// Asks the daemon, or opens the state. Makes a state where there is none.
+    /// Connects to the daemon, or opens the state. Makes a state where there is none.
     pub(super) async fn make(setup: &Setup) -> Result<Self, Failure> {
         if let Some(client) = daemon(setup).await? {
             return Ok(Self::Daemon(client));
@@ -110,7 +110,8 @@ impl Session {
         Self::own_in(setup, Loaded::now(setup), open)
     }
 
-    /// Shows the state that a command would make, under its key. `None`: there is one, or a daemon.
+    /// Opens a draft of the state that a command would make, under its key. Returns `None` if there
+    /// is a state or a daemon.
     pub(super) async fn future(setup: &Setup) -> Result<Option<Self>, Failure> {
         if Self::is_there(setup).await? {
             return Ok(None);
@@ -118,7 +119,7 @@ impl Session {
         Self::own_in(setup, Loaded::now(setup), setup.future_state()?).map(Some)
     }
 
-    /// Shows the same, whatever its key is.
+    /// Opens a draft like [`Self::future`], under any key.
     pub(super) async fn draft(setup: &Setup) -> Result<Option<Self>, Failure> {
         if Self::is_there(setup).await? {
             return Ok(None);
@@ -126,12 +127,12 @@ impl Session {
         Self::own_in(setup, Loaded::now(setup), setup.draft_state()?).map(Some)
     }
 
-    /// Returns whether there is a state, or a daemon.
+    /// Returns true if there is a state or a daemon.
     async fn is_there(setup: &Setup) -> Result<bool, Failure> {
         Ok(daemon(setup).await?.is_some() || setup.has_state()?)
     }
 
-    /// Finds whoever holds the state, to look at it: one that is not there is not made.
+    /// Connects to the daemon, or opens the state for a view: a missing state is not made.
     pub(super) async fn look(setup: &Setup) -> Result<Self, Failure> {
         if let Some(client) = daemon(setup).await? {
             return Ok(Self::Daemon(client));
@@ -148,7 +149,7 @@ impl Session {
         Ok(Self::Own(Box::new(Own { engine, open, seen })))
     }
 
-    /// Has something done by whoever holds the state, and ends.
+    /// Has the holder of the state do one request, and ends the session.
     pub(super) async fn done(self, setup: &Setup, request: Request) -> Result<Reply, Failure> {
         match self {
             Self::Daemon(client) => client.request(&request).await.map_err(Failure::from),
@@ -156,7 +157,7 @@ impl Session {
         }
     }
 
-    /// Asks.
+    /// Sends a query.
     pub(super) async fn ask(&self, question: Question) -> Result<Reply, Failure> {
         match self {
             Self::Daemon(client) => client.ask(&question).await.map_err(Failure::from),
@@ -178,7 +179,7 @@ impl Session {
         }
     }
 
-    /// Suspends or resumes something.
+    /// Suspends or resumes a resource.
     pub(super) async fn pause(&mut self, pause: Pause) -> Result<Reply, Failure> {
         match self {
             Self::Daemon(client) => {
@@ -189,7 +190,8 @@ impl Session {
         }
     }
 
-    /// Has it written down what was sent for these since the backup, or that nothing was.
+    /// Has the holder record what was sent for these resources since the backup, or that nothing
+    /// was.
     pub(super) async fn release(&mut self, said: Releasing) -> Result<Reply, Failure> {
         match self {
             Self::Daemon(client) => {
@@ -199,7 +201,7 @@ impl Session {
         }
     }
 
-    /// Ends: an own state is closed cleanly, whatever the answer was.
+    /// Ends the session: closes a state of this process cleanly, whatever the answer was.
     pub(super) async fn end<T>(
         self,
         setup: &Setup,
@@ -212,7 +214,8 @@ impl Session {
     }
 }
 
-/// The process that holds the state, if one answers: the one that was named, or else the one on this machine.
+/// Returns the process that holds the state, if one answers: the named daemon, or else the one on
+/// this machine.
 pub(super) async fn daemon(setup: &Setup) -> Result<Option<Daemon>, Failure> {
     if let Some(server) = &setup.server {
         return Ok(Some(Daemon::Server(server.clone())));

@@ -1,4 +1,4 @@
-//! What a command works with: the configuration, read at first use, and the parts made from it.
+//! Context of a command: the configuration, read at first use, and the parts made from it.
 
 mod absent;
 mod key;
@@ -34,44 +34,43 @@ use crate::store::vault::Identity;
 
 pub(super) use service::pem;
 
-/// Calls under way at once.
+/// Calls in flight at once.
 const CONCURRENCY: usize = 16;
-/// A command gives a resource up after so many failures in a row; the daemon never does.
+/// Failures in a row after which a command gives a resource up; the daemon never does.
 const FAILURES_MAX: u32 = 6;
 
 /// A configuration and the places it names.
 #[derive(Debug)]
 pub(super) struct Setup {
-    /// What the file says.
     pub config: Config,
-    /// The folder of the file.
+    /// The folder of the configuration file.
     pub root: PathBuf,
     /// The folder of specs.
     pub specs: PathBuf,
     /// The state directory.
     pub state: PathBuf,
-    /// The daemon elsewhere that is asked, if one is: then nothing of the state is here.
+    /// The named daemon elsewhere: then nothing of the state is on this machine.
     pub server: Option<ServerClient>,
-    /// What the checks of documents need.
+    /// Context of document checks.
     pub check: CheckCx,
-    /// Whether the operator named the configuration.
+    /// True if the operator named the configuration.
     chosen: bool,
-    /// Whether the command line named the state.
+    /// True if the command line named the state.
     state_named: bool,
-    /// The identity of the state, once it is known; an exchange of the key leaves it as it is.
+    /// The identity of the state, once it is known; an exchange of the key leaves the identity
+    /// unchanged.
     identity: OnceLock<Identity>,
 }
 
-/// Where the service is and who we are to it, when the sandbox says so instead of the file.
+/// Partner application, address and clock of an embedded sandbox, in place of the configured ones.
 #[derive(Debug, Clone)]
 pub(super) struct Embedded {
-    /// The partner application.
     pub partner: PartnerAccess,
-    /// Its address.
+    /// The sandbox's address.
     pub base_url: String,
-    /// Its certificate authority, PEM.
+    /// The sandbox's certificate authority, PEM.
     pub ca: Option<Vec<u8>>,
-    /// Its time.
+    /// The sandbox's time.
     pub clock: SharedClock,
 }
 
@@ -102,25 +101,26 @@ impl Setup {
         })
     }
 
-    /// The way to the folder of specs.
+    /// Returns the way to the folder of specs.
     pub(super) fn place(&self) -> Place {
         Place::configured(&self.root, &self.specs)
     }
 
-    /// The commit that is checked out where the specs are; git is not asked about a folder that is a link.
+    /// Returns the commit that is checked out in the folder of specs; a folder that is a link has
+    /// none.
     pub(super) fn commit(&self) -> Option<String> {
         self.place().open().ok().and_then(|_| git::commit(&self.specs))
     }
 
-    /// A loader of the spec tree.
+    /// Returns a loader of the spec tree.
     pub(super) fn loader(&self) -> Loader {
         let prefix = super::specs::below(&self.root, &self.specs);
         let cx = ReadCx { kinds: KINDS, check: self.check.clone() };
         Loader::new(self.place(), &prefix.to_string_lossy(), cx)
     }
 
-    /// A loader of the same tree as it was at another time, kept in this folder. `files`: what it may attach,
-    /// where that is not what the present one may.
+    /// Returns a loader of the same tree at a revision, extracted to this folder. `files` replaces
+    /// the folder of attachments.
     pub(super) fn loader_of(
         &self,
         specs: &Path,
@@ -134,15 +134,15 @@ impl Setup {
         Loader::new(specs, &format!("{revision}:{}", prefix.to_string_lossy()), cx)
     }
 
-    /// The folder of files that specs may attach.
+    /// Returns the folder of files that specs may attach.
     pub(super) fn attachments_path(&self) -> Result<Option<PathBuf>, Failure> {
         let folder = self.config.secrets.attachments.as_ref();
         Ok(folder.map(|folder| folder.get(&ProcessEnv)).transpose()?)
     }
 
-    /// Why live merchants are refused, if they are. Live money moves only under a configuration
-    /// that the operator chose: specs come by pull request, and so does a file that is merely
-    /// found, or that stands in their work tree (design.md part 5).
+    /// Returns the reason for which live merchants are refused, if they are. Live money moves only
+    /// under a configuration that the operator chose. Specs come by pull request, and so can a file
+    /// that was merely found, or one in their work tree (design.md part 5).
     pub(super) fn live_refused(&self) -> Option<String> {
         let tree = git::work_tree(&self.specs);
         let of = |place: &PathBuf| tree.is_some() && tree == git::work_tree(place);
@@ -159,21 +159,21 @@ impl Setup {
         ))
     }
 
-    /// The folder of the configuration's name, and the one of the file itself, where that is a link: what may be
-    /// changed in either may change the configuration.
+    /// Returns the folder of the configuration's name, and the one of the file itself, where that
+    /// is a link. A change in either folder may change the configuration.
     pub(super) fn config_places(&self) -> Vec<PathBuf> {
         let real = self.root.join(&*self.config.file).canonicalize().ok();
         let real = real.as_deref().and_then(Path::parent).map(Path::to_owned);
         self.root.canonicalize().into_iter().chain(real).collect()
     }
 
-    /// `partner.name`.
+    /// Returns `partner.name`.
     pub(super) fn partner(&self) -> Result<String, Failure> {
         let name = self.config.partner.name.as_ref();
         Ok(self.config.need("partner.name", name, &ProcessEnv)?.to_string())
     }
 
-    /// Opens the state that is there, and checks whose it is.
+    /// Opens the existing state, and checks its owner.
     ///
     /// # Errors
     /// There is no state, or it cannot be opened.
@@ -183,7 +183,7 @@ impl Setup {
         self.checked(self.open(rebuild)?).await
     }
 
-    /// Opens the state, a new one where there is none, and checks whose it is.
+    /// Opens the state, a new one where there is none, and checks its owner.
     pub(super) async fn make_state(&self) -> Result<Open, Failure> {
         self.checked(self.open(false)?).await
     }
@@ -202,7 +202,7 @@ impl Setup {
         Ok(open)
     }
 
-    /// Refuses to work on a state that is at the daemon that was named.
+    /// Refuses to work on the state of a daemon elsewhere.
     fn here(&self) -> Result<(), Failure> {
         if self.server.is_some() {
             return Err(server::local("this command", "it works on the state itself"));
@@ -210,7 +210,10 @@ impl Setup {
         Ok(())
     }
 
-    /// Opens the state. Errors: it is not here, but at the daemon that was named.
+    /// Opens the state.
+    ///
+    /// # Errors
+    /// The state is not on this machine, but at the named daemon.
     fn open(&self, rebuild: bool) -> Result<Open, Failure> {
         self.here()?;
         let key = self.made_key()?;
@@ -221,13 +224,13 @@ impl Setup {
             settled.map_err(|error| Failure::environment("reckon::state::key", error))?;
         }
         let open = Open::of(state, None);
-        // It is the same for ever: whatever is there already is this one.
+        // A state keeps its identity for ever: a value that is set already equals this one.
         drop(self.identity.set(open.identity.clone()));
         Ok(open)
     }
 
-    /// Checks whose the state is. Without the partner's own values, as for a look from a machine
-    /// that has none, the client is not compared.
+    /// Binds the state to this partner, or checks its owner. Without the partner's own values, as
+    /// on a machine that only views the state, the client is not compared.
     pub(super) async fn bind(
         &self,
         open: &Open,
@@ -247,13 +250,13 @@ impl Setup {
         Ok(open.state.bind(&binding).await?)
     }
 
-    /// Who opens the state, and how.
+    /// Returns the options for opening the state, with the holder of its lock.
     pub(super) fn opening(&self, rebuild: bool) -> Result<Opening, Failure> {
         let (dir, marking) = (self.state.clone(), Some(marking::of(self)?));
         Ok(Opening { dir, owner: host::owner(), boot: host::boot_id(), rebuild, marking })
     }
 
-    /// The partner application's own values.
+    /// Returns the partner application's own values.
     pub(super) fn access(&self) -> Result<PartnerAccess, SecretError> {
         let partner = &self.config.partner;
         let failed = |error: ConfigError| {
@@ -273,7 +276,7 @@ impl Setup {
         })
     }
 
-    /// Everything that the engine's tasks share. `keep_trying`: the daemon never gives up.
+    /// Returns everything that the engine's tasks share.
     pub(super) fn shared(&self, open: &Open, how: How) -> Result<Arc<Shared>, Failure> {
         let partner = match &how.embedded {
             Some(embedded) => Ok(embedded.partner.clone()),
@@ -314,7 +317,7 @@ impl Setup {
         }))
     }
 
-    /// Secrets that the operator opened to specs.
+    /// Returns the secrets that the operator opened to specs.
     pub(super) fn secrets(&self) -> Result<OpenedSecrets, Failure> {
         let files = self.config.secrets.files.as_ref();
         Ok(OpenedSecrets {
@@ -328,42 +331,41 @@ impl Setup {
         })
     }
 
-    /// Whether the files that specs attach look as they did.
+    /// Returns true if the files that specs attach are unchanged in size, time and inode.
     pub(super) fn attached_are(&self, seen: &[(String, Option<Stamp>)]) -> bool {
         let files = self.check.files.as_deref();
         seen.iter().all(|(path, stamp)| files.and_then(|files| files.stamp(path)) == *stamp)
     }
 
-    /// The folder of files that specs may attach.
+    /// Returns the opened folder of files that specs may attach.
     fn attachments(&self) -> Result<Option<AttachmentFolder>, Failure> {
         let place = |path: PathBuf| Place::configured(&self.root, &path);
         Ok(self.attachments_path()?.map(place).map(AttachmentFolder::new))
     }
 }
 
-/// How the engine is put together.
+/// Options of the engine.
 #[derive(Default)]
 pub(super) struct How {
-    /// The sandbox, where it stands in for the service.
+    /// The embedded sandbox, where it replaces the service.
     pub embedded: Option<Embedded>,
-    /// Where secrets come from, if not from the environment and files.
+    /// Source of secrets, if not the environment and files.
     pub secrets: Option<Arc<dyn Secrets>>,
-    /// Whether a failing resource is tried for ever.
+    /// True if a failing resource is tried for ever, as in the daemon.
     pub keep_trying: bool,
 }
 
 /// An open state, and its identity.
 #[derive(Debug)]
 pub(super) struct Open {
-    /// The state.
     pub state: State,
     identity: Identity,
-    /// The folder of a state that ends with this value.
+    /// The folder of a temporary state, removed on drop.
     _stand_in: Option<Folder>,
 }
 
 impl Open {
-    /// What opens the paths that face the world.
+    /// Returns the public routes, which derive their addresses from the state's identity.
     pub(super) fn outside(&self) -> Outside {
         Outside::new(&self.identity.digest_key())
     }
@@ -374,7 +376,7 @@ impl Open {
     }
 }
 
-/// Makes a folder that only its owner can enter, or has one that is there made so.
+/// Makes a folder that only its owner can enter, or restricts an existing one to its owner.
 pub(super) fn make_dir(dir: &Path) -> Result<(), Failure> {
     private_dir(dir).map_err(|error| {
         Failure::environment("reckon::state::dir", format!("make {}: {error}", dir.display()))

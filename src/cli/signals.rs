@@ -1,12 +1,12 @@
-//! The signals that end a command.
+//! Signals that end a command.
 
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::exit::Exit;
 use crate::render::progress::{self, Counter};
 
-/// Waits for SIGTERM or SIGINT; answers the exit code of each. If neither can be heard, waits for
-/// ever.
+/// Waits for SIGTERM or SIGINT, and returns the exit code of each. If neither can be received,
+/// waits for ever.
 pub(super) async fn stop() -> Exit {
     let (Ok(mut term), Ok(mut int)) =
         (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
@@ -19,8 +19,8 @@ pub(super) async fn stop() -> Exit {
     }
 }
 
-/// Counts `what` at a terminal. A signal takes the count away before it ends the process: who counts does not wait for
-/// signals.
+/// Shows a counter of `what` at a terminal. A signal removes the counter before it ends the
+/// process, since a counting command does not wait for signals.
 pub(super) fn counter(total: u64, what: &str) -> Counter {
     let counter = Counter::new(total, what);
     if counter.is_shown() {
@@ -29,7 +29,7 @@ pub(super) fn counter(total: u64, what: &str) -> Counter {
     counter
 }
 
-/// Ends the process at a signal, with nothing drawn on the terminal.
+/// Ends the process at a signal, after it removed the counter from the terminal.
 fn end_cleanly() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
     if let Ok(runtime) = runtime {

@@ -1,8 +1,10 @@
-//! Approvals in signed commits: found in the commit that is checked out, judged, and given to the engine.
+//! Approvals in signed commits: finds them in the commit that is checked out, judges them, and
+//! passes them to the engine.
 //!
-//! Guarantees: nothing in the repository decides who may sign; nobody approves what they wrote; a file is used
-//! once, for the plan that it names and for nothing larger. Assumes that the operator's configuration and the
-//! file of allowed signers are out of reach of pull requests, and checks that they are.
+//! Guarantees: nothing in the repository decides who may sign. A person cannot approve their own
+//! changes. A file is used once, for the plan that it names and for nothing larger. Assumes that
+//! the operator's configuration and the file of allowed signers are out of reach of pull requests,
+//! and checks that they are.
 
 mod check;
 mod commit;
@@ -38,15 +40,15 @@ use place::{Place, Repo, Unfit};
 pub(super) use daemon::keep;
 pub(super) use write::{alone, write};
 
-/// What a look came to.
+/// Outcome of one examination of all files.
 #[derive(Debug, Default)]
 struct Look {
     view: View,
     counting: Vec<(usize, Signing)>,
 }
 
-/// Takes in what approves the present plan; what is wrong with the others is said beside the result. Where no
-/// limit stands in the way, nothing is looked at.
+/// Records the approvals of the present plan; prints the problems of other files beside the result.
+/// Examines nothing unless a limit blocks a step.
 pub(super) async fn take_in(setup: &Setup, own: &mut Own, out: Out) -> Result<(), Failure> {
     let Some(place) = Place::of(setup)? else { return Ok(()) };
     let plan = own.engine.plan_view();
@@ -63,7 +65,7 @@ pub(super) async fn take_in(setup: &Setup, own: &mut Own, out: Out) -> Result<()
     Ok(())
 }
 
-/// `approve --signed`: what became of every file.
+/// Runs `approve --signed`: shows the status of every file.
 pub(super) async fn run(setup: &Setup, out: Out) -> Result<Exit, Failure> {
     let Some(place) = Place::of(setup)? else {
         let what = "policy.approvals.signed does not say who may sign approvals";
@@ -73,7 +75,7 @@ pub(super) async fn run(setup: &Setup, out: Out) -> Result<Exit, Failure> {
     let mut session = Session::open(setup).await?;
     let told = match &mut session {
         Session::Own(own) => {
-            // Whose state it is comes first in the journal.
+            // The record of the state's owner comes first in the journal.
             setup.bind(&own.open, None).await?;
             let plan = own.engine.plan_view();
             taken_in(&place, own, &plan).await
@@ -95,7 +97,7 @@ pub(super) async fn run(setup: &Setup, out: Out) -> Result<Exit, Failure> {
     Ok(if view.problems().next().is_some() { Exit::Input } else { Exit::Done })
 }
 
-/// Looks, and has the engine write down what counts.
+/// Examines the files, and has the engine record the approvals that count.
 async fn taken_in(place: &Place, own: &mut Own, plan: &PlanView) -> Result<View, Failure> {
     let known = Known::of(&own.open.state.facts, plan)?;
     let Look { mut view, counting } = look(place, plan, &known, SystemClock.now());
@@ -106,7 +108,7 @@ async fn taken_in(place: &Place, own: &mut Own, plan: &PlanView) -> Result<View,
     Ok(view)
 }
 
-/// Notes what the engine said of a file.
+/// Notes the engine's answer about a file.
 fn settle(view: &mut View, number: usize, answer: &PlanAnswer) {
     let Some(file) = view.files.get_mut(number) else { return };
     let refused = match answer {
@@ -128,12 +130,12 @@ fn settle(view: &mut View, number: usize, answer: &PlanAnswer) {
     file.problems.push(problem(&file.file, "reckon::approval::beyond_ceiling", refused, help));
 }
 
-/// Whether a limit stands in the way of anything.
+/// Returns true if a limit blocks any step.
 fn waits(plan: &PlanView) -> bool {
     plan.steps.iter().any(|step| step.limit.is_some())
 }
 
-/// What the journal knows.
+/// Approvals and applied documents that the journal knows.
 #[derive(Debug, Default)]
 struct Known {
     approvals: Vec<KeptApproval>,
@@ -144,7 +146,7 @@ impl Known {
     fn of(facts: &Facts, plan: &PlanView) -> Result<Self, FactError> {
         let mut applied = BTreeMap::new();
         for (key, verdict) in steps(plan) {
-            // What is made again is new, whatever stood on the service once.
+            // An object that is created again is new, whatever the service held before.
             let stays = matches!(verdict, Verdict::Update | Verdict::Delete);
             let there = facts.observed(&key)?.filter(|known| stays && known.exists);
             if let Some(there) = there.and_then(|known| known.applied) {
@@ -155,12 +157,12 @@ impl Known {
     }
 }
 
-/// The resources that a plan changes, or would if no limit stood in the way.
+/// Returns the resources that a plan changes, or would change without limits.
 fn keys(plan: &PlanView) -> BTreeSet<Key> {
     steps(plan).map(|(key, _)| key).collect()
 }
 
-/// The same, with what would be done.
+/// Returns the same resources, each with its action.
 fn steps(plan: &PlanView) -> impl Iterator<Item = (Key, Verdict)> {
     let wanted = |step: &StepView| step.limit.as_ref().map_or(step.verdict, |over| over.wants);
     let changing = plan.steps.iter().filter(move |step| wanted(step).changes());
@@ -170,7 +172,7 @@ fn steps(plan: &PlanView) -> impl Iterator<Item = (Key, Verdict)> {
     })
 }
 
-/// Looks at every file; nothing is written.
+/// Examines every file; writes nothing.
 fn look(place: &Place, plan: &PlanView, known: &Known, now: DateTime<Utc>) -> Look {
     let found = place.open().and_then(|repo| looked(place, &repo, (plan, known), now));
     found.unwrap_or_else(|unfit| {

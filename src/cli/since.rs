@@ -1,12 +1,14 @@
-//! `--since`: a moment, as people write one.
+//! `--since`: parses a moment, as people write one.
 
 use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 
 use super::exit::Failure;
 use super::suspend::duration;
 
-/// A moment that is over: as it is written, the beginning of a date, or so long before now. Errors: it is none of them, or still
-/// to come.
+/// Parses a past moment: as it is written, the beginning of a date, or a duration before now.
+///
+/// # Errors
+/// The text is none of these, or in the future.
 pub(super) fn read(text: &str, now: DateTime<Utc>) -> Result<DateTime<Utc>, Failure> {
     let date = |text: &str| text.parse::<NaiveDate>().ok();
     let moment = text.parse::<DateTime<Utc>>().ok();

@@ -1,4 +1,4 @@
-//! Which resources paths and names choose.
+//! Scope of a command: the resources that paths and names choose.
 
 use std::path::{Path, PathBuf};
 
@@ -9,11 +9,10 @@ use crate::base::nearest::nearest;
 use crate::engine::Unknown;
 use crate::model::scope::Scope;
 
-/// The choice of path arguments, `--target` and `--exclude`.
+/// Returns the scope of path arguments, `--target` and `--exclude`.
 ///
 /// # Errors
-///
-/// A path that does not exist, or that lies outside of the specs folder.
+/// A path does not exist, or is outside of the specs folder.
 pub(super) fn scope(setup: &Setup, paths: &[PathBuf], choice: &Choice) -> Result<Scope, Failure> {
     check_paths(setup, paths)?;
     let below = |path: &PathBuf| below(&setup.root, path).to_string_lossy().into_owned();
@@ -42,7 +41,7 @@ pub(super) fn check_paths(setup: &Setup, paths: &[PathBuf]) -> Result<(), Failur
     Ok(())
 }
 
-/// Help for a path that does not exist: the nearest name in its folder.
+/// Returns the help for a path that does not exist: the nearest name in its folder.
 fn nearest_path(path: &Path) -> String {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let listing =
@@ -56,7 +55,7 @@ fn nearest_path(path: &Path) -> String {
     }
 }
 
-/// Names were chosen that nothing has.
+/// Returns the failure of chosen names that no resource has.
 pub(super) fn unknown(unknown: &[Unknown]) -> Failure {
     let names: Vec<String> = unknown.iter().map(|one| one.key.short()).collect();
     let what = format!("nothing is called {}", names.join(" or "));
@@ -68,7 +67,8 @@ pub(super) fn unknown(unknown: &[Unknown]) -> Failure {
     Failure::input("reckon::choice::unknown", what).help(help)
 }
 
-/// A path argument as manifests name their files: relative to the folder of the configuration.
+/// Returns a path argument as manifests name their files: relative to the folder of the
+/// configuration.
 pub(super) fn below(root: &Path, path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());

@@ -1,4 +1,4 @@
-//! `store`: the state on disk is verified, its index made again, copied and put back.
+//! `store`: verifies, rebuilds, copies, restores, compacts and rekeys the state on disk.
 
 mod backup;
 pub(super) mod compact;
@@ -18,7 +18,7 @@ use crate::store::health::{Ill, ills};
 use crate::store::open::OpenError;
 use crate::store::vault::Gap;
 
-/// What both commands print.
+/// Output of `store check` and `store rebuild`.
 #[derive(Debug, Serialize)]
 struct Report {
     records: u64,
@@ -50,7 +50,7 @@ pub(super) async fn run(setup: &Setup, command: &StoreCommand, out: Out) -> Resu
     }
 }
 
-/// Verifies everything, once the index is made again if that is wanted.
+/// Verifies everything; first rebuilds the index if `rebuild` is set.
 async fn check(setup: &Setup, rebuild: bool, out: Out) -> Result<Exit, Failure> {
     let state = setup.open_state(rebuild).await?.state;
     let head = state.verify()?;
@@ -85,7 +85,7 @@ async fn check(setup: &Setup, rebuild: bool, out: Out) -> Result<Exit, Failure> 
     Ok(if report.problems.is_empty() { Exit::Done } else { Exit::Environment })
 }
 
-/// The report for people.
+/// Formats the report for people.
 fn text(report: &Report) -> String {
     let mut lines = vec![
         format!("journal       {}, every one verified", counted(report.records, "record")),

@@ -1,5 +1,5 @@
-//! `suspend` and `resume`: nothing new is done to a resource, and it goes on. Both are written down, with who
-//! said so.
+//! `suspend` and `resume`: stop new effects of a resource, and let them go on. The journal records
+//! both, with the actor.
 
 use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
 
@@ -34,7 +34,7 @@ pub(super) async fn resume(setup: &Setup, args: &ResumeArgs, out: Out) -> Result
     told(&say(setup, pause).await?, out)
 }
 
-/// Writes it down, or has the daemon do so. Without a state, one is made for a suspension alone.
+/// Records the command, or has the daemon do so. Without a state, only a suspension makes one.
 async fn say(setup: &Setup, pause: Pause) -> Result<Paused, Failure> {
     if let Some(draft) = Session::draft(setup).await? {
         let paused = said(setup, draft, pause.clone()).await?;
@@ -53,7 +53,7 @@ async fn said(setup: &Setup, mut session: Session, pause: Pause) -> Result<Pause
     Ok(*paused)
 }
 
-/// Prints what became of it.
+/// Prints the outcome.
 fn told(paused: &Paused, out: Out) -> Result<Exit, Failure> {
     match paused {
         Paused::Suspended(_) | Paused::Resumed { key: _, still: None } => {}
@@ -79,7 +79,7 @@ fn told(paused: &Paused, out: Out) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// What suspends it otherwise, and how that ends.
+/// Returns the help about another suspension of the resource, and its end.
 fn help(still: &Still) -> String {
     match still {
         Still::Document(file, line) => format!(
@@ -92,7 +92,10 @@ fn help(still: &Still) -> String {
     }
 }
 
-/// A moment: as it is written, the beginning of a date, or so long after now. Errors: none of these, or past.
+/// Parses a future moment: as it is written, the beginning of a date, or a duration from now.
+///
+/// # Errors
+/// The text is none of these, or past.
 pub(super) fn until(text: &str, now: DateTime<Utc>) -> Result<DateTime<Utc>, Failure> {
     let wrong = |what: String| {
         Failure::input("reckon::suspend::until", what)
@@ -109,7 +112,7 @@ pub(super) fn until(text: &str, now: DateTime<Utc>) -> Result<DateTime<Utc>, Fai
     Ok(moment)
 }
 
-/// `90m`, `12h`, `3d`, `2w`.
+/// Parses `90m`, `12h`, `3d`, `2w`.
 pub(super) fn duration(text: &str) -> Option<TimeDelta> {
     let unit = text.char_indices().next_back()?;
     let count: i64 = text.get(..unit.0)?.parse().ok()?;

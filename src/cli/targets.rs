@@ -1,4 +1,4 @@
-//! The targets of `notify` with every setting read, as the outbox takes them.
+//! The targets of `notify` with every setting read, in the form that the outbox takes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,13 +9,16 @@ use crate::config::{
 };
 use crate::outbox::{self, Login, Mail, Target};
 
-/// Where mail is handed in.
+/// Port for mail submission.
 const PORT: u16 = 587;
-/// The same, encrypted from the first byte on.
+/// Port for mail submission with TLS from the first byte on.
 const PORT_TLS: u16 = 465;
 
-/// Every target by its name. To be called when the outbox is needed: it reads variables. Errors: all that are unset
-/// or do not fit, and a user without a password or the other way round.
+/// Returns every target by its name. Reads environment variables, so it is called only when the
+/// outbox is needed.
+///
+/// # Errors
+/// All settings that are unset or invalid, and a user without a password or the other way round.
 pub(super) fn targets(
     config: &Config,
     env: &dyn Env,
@@ -28,7 +31,7 @@ pub(super) fn targets(
     if reading.errors.is_empty() { Ok(targets) } else { Err(reading.errors) }
 }
 
-/// Reads settings, and keeps what is wrong with them.
+/// Reads settings, and collects their errors.
 struct Reading<'a> {
     env: &'a dyn Env,
     file: Arc<str>,
@@ -50,7 +53,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Every setting is read before the first one that failed ends it.
+    /// Reads every setting, so that all errors are collected before the first one ends it.
     fn mail(&mut self, mail: &MailTarget) -> Option<Mail> {
         let MailTarget {
             to,
@@ -78,7 +81,7 @@ impl Reading<'_> {
         })
     }
 
-    /// Who we are there, if we are anyone. One half without the other is an error.
+    /// Returns the login, if one is configured. One half without the other is an error.
     fn login(
         &mut self,
         user: Option<&Setting<String>>,

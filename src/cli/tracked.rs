@@ -1,7 +1,8 @@
-//! The specs with their revision: each look at the files reads the commit that is checked out.
+//! The specs with their revision: each reload also reads the commit that is checked out.
 //!
-//! Guarantees: a file counts as committed only where the bytes that were read equal its blob in the commit, without
-//! filters. Before a file counts as uncommitted, the commit is read again: a checkout writes its files first.
+//! Guarantees: a file counts as committed only where the bytes that were read equal its blob in the
+//! commit, without filters. Before a file counts as uncommitted, the commit is read again: a
+//! checkout writes its files first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -25,12 +26,13 @@ const FILES: usize = 256;
 #[derive(Debug)]
 pub(super) struct Tracked {
     loader: Loader,
-    /// The folder of the specs; none where the files are not those of a repository on this machine.
+    /// The folder of the specs; `None` where the files are not those of a repository on this
+    /// machine.
     folder: Option<Place>,
     known: Mutex<Known>,
 }
 
-/// A commit, and what it holds of the files that were asked for.
+/// A commit, and the digests of its files that were needed so far.
 #[derive(Debug, Default)]
 struct Known {
     commit: Option<String>,
@@ -38,13 +40,13 @@ struct Known {
 }
 
 impl Tracked {
-    /// Follows the repository that this folder of specs is in.
+    /// Follows the repository that contains this folder of specs.
     pub(super) fn of(loader: Loader, folder: Place) -> Self {
         let known = Mutex::new(Known::now(&folder));
         Self { loader, folder: Some(folder), known }
     }
 
-    /// The files of one commit that another machine has checked out.
+    /// Holds the files of one commit that another machine has checked out.
     pub(super) fn at(loader: Loader, commit: Option<String>) -> Self {
         let known = Known { commit, ..Known::default() };
         Self { loader, folder: None, known: Mutex::new(known) }
@@ -54,7 +56,7 @@ impl Tracked {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads which commit is checked out.
+    /// Reads the commit that is checked out.
     fn look(&self) {
         let Some(folder) = &self.folder else { return };
         let now = Known::now(folder);
@@ -64,7 +66,7 @@ impl Tracked {
         }
     }
 
-    /// Whether a file was read as the known commit holds it.
+    /// Returns true if the loaded bytes of a file equal those of the known commit.
     fn is_committed(&self, folder: &Place, path: &str) -> bool {
         let mut known = self.known();
         if !known.blobs.contains_key(path) {
@@ -82,7 +84,7 @@ impl Known {
         Self { commit, blobs: BTreeMap::new() }
     }
 
-    /// Reads the blobs of these files. One that cannot be read counts as absent.
+    /// Reads the blobs of these files. An unreadable blob counts as absent.
     fn read<'p>(&mut self, folder: &Place, paths: impl Iterator<Item = &'p str>) {
         let Some(commit) = &self.commit else { return };
         let paths: Vec<&str> = paths.collect();

@@ -1,4 +1,4 @@
-//! Why a saved plan is not applied, for people and programs.
+//! Reasons for which a saved plan is not applied, for people and programs.
 
 use std::path::Path;
 
@@ -9,15 +9,15 @@ use crate::base::id::Key;
 use crate::engine::{Moved, SAVED_PLAN, Unfit, UsedBefore};
 use crate::model::issue::{Problem, Severity};
 
-/// So many things that moved, and names, are told.
+/// Changes and names that a message lists, at most.
 const TOLD_MAX: usize = 20;
 
-/// The way on from a plan in this file that cannot be applied any more.
+/// Returns the help for a plan in this file that cannot be applied any more.
 fn anew(file: &Path) -> String {
     format!("make a new plan: `reckon plan --out {}`", file.display())
 }
 
-/// The failure of an apply of the plan in this file.
+/// Returns the failure of an apply of the plan in this file.
 pub(super) fn failure(unfit: &Unfit, file: &Path) -> Failure {
     match unfit {
         Unfit::Form(version) => Failure::input(
@@ -55,7 +55,7 @@ pub(super) fn failure(unfit: &Unfit, file: &Path) -> Failure {
     }
 }
 
-/// It was used, and what became of it.
+/// Returns the failure of a used plan, with the outcome of its steps.
 fn used(used: &UsedBefore, file: &Path) -> Failure {
     let UsedBefore { plan, actor, at, done, open, left } = used;
     let steps = done.len().saturating_add(open.len()).saturating_add(left.len());
@@ -79,7 +79,7 @@ fn used(used: &UsedBefore, file: &Path) -> Failure {
     Failure::input("reckon::plan_file::used", parts.join(", ")).help(help)
 }
 
-/// It rests on what is not so any more.
+/// Returns the failure of a plan whose basis has changed.
 fn stale(moved: &[Moved], file: &Path) -> Failure {
     let said = |one: &Moved| format!("{}{}: {}", place(one), one.key.short(), one.what);
     let mut lines = vec!["the plan is not up to date; since it was made".to_owned()];
@@ -92,7 +92,7 @@ fn stale(moved: &[Moved], file: &Path) -> Failure {
     failure
 }
 
-/// `specs/acme.yaml:14 `, as far as it is known.
+/// Formats `specs/acme.yaml:14 `, as far as the place is known.
 fn place(moved: &Moved) -> String {
     match (&moved.file, moved.line) {
         (Some(file), Some(line)) => format!("{file}:{line} "),
@@ -101,7 +101,7 @@ fn place(moved: &Moved) -> String {
     }
 }
 
-/// The same for programs.
+/// Returns a change as a problem, for programs.
 fn problem(moved: &Moved, file: &Path) -> Problem {
     Problem {
         file: moved.file.clone().unwrap_or_default(),
@@ -116,7 +116,7 @@ fn problem(moved: &Moved, file: &Path) -> Problem {
     }
 }
 
-/// The first names, and how many more.
+/// Lists the first names, and the number of the others.
 fn names(keys: &[Key]) -> String {
     let shown: Vec<String> = keys.iter().take(TOLD_MAX).map(Key::short).collect();
     match keys.len().saturating_sub(shown.len()) {

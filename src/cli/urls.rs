@@ -1,5 +1,5 @@
-//! `events urls`: where the service has to send its notifications, the links of applicants, and the exchange of such an
-//! address for a new one.
+//! `events urls`: the addresses for the service's webhooks, the links of applicants, and the
+//! exchange of an address for a new one.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ use crate::engine::{Question, Reply};
 use crate::kinds::step::MERCHANT;
 use crate::model::rotation::{Address, Rotating, Rotation, RotationStep};
 
-/// What `events urls -o json` prints.
+/// Output of `events urls -o json`.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Addresses {
     partner: Partner,
@@ -47,7 +47,7 @@ struct Applicant {
     url: String,
 }
 
-/// Runs the command: exchanges addresses, if that is asked for, and prints them all.
+/// Runs the command: exchanges addresses if requested, and prints all of them.
 pub(super) async fn run(setup: &Setup, args: &UrlsArgs, out: Out) -> Result<Exit, Failure> {
     let step = match (args.rotate, args.finish) {
         (true, false) => Some(RotationStep::Begun),
@@ -102,7 +102,7 @@ async fn rotate(
     Ok(())
 }
 
-/// Which addresses are good, as whoever holds the state knows it.
+/// Returns the rotations of the addresses, from the process that holds the state.
 async fn rotations(setup: &Setup) -> Result<Vec<(Address, Rotation)>, Failure> {
     if let Some(daemon) = daemon(setup).await? {
         let Reply::Addresses(found) = daemon.ask(&Question::Addresses).await? else {
@@ -117,7 +117,7 @@ async fn rotations(setup: &Setup) -> Result<Vec<(Address, Rotation)>, Failure> {
     Ok(found?)
 }
 
-/// What there is to print.
+/// Returns all addresses and links.
 pub(super) fn addresses(
     setup: &Setup,
     rotations: &[(Address, Rotation)],
@@ -147,7 +147,7 @@ pub(super) fn addresses(
     })
 }
 
-/// The address under which the world finds the daemon; without one of its own it is the private listener's.
+/// Returns the public base URL of the daemon; without one, the private listener's.
 pub(super) fn base(setup: &Setup) -> Result<String, Failure> {
     if let Some(url) = &setup.config.public_url {
         return Ok(url.get(&ProcessEnv)?.as_str().trim_end_matches('/').to_owned());
@@ -157,7 +157,7 @@ pub(super) fn base(setup: &Setup) -> Result<String, Failure> {
     Ok(running.unwrap_or_else(|| format!("http://{listen}")))
 }
 
-/// Where the daemon listens that took a free port.
+/// Returns the address of a running daemon that took a free port.
 fn running(setup: &Setup) -> Option<String> {
     let text = std::fs::read_to_string(setup.state.join("addresses.json")).ok()?;
     let told: serde_json::Value = serde_json::from_str(&text).ok()?;
@@ -181,16 +181,15 @@ fn text(addresses: &Addresses) -> String {
     lines.join("\n")
 }
 
-/// Every merchant that a document is, and its mode.
+/// Returns the merchants of all documents, and their modes.
 pub(super) fn merchants(setup: &Setup) -> Vec<(Key, Mode)> {
     documents(setup).merchants
 }
 
 /// Documents that have an address of their own.
 struct Documents {
-    /// Merchants, and their modes.
     merchants: Vec<(Key, Mode)>,
-    /// Applications that someone else finishes.
+    /// Applications that another person finishes by a sign-up link.
     applicants: Vec<Key>,
 }
 

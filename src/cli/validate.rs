@@ -1,4 +1,4 @@
-//! `validate`: everything that can be checked offline, all problems in one run.
+//! `validate`: checks everything that can be checked offline, and reports all problems in one run.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use crate::model::issue::{Issue, Problem, ProblemCounts, Problems};
 use crate::render::diagnostic::{self, Look};
 use crate::spec::loader::Loader;
 
-/// What `validate -o json` prints (design.md part 4).
+/// Output of `validate -o json` (design.md part 4).
 #[derive(Debug, Serialize)]
 struct Report<'a> {
     version: u32,
@@ -39,17 +39,17 @@ pub(super) fn run(setup: &Setup, args: &Paths, out: Out) -> Result<Exit, Failure
     let report = Report { version: 1, documents, problems: shown, omitted: *omitted };
     out.result(&report, || text(&loader, &problems, out))?;
     let verdict = verdict(problems.has_errors());
-    // The process ends now, and its memory with it: to take a large tree apart first takes time.
+    // The process ends now, and its memory with it: freeing a large tree first takes time.
     std::mem::forget(loader);
     Ok(verdict)
 }
 
-/// The exit code that problems deserve.
+/// Returns the exit code for trees with or without errors.
 pub(super) fn verdict(errors: bool) -> Exit {
     if errors { Exit::Input } else { Exit::Done }
 }
 
-/// Problems for people, with their places and snippets.
+/// Formats problems for people, with their places and snippets.
 pub(super) fn text(loader: &Loader, problems: &Problems, out: Out) -> String {
     let documents = counted(loader.documents(), "document");
     let total = problems.total();
@@ -66,7 +66,7 @@ pub(super) fn text(loader: &Loader, problems: &Problems, out: Out) -> String {
     format!("{report}{rest}\n{documents}, {errors}, {warnings}")
 }
 
-/// The count of the problems that are not listed, as a line of its own.
+/// Formats the count of the problems that are not listed, as a line of its own.
 fn unlisted(omitted: ProblemCounts) -> String {
     if omitted.is_zero() {
         return String::new();
@@ -75,7 +75,8 @@ fn unlisted(omitted: ProblemCounts) -> String {
     format!("not listed: {}, {}\n", counted(errors, "error"), counted(warnings, "warning"))
 }
 
-/// Live merchants that this configuration does not let act, each a warning at its mode: `plan` blocks them.
+/// Returns a warning at the mode of each live merchant that this configuration does not let act;
+/// `plan` blocks these merchants.
 fn live(setup: &Setup, loader: &Loader, paths: &[PathBuf]) -> Vec<Problem> {
     let manifests = loader.desired().manifests.iter();
     let live: Vec<&Key> = manifests
@@ -91,12 +92,12 @@ fn live(setup: &Setup, loader: &Loader, paths: &[PathBuf]) -> Vec<Problem> {
     found.filter(|problem| named(setup, paths, &problem.file)).collect()
 }
 
-/// The problems in these files and folders; all of them where none is named.
+/// Returns the problems in these files and folders; all of them where none is named.
 fn within(setup: &Setup, loader: &Loader, paths: &[PathBuf]) -> Problems {
     loader.problems_where(|file| named(setup, paths, file))
 }
 
-/// Whether a file is in one of these files and folders; every file where none is named.
+/// Returns true if a file is in one of these files and folders; for every file where none is named.
 fn named(setup: &Setup, paths: &[PathBuf], file: &str) -> bool {
     paths.is_empty()
         || paths.iter().any(|path| Path::new(file).starts_with(below(&setup.root, path)))

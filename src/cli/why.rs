@@ -1,4 +1,5 @@
-//! `why`: from the money back to the intent, its approval, commit, file and line, and author.
+//! `why`: the history of money or a resource, back to the intent, its approval, commit, file and
+//! line, and author.
 
 mod blame;
 mod unsent;
@@ -24,14 +25,14 @@ use crate::store::journal::Reader;
 use crate::store::real_disk::RealDisk;
 use crate::store::story::{Books, EffectStory, Story};
 
-/// `why`.
+/// Arguments of `why`.
 #[derive(Debug, Args)]
 pub struct WhyArgs {
-    /// Any word that a command prints: a resource, an id of the service (a payment, an invoice …), a mark, an intent, an
-    /// event, an action, an approval or a saved plan.
+    /// An identifier that a command printed: a resource, an id of the service (a payment, an
+    /// invoice …), a mark, an intent, an event, an action, an approval or a saved plan.
     #[arg(value_name = "ID|KIND/NAME", allow_hyphen_values = true)]
     pub what: String,
-    /// Verify the whole journal, from its first record to its last.
+    /// Verify the complete journal, from its first record to its last.
     #[arg(long)]
     pub verify: bool,
 }
@@ -62,7 +63,7 @@ fn unknown(args: &WhyArgs) -> Failure {
     )
 }
 
-/// What the state on this machine tells.
+/// Returns the history in the state on this machine.
 async fn here(setup: &Setup, args: &WhyArgs) -> Result<Option<View>, Failure> {
     let way = Way::open(setup).await?;
     let told = tell(setup, args, &way).await;
@@ -70,7 +71,7 @@ async fn here(setup: &Setup, args: &WhyArgs) -> Result<Option<View>, Failure> {
     told
 }
 
-/// What a daemon tells of its own state; `None`: its journal does not know it.
+/// Returns the history in a daemon's own state; `None` if its journal has none.
 pub(super) fn of_daemon(
     setup: &Setup,
     shared: &Arc<Shared>,
@@ -82,7 +83,7 @@ pub(super) fn of_daemon(
     tokio::runtime::Handle::current().block_on(tell(setup, &args, &way))
 }
 
-/// What there is to tell.
+/// Collects the history of the named thing.
 async fn tell(setup: &Setup, args: &WhyArgs, way: &Way) -> Result<Option<View>, Failure> {
     let wanted = wanted(&args.what)?;
     let sought = way.ask(wanted.clone()).await?;
@@ -102,7 +103,7 @@ async fn tell(setup: &Setup, args: &WhyArgs, way: &Way) -> Result<Option<View>, 
     Ok(Some(View { version: 1, about, resources, whole, position, head }))
 }
 
-/// Reads what is asked for.
+/// Parses the argument.
 fn wanted(text: &str) -> Result<Wanted, Failure> {
     if let Some(key) = resource(text)? {
         return Ok(Wanted::Resource(key));
@@ -113,7 +114,8 @@ fn wanted(text: &str) -> Result<Wanted, Failure> {
     }
 }
 
-/// Reads `KIND/NAME`, `Action/NAME`, or the name of an obligation, such as `acme:Invoice/default/jane;r2`.
+/// Parses `KIND/NAME`, `Action/NAME`, or the name of an obligation, such as
+/// `acme:Invoice/default/jane;r2`.
 fn resource(text: &str) -> Result<Option<Key>, Failure> {
     if !text.contains('/') {
         return Ok(None);
@@ -126,11 +128,11 @@ fn resource(text: &str) -> Result<Option<Key>, Failure> {
     }
 }
 
-/// Who knows where things stand: the daemon, or the state's own index.
+/// Source of journal positions: the daemon, or the state's own index.
 enum Way {
     Daemon(Daemon),
     Own(Box<Open>),
-    /// This process is the daemon.
+    /// The state of this process, which is the daemon.
     Held(Arc<Shared>),
 }
 
@@ -142,7 +144,7 @@ impl Way {
         }
     }
 
-    /// Where it stands in the journal.
+    /// Returns the journal positions of a subject.
     async fn ask(&self, wanted: Wanted) -> Result<Sought, Failure> {
         match self {
             Self::Daemon(client) => {
@@ -165,7 +167,7 @@ impl Way {
     }
 }
 
-/// The journal's files.
+/// Opens the journal's files.
 pub(super) fn books(setup: &Setup) -> Result<Books, Failure> {
     let reader = |path: &Path| {
         let opened = RealDisk::open(path).map_err(|error| {
@@ -178,7 +180,7 @@ pub(super) fn books(setup: &Setup) -> Result<Books, Failure> {
     Ok(Books { journal: reader(&setup.state.join("journal"))?, archive })
 }
 
-/// The story of the merchant that the effects are for, where that is another resource.
+/// Returns the history of the merchant that the effects belong to, where that is another resource.
 async fn merchant(way: &Way, books: &Books, story: &Story) -> Result<Option<Story>, Failure> {
     let merchant = story.effects.first().map(|effect| effect.intent.merchant.clone());
     let Some(merchant) = merchant.filter(|key| key.kind.as_str() == MERCHANT && *key != story.key)
@@ -194,7 +196,7 @@ pub(super) fn damaged(error: crate::store::error::StoreError) -> Failure {
     Failure::environment("reckon::why::journal", error).help("`reckon store check` says more")
 }
 
-/// What is told of a resource.
+/// Returns the view of a resource's history.
 fn view(setup: &Setup, wanted: &Wanted, story: &Story, merchant: Option<&Story>) -> ResourceView {
     let meant = |effect: &&EffectStory| match wanted {
         Wanted::Resource(_) => true,

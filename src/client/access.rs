@@ -1,4 +1,4 @@
-//! The credentials of calls, and how a header carries them.
+//! Credentials of calls, and their headers.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -10,7 +10,6 @@ use crate::base::secret::Secret;
 /// The credential of one call (partner-api and gateway-api, Authentication).
 #[derive(Clone, Debug)]
 pub enum Access {
-    /// None at all.
     None,
     /// A merchant's `payments` token.
     Bearer(Secret),
@@ -20,12 +19,12 @@ pub enum Access {
     Tenant,
 }
 
-/// A credential that cannot be had or used, and why. Nothing of the call itself was sent.
+/// The reason why a credential is missing or unusable. No part of the call itself was sent.
 #[derive(Debug)]
 pub(super) struct Denied(pub(super) String);
 
-/// Whether a credential is of the sort that an endpoint takes. A key must never reach a host that
-/// expects a token.
+/// Returns whether the credential has the type that an endpoint requires. A key must never reach a
+/// host that expects a token.
 pub(super) fn fits(auth: Auth, access: &Access) -> bool {
     matches!(
         (auth, access),
@@ -40,7 +39,7 @@ pub(super) fn bearer(token: &Secret) -> Result<HeaderValue, Denied> {
     sensitive(&format!("Bearer {}", token.expose()))
 }
 
-/// The key as user name with an empty password (gateway-api, Authentication).
+/// Encodes the key as user name with an empty password (gateway-api, Authentication).
 pub(super) fn basic(key: &Secret) -> Result<HeaderValue, Denied> {
     let pair = format!("{}:", key.expose());
     let encoded = STANDARD.encode(pair);

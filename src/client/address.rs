@@ -1,5 +1,5 @@
-//! From a call to the bytes of its request: addresses are checked once, requests are built from
-//! them, and a call can never leave the host it belongs to.
+//! Turns a call into the bytes of its request. Addresses are checked once, and requests are built
+//! from them, so a call can never leave the host to which it belongs.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -30,12 +30,12 @@ impl Addresses {
         Ok(Self { base: self.base.clone(), web: checked("web_url", web)? })
     }
 
-    /// The address of the service, as it is called.
+    /// Returns `{base_url}`, as it is called.
     pub(super) fn base(&self) -> &str {
         self.base.as_str()
     }
 
-    /// Name and port of the host that a call goes to.
+    /// Returns name and port of the host to which a call goes.
     pub(super) fn host(&self, host: Host) -> String {
         let url = match host {
             Host::Base => &self.base,
@@ -45,7 +45,10 @@ impl Addresses {
         url.port_or_known_default().map_or_else(|| name.to_owned(), |port| format!("{name}:{port}"))
     }
 
-    /// The request of a call, with an absolute address. The error says why it cannot be written.
+    /// Builds the request of a call, with an absolute address.
+    ///
+    /// # Errors
+    /// The reason why the request cannot be written.
     pub(super) fn request(
         &self,
         call: &Call,
@@ -67,8 +70,8 @@ impl Addresses {
         request.body(body).map_err(|_invalid| unwritable(call))
     }
 
-    /// Where a call goes. A path that a URL parser reads as another one (`..`, a missing first slash, a
-    /// question mark) is refused: the request would reach something that nobody named.
+    /// Returns the address of a call. A path that a URL parser reads differently (`..`, a missing
+    /// first slash, a question mark) is refused: the request would reach an unnamed address.
     fn locate(&self, call: &Call) -> Result<Url, String> {
         let host = match call.host {
             Host::Base => &self.base,
@@ -107,7 +110,7 @@ fn method(method: Method) -> http::Method {
     }
 }
 
-/// An address as configured: a scheme we speak, a host, and nothing that belongs to a request.
+/// Parses a configured address: an accepted scheme, a host, and no part that belongs to a request.
 fn checked(setting: &'static str, address: &str) -> Result<Url, ClientError> {
     let fault = |why: &str| ClientError::Address { setting, why: why.to_owned() };
     let url = Url::parse(address).map_err(|error| fault(&error.to_string()))?;
@@ -126,7 +129,8 @@ fn checked(setting: &'static str, address: &str) -> Result<Url, ClientError> {
     }
 }
 
-/// Whether a host is a loopback IP. A name is not: what it stands for is decided elsewhere.
+/// Returns whether a host is a loopback IP. A name is none, since its resolution is decided
+/// elsewhere.
 fn is_loopback(host: &str) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())

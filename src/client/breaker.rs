@@ -1,38 +1,40 @@
-//! A circuit breaker for one host: a service that does not serve is left alone.
+//! A circuit breaker for one host, which stops calls to a host that does not serve.
 //!
-//! One for each host and none for each merchant: connections, proxies and server errors are the host's, so ten
-//! failures of any merchants tell what ten thousand more would tell. What only one merchant has, such as a processor
-//! that is down, does not count ([`crate::model::class::Sign::is_of_the_host`]).
+//! Each host has one, and no merchant has. Connections, proxies and server errors are the host's,
+//! so ten failures of any merchants prove as much as ten thousand. Failures of a single merchant,
+//! such as a processor that is down, do not count ([`crate::model::class::Sign::is_of_the_host`]).
 //!
-//! A pure state machine; the time and the randomness are passed in. After [`FAILURES_MAX`] failures in a row it is
-//! open: no call goes out. When its wait is over it is half open: whoever comes first asks one question that changes
-//! nothing. Any answer of a host that serves closes it; a failure opens it for longer. No effect is ever the probe,
-//! since an effect that is not answered is in doubt.
+//! A pure state machine; the time and the randomness are passed in. After [`FAILURES_MAX`] failures
+//! in a row the breaker is open: no call goes out. After its wait it is half open: the first caller
+//! sends one request that changes nothing. Any answer of a serving host closes the breaker; a
+//! failure opens it for longer. No effect is ever the probe, since an unanswered effect is in
+//! doubt.
 
 use std::time::Duration;
 
 use rand_core::Rng;
 use tokio::time::Instant;
 
-/// So many failures in a row open it: more than chance brings together when a third of all calls goes wrong.
+/// Failures in a row that open the breaker: more than chance produces when a third of all calls
+/// fails.
 pub(super) const FAILURES_MAX: u32 = 12;
 
-/// After a probe one failure opens it again, until a call has gone well.
+/// After a good probe one failure opens the breaker again, until a call succeeds.
 const FAILURES_AFTER_PROBE: u32 = FAILURES_MAX - 1;
 
 /// The first wait is between half of this and all of it.
 const WAIT_FIRST: Duration = Duration::from_secs(2);
 
-/// No wait grows beyond this.
+/// The longest wait.
 const WAIT_MAX: Duration = Duration::from_mins(2);
 
-/// Whoever was away for less than this has nobody waiting long for it.
+/// After a shorter outage no caller has waited long.
 const AWAY_MIN: Duration = Duration::from_secs(30);
 
-/// The wait doubles so often at most.
+/// The wait doubles at most this many times.
 const DOUBLINGS_MAX: u32 = 6;
 
-/// A probe that says nothing for so long was abandoned.
+/// A probe without a result after this time counts as abandoned.
 const PROBE_MAX: Duration = Duration::from_mins(2);
 
 /// The breaker of one host.
@@ -40,9 +42,9 @@ const PROBE_MAX: Duration = Duration::from_mins(2);
 pub(super) struct Breaker {
     /// Failures in a row.
     failures: u32,
-    /// How often it was opened since a call went well.
+    /// Openings since the last success.
     openings: u32,
-    /// Since when nothing went well.
+    /// The time of the first failure since the last success.
     silent_since: Option<Instant>,
     open: Option<Open>,
 }
@@ -50,23 +52,23 @@ pub(super) struct Breaker {
 #[derive(Debug, Clone, Copy)]
 struct Open {
     until: Instant,
-    /// When the probe began that is under way.
+    /// The start of the running probe.
     probe: Option<Instant>,
 }
 
-/// What a breaker says to a call.
+/// A breaker's answer to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Passage {
-    /// It may go out.
+    /// The call may go out.
     Free,
-    /// The host has to be asked first, by whoever hears this.
+    /// The caller has to probe the host first.
     ProbeFirst,
-    /// It may not go out, and not before this wait is over.
+    /// The call may not go out before this wait is over.
     Shut(Duration),
 }
 
 impl Breaker {
-    /// Whether a call may go out now.
+    /// Decides whether a call may go out now.
     pub(super) fn pass(&mut self, now: Instant) -> Passage {
         let Some(open) = &mut self.open else { return Passage::Free };
         let wait = open.until.saturating_duration_since(now);
@@ -81,8 +83,8 @@ impl Breaker {
         Passage::ProbeFirst
     }
 
-    /// The host served a call: whatever it said, it is there. Answers whether it had been away for long, so that
-    /// those who were put off for it may try at once.
+    /// Records that the host served a call, whatever its answer. Returns whether the host had been
+    /// away for long, so that deferred callers may retry at once.
     pub(super) fn served(&mut self, now: Instant) -> bool {
         if self.open.is_some() {
             return false;
@@ -93,7 +95,7 @@ impl Breaker {
         was_away
     }
 
-    /// The host did not serve a call. Answers whether that opened it.
+    /// Records that the host did not serve a call. Returns whether this failure opened the breaker.
     pub(super) fn failed(&mut self, now: Instant, rng: &mut dyn Rng) -> bool {
         self.failures = self.failures.saturating_add(1);
         self.silent_since.get_or_insert(now);
@@ -104,7 +106,7 @@ impl Breaker {
         opens
     }
 
-    /// What the probe found.
+    /// Records the result of a probe.
     pub(super) fn probed(&mut self, well: bool, now: Instant, rng: &mut dyn Rng) {
         if well {
             self.open = None;
@@ -114,7 +116,8 @@ impl Breaker {
         }
     }
 
-    /// Since when the host is silent and when it is asked next, while no call goes out.
+    /// Returns the start of the host's silence and the time of the next probe, while no call goes
+    /// out.
     pub(super) fn silence(&self) -> Option<(Instant, Instant)> {
         let open = self.open?;
         Some((self.silent_since.unwrap_or(open.until), open.until))
@@ -127,7 +130,7 @@ impl Breaker {
     }
 }
 
-/// A random wait between half of a limit that doubles with each opening, and all of it.
+/// Returns a random wait between half of a limit that doubles with each opening, and all of it.
 fn wait(openings: u32, rng: &mut dyn Rng) -> Duration {
     let doublings = openings.min(DOUBLINGS_MAX);
     let limit = WAIT_FIRST.saturating_mul(2_u32.saturating_pow(doublings)).min(WAIT_MAX);
@@ -146,7 +149,7 @@ mod tests {
         ChaCha8Rng::seed_from_u64(7)
     }
 
-    /// A breaker that was opened at `now`.
+    /// Returns a breaker that was opened at `now`.
     fn opened(now: Instant) -> Breaker {
         let mut breaker = Breaker::default();
         let opened: Vec<bool> =

@@ -1,8 +1,9 @@
-//! How many calls a second one merchant may make: a token bucket that learns from 429.
+//! The rate limit of one merchant's calls: a token bucket that learns from 429.
 //!
-//! A pure state machine; the time is passed in. Nobody knows the service's limit before it says 429, so a bucket
-//! begins without any and only counts. From the first 429 on it gives half of what it gave in the second before, and
-//! half again at each further one; every second without a 429 adds a little, until there is no limit any more.
+//! A pure state machine; the time is passed in. The service's limit is unknown before its first
+//! 429, so a bucket begins without one and only counts. From the first 429 on it grants half of the
+//! rate of the second before, and half again at each further 429. Every second without a 429 adds a
+//! little, until the limit disappears.
 
 use std::time::Duration;
 
@@ -14,17 +15,17 @@ const CALL: u64 = 1_000;
 /// The slowest rate, in thousandths of a call a second: one call in two seconds.
 const RATE_MIN: u64 = CALL / 2;
 
-/// A rate from which on there is no limit any more, in thousandths of a call a second.
+/// The rate at which the limit disappears, in thousandths of a call a second.
 const RATE_MAX: u64 = 400 * CALL;
 
-/// What each second without a 429 adds to the rate.
+/// The rate gained by each second without a 429.
 const RATE_STEP: u64 = CALL;
 
-/// So many calls may go out at once after a pause: a fifth of a second's, one at least.
+/// The burst after a pause: a fifth of a second's calls, one at least.
 const BURST_PART: u64 = 5;
 
-/// Waits that the service asks for are kept up to this long: what is longer is more likely a mistake, and one call
-/// an hour does no harm.
+/// Waits that the service requests are honoured up to this long. A longer one is more likely a
+/// mistake, and one call an hour does no harm.
 const PAUSE_MAX: Duration = Duration::from_hours(1);
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -33,26 +34,26 @@ const SECOND: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Bucket {
     limit: Option<Limit>,
-    /// No call before then: the service said so.
+    /// No call goes out before this time, by the service's request.
     paused_until: Option<Instant>,
     seen: Seen,
 }
 
-/// A limit that was learnt.
+/// A learnt limit.
 #[derive(Debug, Clone, Copy)]
 struct Limit {
     /// Thousandths of a call a second.
     rate: u64,
     tokens: u64,
-    /// When tokens were added last.
+    /// The time when tokens were last added.
     filled: Instant,
-    /// When the rate was halved or raised last.
+    /// The time when the rate was last halved or raised.
     turned: Instant,
-    /// Calls from before the rate was halved last say nothing new by their 429.
+    /// The time when the rate was last halved. A 429 of an older call proves nothing new.
     halved: Instant,
 }
 
-/// How many calls there were in this second and in the one before.
+/// Counts of calls in this second and in the one before.
 #[derive(Debug)]
 struct Seen {
     since: Instant,
@@ -61,12 +62,12 @@ struct Seen {
 }
 
 impl Bucket {
-    /// A bucket without a limit.
+    /// Returns a bucket without a limit.
     pub(super) fn new(now: Instant) -> Self {
         Self { limit: None, paused_until: None, seen: Seen { since: now, now: 0, before: 0 } }
     }
 
-    /// Takes a token, or answers how long to wait before one may be there.
+    /// Takes a token, or returns the wait before one may be available.
     pub(super) fn take(&mut self, now: Instant) -> Result<(), Duration> {
         if let Some(wait) = self.paused(now) {
             return Err(wait);
@@ -81,18 +82,18 @@ impl Bucket {
         Ok(())
     }
 
-    /// How long the service has forbidden every call from now on, if it has.
+    /// Returns the wait that the service currently imposes on every call.
     pub(super) fn paused(&self, now: Instant) -> Option<Duration> {
         let wait = self.paused_until?.saturating_duration_since(now);
         (!wait.is_zero()).then_some(wait)
     }
 
-    /// Whether calls are made to wait.
+    /// Returns whether calls have to wait.
     pub(super) fn is_slowed(&self, now: Instant) -> bool {
         self.limit.is_some() || self.paused(now).is_some()
     }
 
-    /// The service asked a call that began at `began` to come again later: 429.
+    /// Records a 429 to a call that began at `began`.
     pub(super) fn throttled(&mut self, began: Instant, asked: Option<Duration>, now: Instant) {
         self.pause(asked.unwrap_or(Duration::ZERO), now);
         let old = self.limit;
@@ -104,13 +105,13 @@ impl Bucket {
         self.limit = Some(Limit { rate, tokens: 0, filled: now, turned: now, halved: now });
     }
 
-    /// No call for so long: the service said so, by 429 or by another answer.
+    /// Stops calls for a time that the service requested, by 429 or by another answer.
     pub(super) fn pause(&mut self, asked: Duration, now: Instant) {
         let until = now.checked_add(asked.min(PAUSE_MAX)).unwrap_or(now);
         self.paused_until = Some(self.paused_until.map_or(until, |old| old.max(until)));
     }
 
-    /// Raises the rate for every whole second since it was turned last.
+    /// Raises the rate for every whole second since its last change.
     fn grow(&mut self, now: Instant) {
         let Some(limit) = &mut self.limit else { return };
         let seconds = now.saturating_duration_since(limit.turned).as_secs();
@@ -127,7 +128,7 @@ impl Bucket {
 }
 
 impl Limit {
-    /// Adds what has come together since it was filled last.
+    /// Adds the tokens gained since the last filling.
     fn fill(&mut self, now: Instant) {
         let micros = now.saturating_duration_since(self.filled).as_micros();
         let micros = u64::try_from(micros).unwrap_or(u64::MAX);
@@ -150,7 +151,6 @@ impl Limit {
 }
 
 impl Seen {
-    /// Counts a call.
     fn count(&mut self, now: Instant) {
         self.turn(now);
         self.now = self.now.saturating_add(1);
@@ -165,7 +165,7 @@ impl Seen {
         }
     }
 
-    /// Thousandths of a call a second lately.
+    /// Returns the recent rate, in thousandths of a call a second.
     fn rate(&mut self, now: Instant) -> u64 {
         self.turn(now);
         self.now.max(self.before).saturating_mul(CALL)
@@ -177,12 +177,12 @@ impl Seen {
 mod tests {
     use super::*;
 
-    /// Takes what there is at one moment, up to `most`; answers how many it were.
+    /// Takes all tokens available at one moment, up to `most`; returns their count.
     fn drain(bucket: &mut Bucket, now: Instant, most: u64) -> u64 {
         (0..most).take_while(|_| bucket.take(now).is_ok()).count().try_into().unwrap()
     }
 
-    /// Takes everything that can be had in so many milliseconds from `from` on.
+    /// Takes all tokens available within this many milliseconds from `from` on.
     fn over(bucket: &mut Bucket, from: Instant, millis: u64) -> u64 {
         (0..millis).map(|ms| drain(bucket, from + Duration::from_millis(ms), 10_000)).sum()
     }

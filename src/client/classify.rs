@@ -1,9 +1,9 @@
-//! What an answer, or its absence, proves. A pure table, and the only one in the crate; what sort of failure it was
-//! is the table of [`Class`].
+//! Decides which fact an answer, or its absence, proves. A pure table, and the only one in the
+//! crate; the class of a failure is the table of [`Class`].
 //!
-//! When in doubt, it is in doubt: `Refused` and `NotSent` are for what proves that nothing
-//! happened, `Done` for exactly 200 (service-facts, 3 and 5), and for the 204 of the one path that has nothing to
-//! say (service-facts, 4).
+//! When in doubt, the outcome is in doubt. `Refused` and `NotSent` require proof that nothing
+//! happened. `Done` is for exactly 200 (service-facts, 3 and 5), and for the 204 of the one path
+//! that has nothing to say (service-facts, 4).
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -16,7 +16,7 @@ use crate::model::service_problem::ServiceProblem;
 
 mod reply;
 
-/// An answer as it came from the wire.
+/// An answer as received from the wire.
 #[derive(Clone)]
 pub(super) struct Answer {
     pub(super) status: u16,
@@ -26,7 +26,8 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// The same as the answer to this call: where the service has nothing to say, 204 without a body is its 200.
+    /// Returns the answer as one to this call: on the path that answers without content, 204 with
+    /// an empty body counts as 200.
     pub(super) fn of(self, call: &Call) -> Self {
         let is_done = self.status == 204 && self.body.is_empty() && call.may_answer_nothing();
         let status = if is_done { 200 } else { self.status };
@@ -34,35 +35,37 @@ impl Answer {
     }
 }
 
-/// Why there is no answer; a text holds what a library and the peer said, as it came.
+/// The reason why there is no answer; a text holds the words of a library and of the peer,
+/// unchanged.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) enum Failure {
-    /// No connection came about: refused, no such host, TLS handshake failed. Nothing was written.
+    /// No connection was made: refused, no such host, TLS handshake failed. Nothing was written.
     NotConnected(String),
     /// The connection broke after something may have been written.
     Broken(String),
     /// The time for the call ran out.
     TimedOut,
-    /// The answer is larger than we are willing to hold.
+    /// The answer exceeds the accepted size.
     TooLarge,
 }
 
-/// An outcome, and what it says beside: of the failure, of the host, of later calls.
+/// An outcome, with its evidence about the failure, the host and later calls.
 #[derive(Debug)]
 pub(super) struct Verdict {
     pub(super) outcome: Outcome,
-    /// How long the service asked to wait, whatever the outcome is: a read may come again after a 503 too.
+    /// The wait that the service requested, whatever the outcome: a read may be repeated after a
+    /// 503 too.
     pub(super) retry_after_s: Option<u64>,
-    /// The sort of the failure, if it is one.
+    /// The class of the failure, if the call failed.
     pub(super) class: Option<Class>,
-    /// Whether the host itself does not serve.
+    /// True if the host itself does not serve.
     pub(super) is_down: bool,
-    /// Whether the call was kept back, so that trying it again at once is of no use.
+    /// True if the client withheld the call, so that an immediate retry is useless.
     pub(super) is_shut: bool,
 }
 
 impl Verdict {
-    /// A call that was kept back.
+    /// Returns the verdict on a withheld call.
     pub(super) fn shut(reason: &str, wait_s: u64) -> Self {
         let reason = ServiceText::cleaned(reason, &Known::default());
         let outcome = Outcome::NotSent { reason, retry_after_s: Some(wait_s) };
@@ -84,8 +87,8 @@ impl From<Outcome> for Verdict {
     }
 }
 
-/// The verdict on a call whose request held `known` values: this is the one place where words of the service become
-/// ours. `now` turns a date in `Retry-After` into seconds.
+/// Returns the verdict on a call whose request held `known` values. This is the one place where the
+/// service's words become ours. `now` turns a date in `Retry-After` into seconds.
 pub(super) fn classify(
     answer: Result<Answer, Failure>,
     known: &Known,
@@ -119,7 +122,7 @@ fn of_answer(answer: &Answer, known: &Known, now: DateTime<Utc>) -> Verdict {
     Verdict { retry_after_s, ..Verdict::from(outcome) }.signed(sign)
 }
 
-/// What a failure looks like.
+/// Returns the sign of a failure, for its class.
 fn sign_of(failure: &Failure) -> Sign<'static> {
     match failure {
         Failure::NotConnected(_) | Failure::Broken(_) | Failure::TimedOut => Sign::Silence,
@@ -140,7 +143,7 @@ fn of_failure(failure: Failure, known: &Known) -> Outcome {
     }
 }
 
-/// What a status proves.
+/// The fact that a status proves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Proof {
     Success,
@@ -149,8 +152,9 @@ enum Proof {
     Nothing,
 }
 
-/// The table. 201 and 204 are not the service's success (but for [`Answer::of`]), so something else answered; a 500
-/// may follow the effect; 408 and statuses that no standard registers (499 of some proxies) may too.
+/// The table. 201 and 204 are not the service's success (but for [`Answer::of`]), so something else
+/// answered. A 500 may follow the effect; so may 408 and statuses that no standard registers (499
+/// of some proxies).
 fn proof(status: u16) -> Proof {
     match status {
         200 => Proof::Success,
@@ -176,14 +180,14 @@ fn problem(body: &[u8]) -> Problem {
     serde_json::from_slice(body).unwrap_or_default()
 }
 
-/// A sentence of ours about a status and a checked code.
+/// Returns a sentence of ours about a status and a checked code.
 fn unproved(status: u16, code: &str) -> ServiceText {
     let is_told = !code.is_empty() && code != UNREADABLE_CODE;
     let code = if is_told { format!(" {code}") } else { String::new() };
     ServiceText::cleaned(&format!("the service answered {status}{code}"), &Known::default())
 }
 
-/// `Retry-After` in seconds: a number of them, or a date (zero when it is past).
+/// Parses `Retry-After` into seconds: a number of them, or a date (zero when past).
 fn seconds(text: &str, now: DateTime<Utc>) -> Option<u64> {
     let text = text.trim();
     if let Ok(seconds) = text.parse() {

@@ -1,21 +1,20 @@
-//! Why there is no client.
+//! The errors of building a client.
 
-/// Why a client cannot be made. All of them are the operator's to mend.
+/// The reason why a client cannot be built. The operator can fix each of them.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub enum ClientError {
-    /// Not an address at all, or one that carries what does not belong there.
+    /// No valid address, or one with parts that do not belong there.
     #[error("use the service address `{setting}`: {why}")]
     #[diagnostic(
         code(reckon::client::address),
         help("write scheme, host and port, such as https://127.0.0.1:8700")
     )]
     Address {
-        /// Which setting holds it: `base_url` or `web_url`.
+        /// The setting that holds the address: `base_url` or `web_url`.
         setting: &'static str,
-        /// What is wrong with it.
         why: String,
     },
-    /// Plain HTTP would carry keys in the open.
+    /// Plain HTTP would carry keys unencrypted.
     #[error("use the service address `{setting}`: http:// to {host}, which is not a loopback IP")]
     #[diagnostic(
         code(reckon::client::plain_http),
@@ -24,19 +23,18 @@ pub enum ClientError {
         )
     )]
     PlainHttp {
-        /// Which setting holds it.
+        /// The setting that holds the address.
         setting: &'static str,
-        /// The host it names.
         host: String,
     },
-    /// The certificates of `ca_file` are none.
+    /// `ca_file` holds no valid certificates.
     #[error("read the certificates of `service.ca_file`")]
     #[diagnostic(
         code(reckon::client::ca_file),
         help("it holds PEM: one or more blocks that begin with -----BEGIN CERTIFICATE-----")
     )]
     Certificates(#[source] Option<reqwest::Error>),
-    /// TLS cannot be set up, mostly because the machine has no certificates at all.
+    /// TLS setup failed, mostly because the machine has no certificates at all.
     #[error("set up TLS")]
     #[diagnostic(
         code(reckon::client::tls),

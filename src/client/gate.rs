@@ -1,11 +1,12 @@
-//! The gate that every call of a process passes: how many are under way, how fast each merchant's go, and whether the
-//! host serves at all.
+//! The gate for every call of a process. It bounds the calls under way and each merchant's rate,
+//! and stops calls to a host that does not serve.
 //!
-//! What a call waits for, in this order: a token of its merchant's bucket, if that merchant was ever throttled; then a
-//! permit, of which polls have a quarter at most, so that any number of them leaves room for what a document wants.
-//! Those who wait stand in a line, one for each merchant; polls stand in a line of their own before it, so that a
-//! change waits for one poll at most. A call of a merchant that was never throttled takes one uncontended lock and
-//! sleeps nowhere. A call to a host that does not serve is told so at once.
+//! A call waits first for a token of its merchant's bucket, if that merchant was ever throttled.
+//! Then it waits for a permit; polls have a quarter of the permits at most, so that any number of
+//! polls leaves room for changes. Waiting callers queue, in one line for each merchant. Polls queue
+//! in a line of their own in front of that line, so that a change waits for one poll at most. A
+//! call of a merchant that was never throttled takes one uncontended lock and never sleeps. A call
+//! to a host that does not serve fails at once.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -21,28 +22,28 @@ use super::bucket::Bucket;
 use super::classify::Verdict;
 use crate::model::class::Class;
 
-/// Polls have one of so many permits.
+/// The divisor of the permits that polls may use.
 const POLLS_PART: usize = 4;
 
-/// Whoever would have to wait longer than this for a token is sent away instead.
+/// A caller that would wait longer than this for a token is refused instead.
 const WAIT_MAX: Duration = Duration::from_mins(1);
 
-/// Why a call is made.
+/// The reason for a call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Urgency {
-    /// A document, a command or a hook wants it.
+    /// A document, a command or a hook requires the call.
     #[default]
     Change,
-    /// We look whether something is other than it was.
+    /// The engine checks for changes at the service.
     Poll,
 }
 
-/// Why a call does not go out now. Nothing of it was sent.
+/// The reason why a call does not go out now. No part of it was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shut {
     /// A sentence for people.
     pub reason: String,
-    /// The next try makes sense after so long.
+    /// The time after which a retry makes sense.
     pub wait: Duration,
 }
 
@@ -51,16 +52,16 @@ pub struct Shut {
 pub struct Silent {
     /// Name and port.
     pub host: String,
-    /// How long nothing has gone well.
+    /// The time without a success.
     pub since: Duration,
-    /// It is asked again after so long.
+    /// The time until the next probe.
     pub next: Duration,
 }
 
-/// How the gate stands, for a status and for metrics.
+/// The state of the gate, for a status and for metrics.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Merchants whose calls are made to wait; the partner's own calls count as one.
+    /// Merchants whose calls have to wait; the partner's own calls count as one.
     pub slowed: usize,
     /// Calls that wait for a token.
     pub waiting: usize,
@@ -78,7 +79,7 @@ pub struct Gate {
     permits: Semaphore,
     polls: Semaphore,
     lanes: Mutex<BTreeMap<String, Arc<Lane>>>,
-    /// Those of them that were made to wait lately: few, and looked at all the time.
+    /// The recently slowed lanes: few, and read often.
     slowed: Mutex<BTreeMap<String, Arc<Lane>>>,
     breakers: Mutex<BTreeMap<String, Breaker>>,
     closing: watch::Sender<bool>,
@@ -95,11 +96,11 @@ pub(super) struct Lane {
     bucket: Mutex<Bucket>,
     line: tokio::sync::Mutex<()>,
     line_of_polls: tokio::sync::Mutex<()>,
-    /// Tokens that were taken for changes which have not gone out yet.
+    /// Tokens taken for changes that have not gone out yet.
     prepaid: AtomicU32,
 }
 
-/// A way through the gate: whose calls they are and why they are made.
+/// A route through the gate: a lane, and the urgency of its calls.
 #[derive(Clone, Debug)]
 pub(super) struct Way {
     pub(super) gate: Arc<Gate>,
@@ -115,7 +116,7 @@ pub(super) struct Pass<'a> {
 }
 
 impl Gate {
-    /// A gate for so many calls at once.
+    /// Returns a gate for this many calls at once.
     pub fn new(concurrency: usize) -> Self {
         let permits = concurrency.max(1);
         Self {
@@ -132,12 +133,11 @@ impl Gate {
         }
     }
 
-    /// Whoever waits for a token is sent away, and so is everyone after that.
+    /// Refuses every caller that waits for a token, now and later.
     pub fn close(&self) {
         self.closing.send_replace(true);
     }
 
-    /// How it stands.
     pub fn traffic(&self) -> Traffic {
         let now = Instant::now();
         let mut slowed = lock(&self.slowed);
@@ -151,24 +151,25 @@ impl Gate {
         }
     }
 
-    /// How many calls wait for a token now.
+    /// Returns the number of calls that wait for a token now.
     pub fn waiting(&self) -> usize {
         self.waiting.load(Ordering::Relaxed)
     }
 
-    /// Whether the calls of this merchant are made to wait.
+    /// Returns whether the calls of this merchant have to wait.
     pub fn is_slowed(&self, lane: &str) -> bool {
         let lane = lock(&self.slowed).get(lane).cloned();
         lane.is_some_and(|lane| lock(&lane.bucket).is_slowed(Instant::now()))
     }
 
-    /// How long until every host that does not serve is asked again; nothing if all of them serve.
+    /// Returns the time until every host that does not serve is probed again; zero if all of them
+    /// serve.
     pub fn shut_for(&self) -> Duration {
         let silent = self.silent(Instant::now());
         silent.iter().map(|silent| silent.next).max().unwrap_or(Duration::ZERO)
     }
 
-    /// Whether a host that was away for long serves again since this was asked last.
+    /// Returns whether a host that was away for long serves again, once for each such event.
     pub fn reopened(&self) -> bool {
         self.reopened.swap(0, Ordering::Relaxed) > 0
     }
@@ -194,13 +195,14 @@ impl Gate {
         lane
     }
 
-    /// Whether calls to a host may go out. Whoever hears [`Passage::ProbeFirst`] owes [`Gate::probed`].
+    /// Decides whether calls to a host may go out. A caller that receives [`Passage::ProbeFirst`]
+    /// must call [`Gate::probed`].
     pub(super) fn passage(&self, host: &str) -> Passage {
         let mut breakers = lock(&self.breakers);
         breakers.get_mut(host).map_or(Passage::Free, |breaker| breaker.pass(Instant::now()))
     }
 
-    /// What a probe found.
+    /// Records the result of a probe.
     pub(super) fn probed(&self, host: &str, well: bool, rng: &mut dyn Rng) {
         let mut breakers = lock(&self.breakers);
         if let Some(breaker) = breakers.get_mut(host) {
@@ -208,7 +210,7 @@ impl Gate {
         }
     }
 
-    /// Why a host is shut.
+    /// Returns the reason for withholding a call to a host.
     pub(super) fn shut(&self, host: &str, wait: Duration) -> Shut {
         self.shut.fetch_add(1, Ordering::Relaxed);
         let now = Instant::now();
@@ -252,7 +254,7 @@ impl Lane {
         }
     }
 
-    /// A token at once, where there is no limit.
+    /// Takes a token at once, where there is no limit.
     fn free(&self) -> bool {
         let (mut bucket, now) = (lock(&self.bucket), Instant::now());
         !bucket.is_slowed(now) && bucket.take(now).is_ok()
@@ -265,7 +267,8 @@ impl Lane {
 }
 
 impl Way {
-    /// Takes a token for a change before it is promised, so that no promise waits for one.
+    /// Takes a token for a change before its intent is written, so that no intent waits for a
+    /// token.
     pub(super) async fn prepay(&self) -> Result<(), Shut> {
         self.token().await?;
         self.lane.prepaid.fetch_add(1, Ordering::Relaxed);
@@ -285,7 +288,7 @@ impl Way {
         Ok(Pass { way: self, began: Instant::now(), _permits: (polls, permit) })
     }
 
-    /// A token of the merchant's bucket.
+    /// Takes a token of the merchant's bucket.
     async fn token(&self) -> Result<(), Shut> {
         if self.lane.free() {
             return Ok(());
@@ -302,7 +305,7 @@ impl Way {
         }
     }
 
-    /// Notes that its calls are made to wait.
+    /// Records that calls of this lane have to wait.
     fn slow(&self) {
         lock(&self.gate.slowed).insert(self.lane.name.clone(), self.lane.clone());
     }
@@ -329,7 +332,7 @@ impl Way {
 }
 
 impl Pass<'_> {
-    /// The call has ended so.
+    /// Records the end of the call.
     pub(super) fn leave(self, host: &str, verdict: &Verdict, rng: &mut dyn Rng) {
         let asked = verdict.retry_after_s.map(Duration::from_secs);
         let now = Instant::now();
@@ -346,7 +349,7 @@ impl Pass<'_> {
     }
 }
 
-/// Counts one who waits, as long as it is there.
+/// Counts one waiting caller while the value lives.
 struct Waiting<'a>(&'a AtomicUsize);
 
 impl<'a> Waiting<'a> {
@@ -362,12 +365,12 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// A wait in seconds, and no less.
+/// Returns a wait in seconds, rounded up.
 pub(super) fn whole_seconds(wait: Duration) -> u64 {
     wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0))
 }
 
-/// Nothing is done under these locks that could fail half-way.
+/// No code under these locks can fail half-way.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,8 @@
-//! The values that a call carries and that nothing may repeat: its credential, and what its path, query and body hold.
+//! The values of a call that no answer may repeat: its credential, and the content of its path,
+//! query and body.
 //!
-//! Fields are known by their names on the wire. A field that no table names is taken for personal: only what is listed
-//! as open may be repeated.
+//! Fields are identified by their names on the wire. A field that no table names counts as
+//! personal: only values listed as open may be repeated.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -96,7 +97,7 @@ const SECRETS: &[&str] = &[
     "content",
 ];
 
-/// How private the values of a field are.
+/// The privacy of a field's values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sort {
     Open,
@@ -105,7 +106,7 @@ enum Sort {
     Secret,
 }
 
-/// What an answer to this call must not repeat.
+/// Returns the values that an answer to this call must not repeat.
 pub(super) fn known(call: &Call, authorization: Option<&HeaderValue>) -> Known {
     let mut known = Known::default();
     if let Some(header) =
@@ -126,7 +127,7 @@ pub(super) fn known(call: &Call, authorization: Option<&HeaderValue>) -> Known {
     known
 }
 
-/// A header's credential: a token, or a key in base64.
+/// Hides a header's credential: a token, or a key in base64.
 fn hide_credential(known: &mut Known, header: &str) {
     let Some((_, credential)) = header.split_once(' ') else { return };
     known.hide_secret(credential);
@@ -136,7 +137,7 @@ fn hide_credential(known: &mut Known, header: &str) {
     }
 }
 
-/// Every value of a body; `around` is the sort of the field that holds it.
+/// Hides every value of a body; `around` is the sort of the field that holds it.
 fn hide_all(known: &mut Known, around: Sort, value: &Value) {
     match value {
         Value::Object(fields) => {
@@ -186,7 +187,7 @@ mod tests {
     use crate::api::card::CreateCard;
     use crate::base::outside::ServiceText;
 
-    /// Closes S2: whatever of a request is quoted is taken out, and the service's own words stay.
+    /// Closes S2: quoted parts of a request are removed, and the service's own words stay.
     #[test]
     fn what_a_request_carries_is_known() {
         let body = json!({

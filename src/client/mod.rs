@@ -1,10 +1,16 @@
 //! The only user of reqwest towards the service: a [`Call`] goes in, an [`Outcome`] comes out.
 //!
-//! It exists so that one place decides what an answer, or its absence, proves. It promises: a call that may have
-//! an effect goes out at most once per `send`, with exactly the bytes of its body (again only after a 401 of a tenant
-//! token, which proves that nothing happened); redirects and proxies are never followed; a read is repeated a
-//! bounded number of times; a list is complete or an error. It assumes that the journal already explains every
-//! `send`. It never logs a body, a query or a credential.
+//! One place decides which fact an answer, or its absence, proves. Guarantees:
+//!
+//! - A call that may have an effect goes out at most once per `send`, with exactly the bytes of its
+//!   body. The one exception is a 401 of a tenant token, which proves that nothing happened: then
+//!   the client sends again.
+//! - The client never follows redirects and never uses proxies.
+//! - A read is repeated a bounded number of times.
+//! - A list is complete or an error.
+//!
+//! The client assumes that the journal already explains every `send`. It never logs a body, a query
+//! or a credential.
 
 mod access;
 mod address;
@@ -51,18 +57,18 @@ use classify::Verdict;
 use gate::Way;
 use tenant::Tenant;
 
-/// Where the service is and who we are to it.
+/// The addresses of the service, and our credentials there.
 #[derive(Clone)]
 pub struct Service {
     /// `{base_url}`: https, or http to a loopback IP.
     pub base_url: String,
     /// `{web_url}`; the same rule.
     pub web_url: String,
-    /// How long one call may take, from connecting to the last byte of its answer.
+    /// The time limit of one call, from connecting to the last byte of its answer.
     pub timeout: Duration,
     /// Certificates in PEM that are trusted beside those of the operating system.
     pub ca_file: Option<Vec<u8>>,
-    /// What a tenant token is obtained with; without it, [`Access::Tenant`] is denied.
+    /// The credentials for a tenant token; without them, [`Access::Tenant`] is denied.
     pub partner: Option<Partner>,
     /// Seeds the jitter between the repetitions of a read.
     pub jitter_seed: u64,
@@ -71,9 +77,7 @@ pub struct Service {
 /// The partner application's client credentials (partner-api, POST /oauth/token).
 #[derive(Clone, Debug)]
 pub struct Partner {
-    /// The partner application's ID.
     pub client_id: String,
-    /// Its secret.
     pub client_secret: Secret,
 }
 
@@ -86,15 +90,15 @@ pub struct Client {
     clock: SharedClock,
     tenant: Option<Arc<Tenant>>,
     jitter: Arc<Mutex<ChaCha8Rng>>,
-    /// The way through the gate; without one nothing bounds the calls.
+    /// The route through the gate; without one the calls are unbounded.
     way: Option<Way>,
 }
 
 impl Client {
-    /// A client of `service` over `transport`; `clock` reads dates in `Retry-After`.
+    /// Returns a client of `service` over `transport`; `clock` reads dates in `Retry-After`.
     ///
     /// # Errors
-    /// An address that is none, or plain HTTP to anything but a loopback IP.
+    /// An invalid address, or plain HTTP to anything but a loopback IP.
     pub fn new(
         service: Service,
         transport: Transport,
@@ -111,7 +115,7 @@ impl Client {
         })
     }
 
-    /// The same client for a merchant of another product brand, whose `{web_url}` this is.
+    /// Returns the same client for a merchant of another product brand, with its `{web_url}`.
     ///
     /// # Errors
     /// As [`Client::new`].
@@ -121,13 +125,14 @@ impl Client {
         Ok(other)
     }
 
-    /// `{base_url}`, where a payer's browser finds the service's own fields.
+    /// Returns `{base_url}`, where a payer's browser finds the service's own fields.
     pub fn base_url(&self) -> &str {
         self.addresses.base()
     }
 
-    /// Sends one call once and says what its answer proves. A tenant token that the service refuses is renewed once and
-    /// the call sent again; a credential that cannot be had or does not fit the call is `NotSent`.
+    /// Sends one call once and returns the outcome that its answer proves. A tenant token that the
+    /// service refuses is renewed once and the call sent again. A credential that is missing or
+    /// does not fit the call gives `NotSent`.
     pub async fn send(&self, call: &Call, access: &Access) -> Outcome {
         match self.exchange(call, access).await {
             Ok(verdict) => verdict.outcome,
@@ -135,7 +140,7 @@ impl Client {
         }
     }
 
-    /// As `send`, but a credential that cannot be had stays apart from the answers of the call.
+    /// Works as `send`, but keeps a missing credential apart from the answers of the call.
     async fn exchange(&self, call: &Call, access: &Access) -> Result<Verdict, Denied> {
         if !fits(call.auth, access) {
             return Err(Denied(format!("{} takes another credential", call.endpoint)));
@@ -148,7 +153,7 @@ impl Client {
         }
     }
 
-    /// One request on the wire and its verdict, inside its span.
+    /// Sends one request and returns its verdict, inside its span.
     async fn attempt(&self, call: &Call, authorization: Option<HeaderValue>) -> Verdict {
         let span = debug_span!(
             "call",

@@ -1,4 +1,4 @@
-//! A client's way through the gate: whose calls they are, and the probe that asks whether a host serves again.
+//! A client's route through the gate, and the probe that checks whether a host serves again.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -13,17 +13,19 @@ use crate::api::{Auth, Call, Host, Method};
 use crate::base::outside::Known;
 
 impl Client {
-    /// The same client for the calls of one merchant, or for the partner's own: they pass the gate in that lane.
+    /// Returns the same client for the calls of one merchant, or for the partner's own, in that
+    /// lane of the gate.
     #[must_use]
     pub fn through(&self, gate: &Arc<Gate>, lane: &str, urgency: Urgency) -> Self {
         let way = Way { gate: gate.clone(), lane: gate.lane(lane), urgency };
         Self { way: Some(way), ..self.clone() }
     }
 
-    /// Waits until a change may go to this host, so that it can be promised and sent without a wait in between.
+    /// Waits until a change may go to this host, so that no wait separates its intent from its
+    /// call.
     ///
     /// # Errors
-    /// The host does not serve, or asked to be left alone for long.
+    /// The host does not serve, or requested a long pause.
     pub async fn ready(&self, host: Host) -> Result<(), Shut> {
         let Some(way) = &self.way else { return Ok(()) };
         self.open(way, host).await?;
@@ -38,7 +40,7 @@ impl Client {
         Ok(Some(pass))
     }
 
-    /// Tells the gate how a call ended.
+    /// Reports the end of a call to the gate.
     pub(super) fn leave(&self, call: &Call, pass: Option<Pass<'_>>, verdict: &Verdict) {
         if let Some(pass) = pass {
             let host = self.addresses.host(call.host);
@@ -46,7 +48,7 @@ impl Client {
         }
     }
 
-    /// Whether a host serves, as far as is known; asks it where that is due.
+    /// Checks whether a host serves, as far as is known; probes it where that is due.
     async fn open(&self, way: &Way, host: Host) -> Result<(), Shut> {
         let name = self.addresses.host(host);
         match way.gate.passage(&name) {
@@ -63,8 +65,8 @@ impl Client {
         }
     }
 
-    /// Asks a host for its status, which changes nothing and needs no credential. Any answer of a host that serves
-    /// will do: one that has no such path says so itself (service-facts, 16).
+    /// Requests a host's status, which changes nothing and needs no credential. Any answer of a
+    /// serving host will do: one without such a path says so itself (service-facts, 16).
     async fn probe(&self, host: Host) -> bool {
         let call = Call {
             endpoint: "status.read".to_owned(),

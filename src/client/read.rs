@@ -1,7 +1,7 @@
-//! Reads: repeated when they fail in passing, and lists read to their end.
+//! Reads: repeated after transient failures, and lists read to their end.
 //!
-//! A read has no effect, so doubt about it is settled by reading again; a list that is not complete is
-//! an error, never a shorter list, because absence is proved by what these functions return.
+//! A read has no effect, so doubt about it is settled by reading again. An incomplete list is an
+//! error, never a shorter list, because absence is proved by the results of these functions.
 
 use std::time::Duration;
 
@@ -15,48 +15,45 @@ use crate::base::outside::ServiceText;
 use crate::model::outcome::Outcome;
 use crate::model::service_problem::ServiceProblem;
 
-/// How often a read is tried.
+/// The number of attempts of a read.
 const TRIES_MAX: u32 = 4;
 
-/// The longest wait before the second try; it doubles with each further one.
+/// The longest wait before the second attempt; it doubles with each further one.
 const BACKOFF_FIRST_MS_MAX: u64 = 250;
 
-/// The longest wait before any try.
+/// The longest wait before any attempt.
 const BACKOFF_MS_MAX: u64 = 5_000;
 
-/// The longest wait that the service may ask for; if it asks for more, the read has failed.
+/// The longest wait that the service may request; a longer one fails the read.
 const RETRY_AFTER_S_MAX: u64 = 60;
 
 /// Pages of one list: a million entries.
 const PAGES_MAX: u64 = 10_000;
 
-/// How often a list that shrinks under the reader is read from its start.
+/// The number of passes over a list that shrinks under the reader.
 const PASSES_MAX: u32 = 3;
 
-/// Why there is nothing to read.
+/// The reason why a read gave no value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
-    /// 404: the item, or the path, is not there.
+    /// 404: the item, or the path, does not exist.
     #[error("read what the service does not have")]
     NotFound(ServiceProblem),
     /// Another 4xx.
     #[error("read what the service refuses to show ({0})")]
     Refused(u16, ServiceProblem),
-    /// 401, or a credential that cannot be had.
+    /// 401, or a missing credential.
     #[error("read with a credential that the service does not take")]
     Unauthorised,
-    /// No usable answer, though tried as often as allowed.
+    /// No usable answer after all permitted attempts.
     #[error("reach the service: {reason}")]
     Unreachable {
-        /// What went wrong last.
+        /// The last failure.
         reason: ServiceText,
     },
-    /// The call is not a GET: it might change something, so it was not sent.
+    /// The call is not a GET, so it might change something and was not sent.
     #[error("read by {endpoint}, which is not a read")]
-    NotARead {
-        /// The endpoint's name.
-        endpoint: String,
-    },
+    NotARead { endpoint: String },
 }
 
 impl Client {
@@ -80,8 +77,8 @@ impl Client {
         }
     }
 
-    /// Reads a list to its end. A list that shrank meanwhile may have moved an entry past the reader, so it is read
-    /// from its start.
+    /// Reads a list to its end. A list that shrank meanwhile may have moved an entry past the
+    /// reader, so the list is read from its start.
     pub async fn pages(&self, call: &Call, access: &Access) -> Result<Vec<Value>, ReadError> {
         for _ in 0..PASSES_MAX {
             if let Some(entries) = self.pass(call, access).await? {
@@ -91,7 +88,7 @@ impl Client {
         Err(unreadable("the list kept shrinking while it was read"))
     }
 
-    /// One reading of a list; none if it shrank.
+    /// Reads a list once; `None` if it shrank.
     async fn pass(&self, call: &Call, access: &Access) -> Result<Option<Vec<Value>>, ReadError> {
         let mut entries = Vec::new();
         let mut total_before = 0;
@@ -125,8 +122,8 @@ impl Client {
             .map_err(|_unlike| unreadable("the answer is not a page of a list"))
     }
 
-    /// How long to wait after try number `tries`: full jitter below a doubling limit, and no less than
-    /// the service asked for. None if it asked for too much.
+    /// Returns the wait after attempt number `tries`: full jitter below a doubling limit, on top of
+    /// the service's requested wait. `None` if the requested wait is too long.
     pub(super) fn backoff(&self, tries: u32, retry_after_s: Option<u64>) -> Option<Duration> {
         let asked_s = retry_after_s.unwrap_or(0);
         if asked_s > RETRY_AFTER_S_MAX {
@@ -140,7 +137,7 @@ impl Client {
         Some(Duration::from_secs(asked_s).saturating_add(jitter))
     }
 
-    /// A random number from 0 to `limit`.
+    /// Returns a random number from 0 to `limit`.
     fn below(&self, limit: u64) -> u64 {
         let mut jitter = self.jitter.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         jitter.next_u64().checked_rem(limit.saturating_add(1)).unwrap_or(0)
@@ -153,7 +150,7 @@ struct Passing {
     retry_after_s: Option<u64>,
 }
 
-/// What one try of a read came to.
+/// The result of one attempt of a read.
 enum Read {
     Over(Result<Value, ReadError>),
     Again(Passing),

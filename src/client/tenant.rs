@@ -1,5 +1,6 @@
 //! The partner's own token: obtained by the client credentials grant, kept, and renewed when the
-//! service no longer takes it (partner-api, POST /oauth/token). The answer names no end of life, so a 401 is the only sign.
+//! service no longer accepts it (partner-api, POST /oauth/token). The answer names no end of life,
+//! so a 401 is the only sign.
 
 use tokio::sync::Mutex;
 
@@ -11,25 +12,25 @@ use crate::base::outside::{Known, ServiceText};
 use crate::base::secret::Secret;
 use crate::model::outcome::Outcome;
 
-/// The one token and what it is obtained with.
+/// The one token, and the credentials for it.
 pub(super) struct Tenant {
     partner: Partner,
-    /// Held while a token is fetched, so that many callers cause one fetch.
+    /// Locked while a token is fetched, so that many callers cause one fetch.
     held: Mutex<Option<Held>>,
 }
 
-/// A token and how many came before it.
+/// A token, and the count of its predecessors.
 #[derive(Clone)]
 struct Held {
     number: u64,
     token: Secret,
 }
 
-/// Why there is no token.
+/// The reason why there is no token.
 enum NoToken {
-    /// For good, until the configuration changes.
+    /// Final, until the configuration changes.
     Denied(Denied),
-    /// For now: the token endpoint did not answer well.
+    /// Temporary: the token endpoint gave no good answer.
     Unavailable(Verdict),
 }
 
@@ -38,7 +39,7 @@ impl Tenant {
         Self { partner, held: Mutex::new(None) }
     }
 
-    /// The kept token, unless it is the one numbered `stale`; else a new one.
+    /// Returns the kept token, unless it is the one numbered `stale`; else a new one.
     async fn token(&self, client: &Client, stale: Option<u64>) -> Result<Held, NoToken> {
         let mut held = self.held.lock().await;
         if let Some(kept) = held.as_ref().filter(|kept| Some(kept.number) != stale) {
@@ -66,7 +67,7 @@ impl Tenant {
         }
     }
 
-    /// The client credentials grant of scope `tenant`.
+    /// Builds the client credentials grant of scope `tenant`.
     fn call(&self) -> Result<Call, NoToken> {
         let Partner { client_id, client_secret } = &self.partner;
         serde_json::to_vec(&TokenRequest::tenant(client_id, client_secret.clone()))
@@ -82,8 +83,9 @@ fn unavailable(reason: &str, retry_after_s: Option<u64>) -> NoToken {
 }
 
 impl Client {
-    /// Sends a call with the tenant token; after a 401, once more with a new one. Without a token the
-    /// call is not sent, whatever the token endpoint said: its 401 is no answer to the call.
+    /// Sends a call with the tenant token; after a 401, once more with a new one. Without a token
+    /// the call is not sent, whatever the token endpoint answered: its 401 is no answer to the
+    /// call.
     pub(super) async fn exchange_as_tenant(&self, call: &Call) -> Result<Verdict, Denied> {
         let Some(tenant) = self.tenant.as_deref() else {
             return Err(Denied("no client credentials are configured".to_owned()));

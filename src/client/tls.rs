@@ -1,5 +1,5 @@
-//! The HTTP client as it must be: TLS 1.2 or later, no redirects, no proxies, no retries of its
-//! own, time limits on everything.
+//! Builds the HTTP client: TLS 1.2 or later, no redirects, no proxies, no retries of its own, time
+//! limits on everything.
 
 use std::time::Duration;
 
@@ -7,24 +7,24 @@ use reqwest::{Certificate, redirect, retry, tls};
 
 use super::{ClientError, Service};
 
-/// How long a connection may take to come about. Its running out proves that nothing was sent, so it is shorter than
-/// the time for a whole call.
+/// The time limit of connecting. Exceeding it proves that nothing was sent, so it is shorter than
+/// the limit of a whole call.
 const CONNECT_TIMEOUT_MAX: Duration = Duration::from_secs(10);
 
 /// Idle connections kept: one for each of the calls that run at once.
 const IDLE_CONNECTIONS_MAX: usize = 64;
 
-/// How long an idle connection is kept. Shorter than what servers keep them (5 s is common): a request written
-/// to a connection that the server is closing would be in doubt.
+/// The time for which an idle connection is kept. It is shorter than that of servers (5 s is
+/// common): a request written to a connection that the server is closing would be in doubt.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// Chooses the crypto of every TLS connection of the process; to be called first in `main` and in tests. Calling it
-/// again changes nothing.
+/// Chooses the crypto of every TLS connection of the process; call it first in `main` and in tests.
+/// A second call changes nothing.
 pub fn install_crypto() {
     rustls::crypto::ring::default_provider().install_default().ok();
 }
 
-/// The HTTP client for a service. The crypto must be installed.
+/// Returns the HTTP client for a service. The crypto must be installed.
 pub(super) fn http_client(service: &Service) -> Result<reqwest::Client, ClientError> {
     let builder = reqwest::Client::builder()
         .tls_version_min(tls::Version::TLS_1_2)
@@ -40,7 +40,7 @@ pub(super) fn http_client(service: &Service) -> Result<reqwest::Client, ClientEr
     builder.build().map_err(ClientError::Tls)
 }
 
-/// The certificates of a PEM file; a file without any is an error, not an empty list.
+/// Parses the certificates of a PEM file; a file without any is an error, not an empty list.
 fn authorities(pem: Option<&[u8]>) -> Result<Vec<Certificate>, ClientError> {
     let Some(pem) = pem else {
         return Ok(Vec::new());

@@ -1,8 +1,9 @@
-//! How a request travels: over sockets, or straight into a router of this process.
+//! Transports of requests: over sockets, or straight into a router of this process.
 //!
-//! The in-process form exists because sockets and virtual time do not mix: a year of billing runs in seconds over
-//! it. It sees the same bytes and the same `Host`, keeps the same time limit, and its [`Wire`] can lose a request or
-//! an answer, or stop the caller for ever, where a real wire could.
+//! The in-process form exists because sockets and virtual time do not mix: a year of billing runs
+//! in seconds over it. It carries the same bytes and the same `Host`, and keeps the same time
+//! limit. Its [`Wire`] can lose a request or an answer, or stop the caller for ever, where a real
+//! wire could.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -23,43 +24,41 @@ use super::{ClientError, Service, tls};
 use crate::api::{Call, DroppedAnswer};
 use crate::base::causes::root;
 
-/// The largest answer held, in bytes: a page of 100 transactions is well below 1 MiB.
+/// The largest accepted answer, in bytes: a page of 100 transactions is well below 1 MiB.
 const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// How requests reach the service.
+/// The transport of requests to the service.
 #[derive(Clone)]
 pub enum Transport {
     /// Over sockets; made by [`Transport::http`].
     Http(reqwest::Client),
     /// Into a router of this process, under tokio's time, real or paused.
     InProcess {
-        /// What answers.
         router: Router,
-        /// What happens between us and it.
+        /// The faults between client and router.
         wire: Arc<dyn Wire>,
     },
 }
 
-/// What happens to one call on an in-process wire.
+/// Decides the fate of one call on an in-process wire.
 pub trait Wire: Send + Sync {
-    /// Asked before the request reaches the service.
+    /// Called before the request reaches the service.
     fn before(&self, call: &Call) -> Decision;
-    /// Asked when the service has answered, before the answer reaches us.
+    /// Called when the service has answered, before the answer reaches the client.
     fn after(&self, call: &Call) -> Decision;
 }
 
-/// A wire's decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// Nothing happens.
+    /// The wire delivers.
     Pass,
-    /// The caller stops here for ever, as a process that dies does.
+    /// The caller stops here for ever, as a dying process does.
     Crash,
     /// The request, or the answer, is lost; the caller sees a broken connection.
     Lose,
 }
 
-/// The wire on which nothing happens.
+/// A wire without faults.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Untouched;
 
@@ -74,15 +73,15 @@ impl Wire for Untouched {
 }
 
 impl Transport {
-    /// Sockets to a service, with its certificates and time limits.
+    /// Returns a transport over sockets, with the service's certificates and time limits.
     ///
     /// # Errors
-    /// Certificates that are none, or a machine without any.
+    /// Invalid certificates, or a machine without any.
     pub fn http(service: &Service) -> Result<Self, ClientError> {
         tls::http_client(service).map(Self::Http)
     }
 
-    /// Carries one request there and its answer back, within `limit`.
+    /// Carries one request to the service and its answer back, within `limit`.
     pub(super) async fn carry(
         &self,
         call: &Call,
@@ -137,7 +136,7 @@ async fn over_sockets(
     Ok(Answer { status, retry_after, body })
 }
 
-/// What an error of reqwest proves. Only one from before the request was written proves anything.
+/// Interprets an error of reqwest. Only one from before the request was written proves anything.
 fn failure(error: reqwest::Error) -> Failure {
     let error = error.without_url();
     if error.is_connect() || error.is_builder() {
@@ -168,7 +167,7 @@ async fn in_process(router: Router, request: Request<Vec<u8>>) -> Result<Answer,
     Ok(Answer { status: head.status.as_u16(), retry_after: retry_after(&head.headers), body })
 }
 
-/// The request as a server reads it: the path alone, and the authority in `Host`.
+/// Returns the request as a server reads it: the path alone, and the authority in `Host`.
 fn as_received(request: Request<Vec<u8>>) -> Option<Request<Body>> {
     let (mut head, body) = request.into_parts();
     let host = HeaderValue::from_str(head.uri.authority()?.as_str()).ok()?;

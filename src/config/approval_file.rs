@@ -1,6 +1,6 @@
-//! A file that approves a plan, in a signed commit: what it says, or what is wrong with it and where.
+//! Reads a file that approves a plan, in a signed commit; reports each mistake with its place.
 //!
-//! It is read as `reckon.yaml` is, but holds no variables: what was signed is what counts.
+//! The form is that of `reckon.yaml`, but without variables: the signed text alone counts.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -20,22 +20,22 @@ use crate::spec::lint::{Keep, lint};
 use crate::spec::node::{Node, NodeValue};
 use crate::spec::split::split;
 
-/// How such a file begins.
+/// The head of an approval file.
 const FILE_HEAD: &str = "apiVersion: reckon.dev/v1\nkind: PlanApproval\n";
 
 const KIND: &str = "PlanApproval";
 const KEYS: [&str; 5] = ["apiVersion", "kind", "plan", "ceilings", "expires"];
-/// The characters of a checksum.
+/// Length of a checksum, in characters.
 const CHECKSUM: usize = 64;
 
-/// What an approval file says.
+/// The content of an approval file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApprovalFile {
     /// The checksum of the plan.
     pub plan: String,
-    /// The most that it may move of each currency; none asks nothing.
+    /// The largest amount that the plan may move in each currency; none sets no ceiling.
     pub ceilings: Vec<Money>,
-    /// When the approval ends.
+    /// The end of the approval.
     pub expires: Option<DateTime<Utc>>,
 }
 
@@ -71,7 +71,10 @@ impl FromText for Moment {
 }
 
 impl ApprovalFile {
-    /// Reads the file. `name` is what problems call it. Errors: everything that is wrong, each with its place.
+    /// Parses the file. `name` is the file's name in problems.
+    ///
+    /// # Errors
+    /// Every mistake, each with its place.
     pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Self, Vec<Problem>> {
         let decoded = decode(bytes);
         let source = Source::new(Arc::from(name), Arc::from(decoded.text.as_str()));
@@ -89,7 +92,7 @@ impl ApprovalFile {
         read.filter(|_| good).ok_or(problems)
     }
 
-    /// The text of such a file.
+    /// Returns the text of such a file.
     pub fn text(&self) -> String {
         let Self { plan, ceilings, expires } = self;
         let ceilings: Vec<String> = ceilings.iter().map(|one| format!("\"{one}\"")).collect();
@@ -136,7 +139,7 @@ impl Reader<'_> {
         Some(ApprovalFile { plan, ceilings: ceilings.into_iter().collect::<Option<_>>()?, expires })
     }
 
-    /// A value that stands in the file itself.
+    /// Returns a value that is written in the file itself.
     fn plain<T: FromText>(&mut self, node: &Node) -> Option<T> {
         match self.scalar(node, node.span.clone())? {
             Setting::Literal(value) => Some(value),

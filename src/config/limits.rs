@@ -1,7 +1,8 @@
-//! `policy.limits` and `policy.approvals`: what may move, and what lets more of it past.
+//! `policy.limits` and `policy.approvals`: limits of a plan, and the approvals that let a plan past
+//! them.
 //!
-//! Limits that stand directly beneath `limits` hold for both modes, each counted apart; `live` and `test`
-//! say something else for one of them.
+//! Limits directly beneath `limits` hold for both modes, and each mode is counted apart. `live` and
+//! `test` override single keys for their mode.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -46,7 +47,7 @@ const LIMITS: [&str; 11] = [
 ];
 const APPROVALS: [&str; 4] = ["above", "approvers", "valid_for", "signed"];
 
-/// A value and the line that it stands in.
+/// A value and its line.
 #[derive(Debug, Clone)]
 struct Placed<T> {
     value: T,
@@ -60,7 +61,6 @@ struct Section {
     most: BTreeMap<&'static str, Placed<Setting<u32>>>,
 }
 
-/// `policy.limits`.
 #[derive(Debug, Clone, Default)]
 pub struct Limits {
     both: Section,
@@ -69,18 +69,17 @@ pub struct Limits {
     merchants: BTreeMap<Key, (String, Section)>,
 }
 
-/// `policy.approvals`.
 #[derive(Debug, Clone, Default)]
 pub struct Approvals {
     above: Vec<Setting<Money>>,
     approvers: Option<Setting<u32>>,
     valid_for: Option<Setting<Duration>>,
-    /// Where approvals in signed commits come from; none: they do not count.
+    /// The source of approvals in signed commits; without it they do not count.
     pub signed: Option<SignedSection>,
 }
 
 impl Reader<'_> {
-    /// `policy.limits`.
+    /// Reads `policy.limits`.
     pub(super) fn limits(&mut self, policy: &Node) -> Limits {
         let Some(node) = self.section(policy, "limits", &LIMITS) else { return Limits::default() };
         let both = self.limit_section(node);
@@ -94,7 +93,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The limits of single merchants, by `NAME` or `NAMESPACE/NAME`.
+    /// Reads the limits of single merchants, by `NAME` or `NAMESPACE/NAME`.
     fn merchant_limits(&mut self, limits: &Node) -> BTreeMap<Key, (String, Section)> {
         let Some(entry) = limits.entry("merchants").filter(|entry| !entry.value.is_null()) else {
             return BTreeMap::new();
@@ -130,7 +129,7 @@ impl Reader<'_> {
         Section { amounts, most: most.collect() }
     }
 
-    /// A list of amounts, one for each currency.
+    /// Reads a list of amounts, one for each currency.
     fn amounts(&mut self, node: &Node, name: &str) -> Option<Placed<Vec<Placed<Setting<Money>>>>> {
         let line = self.line(node, name)?;
         let mut value = Vec::new();
@@ -149,13 +148,13 @@ impl Reader<'_> {
         Some(Placed { value, line })
     }
 
-    /// The line of a key that says something.
+    /// Returns the line of a key that has a value.
     fn line(&self, node: &Node, key: &str) -> Option<usize> {
         let entry = node.entry(key).filter(|entry| !entry.value.is_null())?;
         Some(self.source.position(entry.key_span.start).0)
     }
 
-    /// `policy.approvals`.
+    /// Reads `policy.approvals`.
     pub(super) fn approvals(&mut self, policy: &Node) -> Approvals {
         let Some(node) = self.section(policy, "approvals", &APPROVALS) else {
             return Approvals::default();
@@ -171,7 +170,7 @@ impl Reader<'_> {
 }
 
 impl Reader<'_> {
-    /// How many people: one at least.
+    /// Reads the number of approvers, at least one.
     fn people(&mut self, node: &Node) -> Option<Setting<u32>> {
         let found = self.setting::<u32>(node, "approvers");
         if let (Some(Setting::Literal(0)), Some(entry)) = (&found, node.entry("approvers")) {
@@ -183,7 +182,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether two amounts that stand in the file are of one currency.
+/// Returns whether two literal amounts have one currency.
 fn same(one: &Placed<Setting<Money>>, other: &Setting<Money>) -> bool {
     match (&one.value, other) {
         (Setting::Literal(one), Setting::Literal(other)) => one.currency() == other.currency(),
@@ -192,7 +191,10 @@ fn same(one: &Placed<Setting<Money>>, other: &Setting<Money>) -> bool {
 }
 
 impl Config {
-    /// Limits and approvals. Errors: as [`Setting::get`].
+    /// Returns limits and approvals.
+    ///
+    /// # Errors
+    /// As [`Setting::get`].
     pub fn rules(&self, env: &dyn Env) -> Result<Rules, ConfigError> {
         let Policy { amounts: _, limits, approvals, prune: _, scripts: _ } = &self.policy;
         let read = Resolve { file: &self.file, env };
@@ -237,7 +239,7 @@ fn or<T: FromText + Clone>(
     setting.map(|setting| setting.get(env)).transpose()
 }
 
-/// Makes limits of settings.
+/// Turns settings into limits.
 struct Resolve<'a> {
     file: &'a Arc<str>,
     env: &'a dyn Env,

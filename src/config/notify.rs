@@ -1,5 +1,5 @@
-//! `notify`: whom hooks and alerts may tell something, by name. Addresses of chats are secrets: whoever knows one may
-//! write there.
+//! `notify`: the targets of notifications from hooks and alerts, by name. Addresses of chats are
+//! secrets, since anyone who knows one may write there.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,64 +15,61 @@ use crate::spec::node::{Entry, Node, NodeValue};
 const WEB: [&str; 2] = ["url", "type"];
 const TARGET: [&str; 4] = ["url", "type", "mail", "at_least_once"];
 const MAIL: [&str; 7] = ["to", "from", "host", "port", "user", "password", "encryption"];
-/// Stands in `to` for any address.
+/// The entry of `to` that permits any address.
 const ANY: &str = "any";
 const EXAMPLE: &str = "write `{url: {env: NAME}, type: chat}` or `{mail: {to: [ops@example.com], from: \
     billing@example.com, host: smtp.example.com}}`";
 
-/// Every target by its name.
 pub type Notify = BTreeMap<Name, NotifyTarget>;
 
-/// One target.
 #[derive(Debug, Clone)]
 pub enum NotifyTarget {
     /// An address that takes a POST.
     Web {
-        /// The address.
         url: Setting<SecretUrl>,
-        /// What is posted there.
+        /// The form of the posted body.
         form: Setting<WebForm>,
-        /// Whether a notification is sent again after an answer that got lost: the receiver drops repeats by their key.
+        /// True if a notification is sent again after a lost answer; the receiver drops repeats by
+        /// their key.
         at_least_once: Setting<bool>,
     },
     /// Mail by SMTP.
     Mail(Box<MailTarget>),
 }
 
-/// What is posted to a web address.
+/// The form of the body posted to a web address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WebForm {
-    /// The body as JSON: a map as it is, a text as `{"text": …}`.
+    /// The body as JSON: a map unchanged, a text as `{"text": …}`.
     Json,
-    /// `{"text": …}`, as chats take it.
+    /// `{"text": …}`, the form that chats accept.
     Chat,
 }
 
-/// A server that takes mail, and whom it is for.
+/// A mail server, with sender and recipients.
 #[derive(Debug, Clone)]
 pub struct MailTarget {
-    /// Whom it is for, where the notification names nobody.
+    /// The recipients of notifications that name none.
     pub to: Vec<Setting<MailAddress>>,
-    /// Whether a script may name any address, by the word `any` in `to`; else contacts of the event's merchant alone.
+    /// True if a script may name any address, by the word `any` in `to`; otherwise it may name
+    /// contacts of the event's merchant alone.
     pub any: bool,
-    /// Whom it is from.
+    /// The sender.
     pub from: Setting<MailAddress>,
-    /// The server.
     pub host: Setting<String>,
-    /// Its port; 587 by default, 465 with `tls`.
+    /// 587 by default; 465 with `tls`.
     pub port: Option<Setting<u16>>,
-    /// Who we are there.
+    /// The user name at the server.
     pub user: Option<Setting<String>>,
-    /// The password.
     pub password: Option<Setting<Secret>>,
-    /// How the way there is kept secret.
     pub encryption: Setting<Encryption>,
-    /// Whether a mail is sent again after an answer that got lost, under the same Message-ID.
+    /// True if a mail is sent again after a lost answer, under the same Message-ID.
     pub at_least_once: Setting<bool>,
 }
 
 impl NotifyTarget {
-    /// Whether a notification may be sent more than once. A setting that cannot be read says no.
+    /// Returns whether a notification may be sent more than once; false where the setting cannot be
+    /// read.
     pub fn is_at_least_once(&self, env: &dyn Env) -> bool {
         let setting = match self {
             Self::Web { at_least_once, .. } => at_least_once,
@@ -82,14 +79,14 @@ impl NotifyTarget {
     }
 }
 
-/// How the way to a mail server is kept secret.
+/// The encryption of the connection to a mail server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encryption {
-    /// After a word in the open; refused where the server does not.
+    /// Upgraded by `STARTTLS`; refused where the server does not support it.
     Starttls,
-    /// From the first byte on.
+    /// TLS from the first byte on.
     Tls,
-    /// Not at all: for a server at a loopback IP alone.
+    /// None: for a server at a loopback IP alone.
     None,
 }
 
@@ -98,18 +95,17 @@ pub enum Encryption {
 pub struct SecretUrl(Secret);
 
 impl SecretUrl {
-    /// The address; the caller keeps it out of sight.
+    /// Returns the address; the caller keeps it out of logs and messages.
     pub fn expose(&self) -> &str {
         self.0.expose()
     }
 }
 
-/// An address of mail. It is personal: `Debug` does not show it.
+/// A mail address. It is personal: `Debug` does not show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MailAddress(Secret);
 
 impl MailAddress {
-    /// The address.
     pub fn expose(&self) -> &str {
         self.0.expose()
     }
@@ -173,7 +169,7 @@ impl FromText for u16 {
 }
 
 impl Reader<'_> {
-    /// The section.
+    /// Reads the section.
     pub(super) fn notify(&mut self, root: &Node) -> Notify {
         let Some(entry) = root.entry("notify").filter(|entry| !entry.value.is_null()) else {
             return Notify::new();
@@ -189,7 +185,7 @@ impl Reader<'_> {
         }
         let mut targets = Notify::new();
         for entry in entry.value.entries() {
-            // Both are looked at, so that all mistakes are told at once.
+            // Both parts are read, so that all mistakes are reported at once.
             let (name, target) = (self.target_name(entry), self.target(entry));
             targets.extend(name.zip(target));
         }
@@ -295,7 +291,7 @@ impl Reader<'_> {
         })))
     }
 
-    /// `to`: addresses, among them or in their place the word `any`.
+    /// Reads `to`: addresses, the word `any`, or a list that holds both.
     fn recipients(&mut self, node: &Node) -> (Vec<Setting<MailAddress>>, bool) {
         let is_any = |node: &Node| node.text() == Some(ANY);
         if node.entry("to").is_some_and(|entry| is_any(&entry.value)) {

@@ -1,4 +1,4 @@
-//! Reads the lines of `secrets.env`.
+//! Reads the entries of `secrets.env`.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ impl FromText for EnvPattern {
     }
 }
 
-/// Whether a text can be the name of a variable.
+/// Returns whether a text can be the name of a variable.
 pub(super) fn is_variable(name: &str) -> bool {
     let word = |found: char| found.is_ascii_alphanumeric() || found == '_';
     name.chars().all(word) && name.chars().next().is_some_and(|first| !first.is_ascii_digit())

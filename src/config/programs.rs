@@ -1,4 +1,5 @@
-//! `secrets.exec` and `secrets.age`: the programs that give secrets, and what opens sealed ones.
+//! `secrets.exec` and `secrets.age`: the programs that provide secrets, and the identity that opens
+//! sealed ones.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,11 +11,11 @@ use crate::spec::node::{Entry, Node, NodeValue};
 
 const AGE: [&str; 1] = ["file"];
 
-/// What `secrets.exec` calls by a name: a program and its arguments; no shell takes them apart.
+/// The programs of `secrets.exec` by name, each a program and its arguments; no shell splits them.
 pub type Programs = BTreeMap<String, Vec<Setting<String>>>;
 
 impl Reader<'_> {
-    /// `secrets.exec`.
+    /// Reads `secrets.exec`.
     pub(super) fn programs(&mut self, secrets: &Node) -> Programs {
         let Some(entry) = secrets.entry("exec").filter(|entry| !entry.value.is_null()) else {
             return Programs::new();
@@ -28,7 +29,7 @@ impl Reader<'_> {
         programs.map(|entry| (entry.key.clone(), self.program(entry))).collect()
     }
 
-    /// One program: `[PROGRAM, ARGUMENT …]`.
+    /// Reads one program: `[PROGRAM, ARGUMENT …]`.
     fn program(&mut self, entry: &Entry) -> Vec<Setting<String>> {
         if !is_program(&entry.key) {
             let message = format!("`{}` cannot be the name of a program", entry.key);
@@ -44,7 +45,7 @@ impl Reader<'_> {
         items.iter().filter_map(|item| self.scalar(item, item.span.clone())).collect()
     }
 
-    /// `secrets.age`: the file of the identity.
+    /// Reads `secrets.age`: the file of the identity.
     pub(super) fn identity(&mut self, secrets: &Node) -> Option<Setting<PathBuf>> {
         let node = self.section(secrets, "age", &AGE)?;
         if node.entry("file").is_none_or(|entry| entry.value.is_null()) {

@@ -1,4 +1,4 @@
-//! `policy.prune`: the guards of removals, each value with the line that it stands on.
+//! `policy.prune`: the guards of removals, each value with its line.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::spec::node::Node;
 
 const KEYS: [&str; 4] = ["percent", "empty", "renames", "delay"];
 
-/// The section; what it does not say is the guards' own default.
+/// The section; a missing key has the guards' own default.
 #[derive(Debug, Clone, Default)]
 pub struct PruneSection {
     percent: Option<Placed<Percent>>,
@@ -20,18 +20,18 @@ pub struct PruneSection {
     delay: Option<Placed<Duration>>,
 }
 
-/// A setting and where it stands.
+/// A setting and its place, as `FILE:LINE`.
 #[derive(Debug, Clone)]
 struct Placed<T> {
     setting: Setting<T>,
     set_at: String,
 }
 
-/// A share of a hundred.
+/// A whole number of per cent, from 0 to 100.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Percent(u32);
 
-/// What a guard does.
+/// The effect of a guard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Guard {
     Refuse,
@@ -71,7 +71,10 @@ impl<T: FromText + Clone> Placed<T> {
 }
 
 impl PruneSection {
-    /// The guards. Errors: as [`Setting::get`].
+    /// Returns the guards.
+    ///
+    /// # Errors
+    /// As [`Setting::get`].
     pub fn get(&self, env: &dyn Env) -> Result<Prune, ConfigError> {
         let Self { percent, empty, renames, delay } = self;
         let mut prune = Prune::default();

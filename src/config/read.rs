@@ -1,4 +1,4 @@
-//! The bytes of the file → [`Config`], or what is wrong with them.
+//! Turns the bytes of the file into [`Config`], or into its problems.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -54,7 +54,7 @@ pub(super) fn parse(name: &str, dir: &Path, bytes: Vec<u8>) -> Result<Config, Br
     }
 }
 
-/// The bytes that must not show, and their texts.
+/// Returns the ranges to mask, and their texts.
 fn private(source: &Source) -> (Vec<Range<usize>>, Vec<String>) {
     let rules = Rules::flat(PRIVATE);
     let (mut hidden, mut words) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! How one scalar, list or mapping of the file is taken, whatever it means.
+//! Reads single scalars, lists and mappings of the file, independent of their meaning.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use crate::spec::finding::Finding;
 use crate::spec::lines::Source;
 use crate::spec::node::{Entry, Node, NodeValue};
 
-/// Walks the file's tree; what is wrong gathers in `findings`.
+/// Walks the file's tree; problems gather in `findings`.
 pub(super) struct Reader<'a> {
     pub(super) source: &'a Source,
     pub(super) dir: Arc<Path>,
@@ -40,7 +40,7 @@ impl Reader<'_> {
         self.setting(root, key).unwrap_or_else(|| Setting::Literal(self.dir.join(default)))
     }
 
-    /// A mapping of the file with its known keys; left out or nothing is `None`.
+    /// Returns a mapping and reports its unknown keys; `None` where the key is missing or null.
     pub(super) fn section<'n>(
         &mut self,
         parent: &'n Node,
@@ -126,7 +126,7 @@ impl Reader<'_> {
     }
 }
 
-/// What is underlined for an entry's value: a block beneath its key is named by the key.
+/// Returns the range to underline for an entry's value: the key for a block beneath its key.
 fn shown(entry: &Entry) -> Range<usize> {
     let block = entry.value.span.start > entry.key_span.end.saturating_add(2)
         && !matches!(entry.value.value, NodeValue::Scalar { .. });

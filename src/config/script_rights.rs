@@ -1,4 +1,5 @@
-//! `policy.scripts`: the rights of scripts, as a list of powers or as powers with the merchants that they are opened for.
+//! `policy.scripts`: the rights of scripts, as a list of powers, or as powers with the merchants
+//! for which they are opened.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,17 +13,16 @@ use crate::policy::{Power, Rights, Whose};
 use crate::spec::node::{Node, NodeValue};
 
 const SECTION: [&str; 1] = ["allow"];
-/// Stands for every merchant.
+/// The word for every merchant.
 const ALL: &str = "all";
 const EXAMPLE: &str = "write `allow: [refund, mail]`, or `allow: {refund: [acme], mail: all}`";
 
-/// `policy.scripts`.
 #[derive(Debug, Clone, Default)]
 pub struct ScriptRights {
     powers: Vec<(Setting<Power>, Opened)>,
 }
 
-/// The merchants that a power is opened for.
+/// The merchants for which a power is opened.
 #[derive(Debug, Clone)]
 enum Opened {
     All(Option<Setting<Everyone>>),
@@ -64,7 +64,7 @@ impl FromText for MerchantKey {
 }
 
 impl ScriptRights {
-    /// The rights with every setting read.
+    /// Returns the rights with every setting read.
     ///
     /// # Errors
     /// A variable is unset, or does not fit.
@@ -87,7 +87,7 @@ impl ScriptRights {
 }
 
 impl Reader<'_> {
-    /// `policy.scripts`.
+    /// Reads `policy.scripts`.
     pub(super) fn script_rights(&mut self, policy: &Node) -> ScriptRights {
         let Some(node) = self.section(policy, "scripts", &SECTION) else {
             return ScriptRights::default();

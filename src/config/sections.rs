@@ -1,4 +1,4 @@
-//! Which keys the file has, and what each means.
+//! Lists the keys of the file and reads each section.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;

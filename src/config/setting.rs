@@ -4,9 +4,9 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Where variables come from.
+/// The source of variables.
 pub trait Env {
-    /// The variable's text; `None` where it is unset or no UTF-8.
+    /// Returns the variable's text; `None` where it is unset or not UTF-8.
     fn var(&self, name: &str) -> Option<String>;
 }
 
@@ -27,63 +27,60 @@ impl Env for ProcessEnv {
     }
 }
 
-/// Why a text does not fit. Neither field holds the text of a secret.
+/// The reason why a text does not fit. Neither field holds the text of a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wrong {
-    /// What is wrong.
     pub message: String,
-    /// What to write instead.
+    /// The text to write instead.
     pub help: String,
 }
 
 impl Wrong {
-    /// Joins the two.
     pub fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { message: message.into(), help: help.into() }
     }
 }
 
-/// A value that stands as one scalar in the file, or in a variable.
+/// A value written as one scalar in the file, or in a variable.
 pub trait FromText: Sized {
-    /// Reads it; relative paths start at `dir`. Errors: it does not fit.
+    /// Parses a text; relative paths start at `dir`.
+    ///
+    /// # Errors
+    /// The text does not fit.
     fn from_text(text: &str, dir: &Path) -> Result<Self, Wrong>;
 }
 
-/// Why a setting has no value.
+/// The reason why a setting has no value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// Exit code 4.
     #[error("the variable `{variable}`, which {file}:{line} names, is not set")]
     Unset {
-        /// Its name.
         variable: String,
-        /// The file that names it.
+        /// The file that names the variable.
         file: Arc<str>,
-        /// The line there, from 1.
+        /// The line in that file, from 1.
         line: usize,
     },
-    /// Exit code 4. The variable's text is not told.
+    /// Exit code 4. The variable's text is not shown.
     #[error(
         "the variable `{variable}`, which {file}:{line} names, does not fit: {message}; {help}"
     )]
     Unfit {
-        /// Its name.
         variable: String,
-        /// The file that names it.
+        /// The file that names the variable.
         file: Arc<str>,
-        /// The line there, from 1.
+        /// The line in that file, from 1.
         line: usize,
-        /// What is wrong.
         message: String,
-        /// What to write instead.
+        /// The text to write instead.
         help: String,
     },
-    /// Exit code 1: the command needs what the file does not say.
+    /// Exit code 1: the file lacks a field that the command needs.
     #[error("`{path}` is missing in {file}")]
     Missing {
-        /// The field.
+        /// The path of the field.
         path: &'static str,
-        /// The file.
         file: Arc<str>,
     },
 }
@@ -91,22 +88,21 @@ pub enum ConfigError {
 /// One scalar of the file.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Setting<T> {
-    /// It stands there, or is the default.
+    /// Written in the file, or the default.
     Literal(T),
-    /// It stands in a variable, read at first use.
+    /// Held by a variable, read at first use.
     Env(Variable),
 }
 
-/// A reference to a variable, and where it stands.
+/// A reference to a variable, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variable {
-    /// Its name.
     pub name: String,
-    /// The file that names it.
+    /// The file that names the variable.
     pub file: Arc<str>,
-    /// The line there, from 1.
+    /// The line in that file, from 1.
     pub line: usize,
-    /// Where relative paths start.
+    /// The folder from which relative paths start.
     pub dir: Arc<Path>,
 }
 
@@ -120,7 +116,10 @@ impl<T: fmt::Debug> fmt::Debug for Setting<T> {
 }
 
 impl<T: FromText + Clone> Setting<T> {
-    /// The value. Errors: its variable is unset, or does not fit.
+    /// Returns the value.
+    ///
+    /// # Errors
+    /// The variable is unset, or does not fit.
     pub fn get(&self, env: &dyn Env) -> Result<T, ConfigError> {
         match self {
             Self::Literal(value) => Ok(value.clone()),

@@ -1,4 +1,4 @@
-//! `policy.approvals.signed`: where approvals in signed commits come from, and who may sign them.
+//! `policy.approvals.signed`: the source of approvals in signed commits, and their allowed signers.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,6 @@ use crate::spec::node::Node;
 
 const KEYS: [&str; 3] = ["folder", "signers", "authors"];
 
-/// The section.
 #[derive(Debug, Clone)]
 pub struct SignedSection {
     folder: Option<Setting<PathBuf>>,
@@ -18,26 +17,25 @@ pub struct SignedSection {
     place: String,
 }
 
-/// How it is known who wrote a document.
+/// The way to identify the author of a document.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Authors {
     /// By the signatures of the commits that changed it.
     #[default]
     Signed,
-    /// By the names in those commits, which anybody can write.
+    /// By the names in those commits, which anyone can write.
     Named,
 }
 
-/// What the operator said of approvals in signed commits.
+/// The operator's rules for approvals in signed commits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignedRules {
     /// The folder of the approvals; none: `approvals` beside the specs.
     pub folder: Option<PathBuf>,
     /// The file of allowed signers, in the form of `ssh-keygen`.
     pub signers: PathBuf,
-    /// How it is known who wrote a document.
     pub authors: Authors,
-    /// Where the section names the signers, such as `reckon.yaml:14`.
+    /// The place where the section names the signers, such as `reckon.yaml:14`.
     pub place: String,
 }
 
@@ -55,7 +53,10 @@ impl FromText for Authors {
 }
 
 impl SignedSection {
-    /// The rules. Errors: as [`Setting::get`]. None: the file has a mistake that is told elsewhere.
+    /// Returns the rules, or `None` where the section has a mistake that is reported elsewhere.
+    ///
+    /// # Errors
+    /// As [`Setting::get`].
     pub fn get(&self, env: &dyn Env) -> Result<Option<SignedRules>, ConfigError> {
         let Some(signers) = &self.signers else { return Ok(None) };
         let authors = self.authors.as_ref().map(|authors| authors.get(env)).transpose()?;
@@ -69,7 +70,7 @@ impl SignedSection {
 }
 
 impl Reader<'_> {
-    /// `policy.approvals.signed`.
+    /// Reads `policy.approvals.signed`.
     pub(super) fn signed(&mut self, approvals: &Node) -> Option<SignedSection> {
         let node = self.section(approvals, "signed", &KEYS)?;
         let place = node.entry("signers").map_or(node.span.start, |entry| entry.key_span.start);

@@ -1,4 +1,4 @@
-//! `store`: when the state is compacted, and how long its history is kept.
+//! `store`: the time of compaction, and the retention of the state's history.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,12 +9,11 @@ use crate::spec::node::Node;
 
 const STORE: [&str; 2] = ["compact", "archive"];
 
-/// `store`: what becomes of what the state holds twice.
+/// `store`: compaction, and the retention of records that a compaction replaced.
 #[derive(Debug, Clone)]
 pub struct Store {
-    /// When the daemon compacts.
     pub compact: Setting<When>,
-    /// What becomes of records that a compaction replaced; none: as long as events are kept.
+    /// The retention of records that a compaction replaced; none: that of events.
     pub archive: Option<Setting<Archived>>,
 }
 
@@ -24,28 +23,29 @@ impl Default for Store {
     }
 }
 
-/// When the daemon compacts.
+/// The time at which the daemon compacts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
-    /// When the journal holds much more than what is known.
+    /// When the journal holds much more than the fold.
     Auto,
-    /// When `store compact` says so.
+    /// When `store compact` is called.
     Never,
 }
 
-/// What becomes of records that a compaction replaced.
+/// The retention of records that a compaction replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Archived {
-    /// They are kept for ever.
+    /// Kept for ever.
     Keep,
-    /// They are kept so long at least.
+    /// Kept for at least this time.
     For(Duration),
-    /// They are dropped at once.
+    /// Dropped at once.
     Drop,
 }
 
 impl Store {
-    /// What becomes of records that a compaction replaced: they are kept no shorter than events are.
+    /// Returns the retention of records that a compaction replaced. A time is never shorter than
+    /// that of events.
     ///
     /// # Errors
     /// A variable cannot be read.

@@ -9,7 +9,7 @@ fn parse(body: &str) -> Result<Config, Broken> {
     Config::parse("reckon.yaml", Path::new("/work"), format!("{HEAD}{body}").into_bytes())
 }
 
-/// `line:column+length code` of every problem.
+/// Checks `line:column+length code` of every problem.
 fn check(body: &str, expect: &[&str]) {
     let problems = parse(body).map_or_else(|broken| broken.problems, |config| config.warnings);
     let places = problems.iter().map(|problem| {

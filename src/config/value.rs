@@ -1,4 +1,4 @@
-//! The sorts of values that settings have.
+//! Types of the values of settings.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::model::manifest::OnDoubt;
 
 const VAULT_KEY_BYTES: usize = 32;
 
-/// How amounts may be written in specs.
+/// The accepted forms of amounts in manifests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Amounts {
     /// `"125.00 USD"` only.
@@ -31,7 +31,6 @@ pub enum Amounts {
 pub struct HttpUrl(String);
 
 impl HttpUrl {
-    /// The address.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -42,7 +41,7 @@ impl HttpUrl {
 pub struct VaultKey(SecretBytes);
 
 impl VaultKey {
-    /// The bytes; the caller keeps them out of sight.
+    /// Returns the bytes; the caller keeps them out of logs and messages.
     pub fn expose(&self) -> &[u8] {
         self.0.expose()
     }

@@ -1,4 +1,4 @@
-//! `webhooks` and `trusted_proxies`: whose posts are heard, and how many.
+//! `webhooks` and `trusted_proxies`: the networks whose posts are accepted, and their rate.
 
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -11,32 +11,36 @@ use crate::config::setting::{ConfigError, Env, FromText, Setting, Wrong};
 use crate::spec::node::Node;
 
 const WEBHOOKS: [&str; 4] = ["gateway", "partner", "rate", "burst"];
-/// Posts that one address takes in a second where the file does not say: at 256 kB each that is what a disk can keep.
+/// Default of posts a second that one address accepts. At 256 kB each, a disk can keep up with
+/// them.
 const RATE_DEFAULT: NonZeroU32 = match NonZeroU32::new(200) {
     Some(rate) => rate,
     None => NonZeroU32::MAX,
 };
-/// Seconds of posts that one address takes at once where the file does not say.
+/// Default burst of one address, in seconds of its rate.
 const BURST_SECONDS: NonZeroU32 = match NonZeroU32::new(5) {
     Some(seconds) => seconds,
     None => NonZeroU32::MIN,
 };
 
-/// `webhooks`: which posts are heard at the addresses that face the world.
+/// `webhooks`: the posts accepted at the addresses that face the world.
 #[derive(Debug, Clone)]
 pub struct Webhooks {
-    /// The networks that merchants' events come from; none: from anywhere.
+    /// The networks from which merchants' events are accepted; none: from anywhere.
     pub gateway: Vec<Setting<IpNet>>,
-    /// The networks that the partner's notifications come from; none: from anywhere.
+    /// The networks from which the partner's webhooks are accepted; none: from anywhere.
     pub partner: Vec<Setting<IpNet>>,
-    /// Posts that one address takes in a second.
+    /// Posts a second that one address accepts.
     pub rate: Setting<NonZeroU32>,
-    /// Posts that one address takes at once; none: those of five seconds.
+    /// Posts that one address accepts at once; none: five seconds of `rate`.
     pub burst: Option<Setting<NonZeroU32>>,
 }
 
 impl Webhooks {
-    /// Posts that one address takes in a second, and at once. Errors: a variable that is not set, or holds something else.
+    /// Returns the posts that one address accepts a second, and at once.
+    ///
+    /// # Errors
+    /// A variable is unset, or does not fit.
     pub fn rates(&self, env: &dyn Env) -> Result<(NonZeroU32, NonZeroU32), ConfigError> {
         let rate = self.rate.get(env)?;
         let burst = self.burst.as_ref().map(|burst| burst.get(env)).transpose()?;
@@ -63,7 +67,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A list of networks.
+    /// Reads a list of networks.
     pub(super) fn networks(&mut self, parent: &Node, key: &str) -> Vec<Setting<IpNet>> {
         let items = self.items(parent, key);
         items.iter().filter_map(|one| self.scalar(one, one.span.clone())).collect()

@@ -1,5 +1,5 @@
-//! Taking several objects over, one after the other: each is a record of its own, so that what ended halfway is
-//! simply said once more.
+//! Imports several objects, one after the other. Each import is a record of its own, so an
+//! interrupted request can simply be repeated.
 
 use std::time::Duration;
 
@@ -9,13 +9,16 @@ use super::{Control, ControlError, Response};
 use crate::engine::{Event, Reply};
 use crate::model::adoption::{Adopted, Adopting, Taken};
 
-/// So often something that is under way is waited for.
+/// Largest number of retries while something is under way.
 const TRIES_MAX: u32 = 200;
-/// Each time so long.
+/// Pause between two retries.
 const WAIT: Duration = Duration::from_millis(25);
 
 impl Control {
-    /// Looks at the tree again, then takes these over. Errors: the engine ended.
+    /// Reads the tree again, then imports these objects.
+    ///
+    /// # Errors
+    /// The engine ended.
     pub(super) async fn import_all(&self, all: Vec<Adopting>, actor: &str) -> Response {
         self.verify().await?;
         let mut told = Vec::with_capacity(all.len());
@@ -25,7 +28,7 @@ impl Control {
         Ok(Reply::AllAdopted(told))
     }
 
-    /// Takes one over; what is under way for its merchant is waited for.
+    /// Imports one object; waits while something is under way for its merchant.
     async fn import_patiently(
         &self,
         asked: Adopting,

@@ -1,4 +1,4 @@
-//! A payer's page, and the token that comes of it.
+//! The payer's page and the token that it produces.
 
 use tokio::sync::oneshot;
 
@@ -6,7 +6,10 @@ use super::{Control, ControlError, Response};
 use crate::engine::{Attaching, Bringing, Event, Intake, IntakeLink, Payer};
 
 impl Control {
-    /// What a payer's link leads to; nothing changes by it. Errors: the engine ended.
+    /// Returns the state of a payer's link; changes nothing.
+    ///
+    /// # Errors
+    /// The engine ended.
     pub async fn intake(&self, link: IntakeLink) -> Result<Intake, ControlError> {
         let (reply, answer) = oneshot::channel();
         let event = Event::Payer(Payer::Look(link, reply));
@@ -14,8 +17,11 @@ impl Control {
         answer.await.map_err(|_| ControlError::stopped())
     }
 
-    /// Hands over a token in the name of this actor, through a payer's link or without one; returns once it is on
-    /// disk, or with why it is not taken. Errors: the engine ended.
+    /// Submits a token in the name of this actor, through a payer's link or without one. Returns
+    /// once the token is on disk, or with the reason of its refusal.
+    ///
+    /// # Errors
+    /// The engine ended.
     pub async fn attach(
         &self,
         attaching: Attaching,

@@ -1,7 +1,8 @@
-//! Looks at what a daemon has beside its engine: its files, its journal, another tree in the place of its own.
+//! Queries about data that a daemon has beside its engine: its files, its journal, or another tree
+//! in place of its own.
 //!
-//! Who works from another machine has no state and no key. What a command there needs of them is told by the
-//! process that has them; nothing is changed by it.
+//! A client on another machine has neither state nor key. The daemon's process answers such queries
+//! for the client's commands; a query changes nothing.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,46 +16,45 @@ use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::engine::{Question, Terms};
 
-/// What is looked at.
+/// A query for the daemon's local data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Look {
-    /// What the engine would answer about its plan if its tree were this one.
+    /// The engine's answer to a question about its plan, for this tree instead of its own.
     Of(SentTree, Question),
-    /// Whether the daemon's tree is this one: a [`Differences`].
+    /// Comparison of the daemon's tree with this one; answers [`Differences`].
     Compare(Contents),
-    /// Why something is as it is; null if the journal does not know it.
+    /// The reason of a present state, from the journal; null if the journal does not know it.
     Why {
         /// An id, a mark, an intent or a resource.
         what: String,
-        /// Whether the whole journal is verified.
+        /// True if the whole journal is to be verified.
         verify: bool,
     },
-    /// The events that were told since then, as scripts see them, and what came of them.
+    /// The events verified since this time, as scripts see them, and their results.
     Past(DateTime<Utc>),
-    /// The addresses that are given to the service and to applicants: secrets.
+    /// The addresses that the service and applicants are given: secrets.
     Urls,
-    /// A payer's link for a saved method, made for this, good for so many days: a secret.
+    /// A payer's link for a saved method, made for these terms: a secret.
     Intake {
-        /// The saved method.
         key: Key,
-        /// What it is good for.
         terms: Terms,
-        /// The days.
+        /// Days for which the link is valid.
         days: u16,
     },
 }
 
-/// A tree of specs on its way. `Debug` shows how much it is: documents may hold personal values.
+/// A tree of specs to be sent. `Debug` shows only its size: documents may hold personal values.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SentTree {
-    /// What stands before the paths of its files in reports.
+    /// Prefix of the paths of its files in reports.
     pub prefix: String,
-    /// The commit that is checked out, where there is one.
+    /// The checked-out commit, if there is one.
     pub commit: Option<String>,
     /// The files of specs, by their paths below the folder.
     pub files: BTreeMap<String, String>,
-    /// The files that documents name, by their paths below their own folder; `None`: those of the daemon count.
+    /// The files that documents name, by their paths below their own folder; `None`: the daemon's
+    /// files count.
     pub attached: Option<BTreeMap<String, SentFile>>,
 }
 
@@ -64,16 +64,16 @@ impl fmt::Debug for SentTree {
     }
 }
 
-/// What is known of a file that documents name. Its content stays where it is.
+/// Size and digest of a file that documents name. The content is not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SentFile {
-    /// Bytes.
+    /// In bytes.
     pub size: u64,
-    /// SHA-256 of its content.
+    /// SHA-256 of the content.
     pub sha256: Digest,
 }
 
-/// What the files of a tree hold: a SHA-256 for each path.
+/// SHA-256 of every file of a tree, by path.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Contents {
     /// The files of specs.
@@ -82,25 +82,25 @@ pub struct Contents {
     pub attached: BTreeMap<String, Digest>,
 }
 
-/// How the daemon's tree differs from the one that was compared with it.
+/// Differences between the daemon's tree and the one compared with it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Differences {
-    /// The commit that the daemon has checked out, where there is one.
+    /// The commit that the daemon has checked out, if there is one.
     pub commit: Option<String>,
-    /// Files that only the other one has.
+    /// Files that only the other tree has.
     pub missing: Vec<String>,
     /// Files that only the daemon has.
     pub more: Vec<String>,
-    /// Files that hold something else.
+    /// Files with different content.
     pub changed: Vec<String>,
-    /// Files that documents name, and that are missing or hold something else.
+    /// Files that documents name and that are missing or have different content.
     pub attached: Vec<String>,
-    /// What stands in the way of seeing all of the daemon's tree.
+    /// The obstacle to seeing all of the daemon's tree, if there is one.
     pub trouble: Option<String>,
 }
 
 impl Contents {
-    /// How this tree differs from another one.
+    /// Compares this tree with another one.
     pub fn differences(&self, other: &Self) -> Differences {
         let only = |these: &Self, those: &Self| -> Vec<String> {
             these.files.keys().filter(|path| !those.files.contains_key(*path)).cloned().collect()
@@ -122,7 +122,7 @@ impl Contents {
 }
 
 impl Differences {
-    /// Whether the trees are the same.
+    /// Returns true if the trees are equal.
     pub fn is_none(&self) -> bool {
         let Self { commit: _, missing, more, changed, attached, trouble } = self;
         let files = [missing, more, changed, attached];
@@ -130,14 +130,14 @@ impl Differences {
     }
 }
 
-/// Whoever can look.
+/// A source of answers to local queries.
 pub trait Desk: fmt::Debug + Send + Sync {
-    /// Looks. It may take its time: it is called where that keeps nobody waiting.
+    /// Answers a query. It may block: it is called on a thread where blocking delays no other work.
     fn look(&self, look: Look) -> Response;
 }
 
 impl Look {
-    /// Whether what it tells is a secret.
+    /// Returns true if the answer is a secret.
     pub fn is_secret(&self) -> bool {
         match self {
             // Events hold names and addresses.
@@ -148,12 +148,15 @@ impl Look {
 }
 
 impl Control {
-    /// From now on this desk answers looks; the first one stays.
+    /// Sets the desk that answers queries; only the first call has an effect.
     pub fn seat(&self, desk: Arc<dyn Desk>) {
         self.desk.get_or_init(|| desk);
     }
 
-    /// Has something looked at. Errors: what the desk says, or nobody can look yet.
+    /// Answers a local query.
+    ///
+    /// # Errors
+    /// The desk's error, or no desk is set yet.
     pub async fn look(&self, look: Look) -> Response {
         let Some(desk) = self.desk.get().cloned() else { return Err(empty()) };
         let looked = tokio::task::spawn_blocking(move || desk.look(look)).await;

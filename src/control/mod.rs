@@ -1,8 +1,8 @@
-//! The requests of people and programs, whatever carries them.
+//! The requests of people and programs, independent of their transport.
 //!
-//! One door to the engine: the socket, HTTP and the command line all ask through [`Control`], so
-//! that an answer does not depend on the way it came. A transport adds who asks and how the bytes
-//! travel, and decides nothing.
+//! The socket, HTTP and the command line all reach the engine through [`Control`], so an answer
+//! does not depend on its transport. A transport adds the actor and the encoding, and decides
+//! nothing.
 
 mod adopting;
 mod attaching;
@@ -36,82 +36,83 @@ use look::{Desk, Look};
 
 pub use posts::{Answered, Posts};
 
-/// What can be requested: one JSON object, such as `{"ask":"plan"}`.
+/// A request: one JSON object, such as `{"ask":"plan"}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Request {
-    /// An answer from what the engine knows.
+    /// Answers a question from the engine's state.
     Ask(Question),
-    /// A person approves just this live binding.
+    /// Approves exactly this live authorisation.
     Approve(Box<LiveBinding>),
-    /// A change that no document stands for.
+    /// Performs a change that no document describes.
     Act(Box<Action>),
-    /// How an intent is to be settled.
+    /// Settles an intent as a person decides.
     Resolve(IntentId, Said),
-    /// A person approves the plan of this checksum; who it is, the door says.
+    /// Approves the plan of this checksum; the transport supplies the actor.
     ApprovePlan(Box<ApprovingPlan>),
-    /// A person says that removals are meant.
+    /// Allows removals.
     Allow(Allowing),
-    /// The plan, once every file's content was read again: `"verify"`.
+    /// Answers the plan after the content of every file was read again: `"verify"`.
     Verify,
-    /// The plan, once everything that the service shows was looked at: `"refresh"`.
+    /// Answers the plan after a full sweep of the service: `"refresh"`.
     Refresh,
-    /// The portal link of this invoice: a secret.
+    /// Answers the portal link of this invoice: a secret.
     Link(Key),
-    /// A person suspends or resumes something.
+    /// Suspends or resumes a resource.
     Pause(Box<Pause>),
-    /// A person's word that nothing was sent for these since the backup; none: for any.
+    /// Records what was sent for these resources since the backup, or that nothing was; no
+    /// resources: for any.
     Release(Releasing),
-    /// A look at what the process has beside the engine.
+    /// Answers from the local data beside the engine.
     Look(Box<Look>),
-    /// An object of the service is taken over for a document.
+    /// Imports an object of the service for a document.
     Import(Box<Adopting>),
-    /// What a merchant has, object by object.
+    /// Lists a merchant's objects.
     Inventory(Inventory),
-    /// What the service answers to a read.
+    /// Answers the service's response to a read.
     Show(Box<Showing>),
-    /// The tree is looked at again, and these are taken over, one after the other.
+    /// Reads the tree again and imports these objects, one after the other.
     ImportAll(Vec<Adopting>),
-    /// The hooks of this event that failed for good are run again.
+    /// Runs the hooks of this event again that failed for good.
     Replay(String),
-    /// A resource, or an object with a mark of ours, is let go.
+    /// Forgets a resource, or an object that carries a mark of ours.
     Forget(Forgetting),
-    /// A one-time token is brought for a saved method.
+    /// Submits a one-time token for a saved method.
     Attach(Attaching),
-    /// Addresses that the service was given are exchanged.
+    /// Rotates addresses that the service was given.
     Rotate(Rotating),
-    /// Lists of events are read again.
+    /// Reads lists of events again.
     Recover(Recovering),
-    /// A person has seen what became of the hooks of this event.
+    /// Acknowledges the failed hooks of this event.
     Dismiss(String),
-    /// A person has looked after what an intent made again, for this reason.
+    /// Acknowledges the object that an intent may have created twice, for this reason.
     DismissOrphan(IntentId, String),
-    /// An absent script is let go.
+    /// Forgets an absent script.
     ForgetScript(String),
-    /// The state is compacted.
+    /// Compacts the state.
     Compact {
-        /// Its history is dropped.
+        /// True if the history is dropped.
         drop_history: bool,
     },
-    /// The key of the state is exchanged; only over the socket of the daemon's own machine.
+    /// Changes the state's key; only over the socket of the daemon's own machine.
     Rekey {
-        /// The file of the new key on that machine; none: the daemon makes it.
+        /// File of the new key on that machine; `None`: the daemon makes one.
         new_key_file: Option<PathBuf>,
     },
 }
 
-/// What comes back: `{"Ok": …}` or `{"Err": {code, message, help}}`.
+/// The response: `{"Ok": …}` or `{"Err": {code, message, help}}`.
 pub type Response = Result<Reply, ControlError>;
 
-/// Why a request has no answer.
+/// The reason why a request has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
 pub struct ControlError {
-    /// A word for programs: one of the constants of this type.
+    /// Machine-readable code: one of the constants of this type.
     pub code: String,
-    /// What happened.
+    /// Message for people.
     pub message: String,
-    /// What to do.
+    /// Remedy: the action or the command.
     pub help: String,
 }
 
@@ -120,23 +121,23 @@ impl ControlError {
     pub const STOPPED: &str = "engine_stopped";
     /// The request cannot be read.
     pub const BAD_REQUEST: &str = "bad_request";
-    /// The request has too many bytes.
+    /// The request exceeds the size limit.
     pub const TOO_LONG: &str = "request_too_long";
-    /// Too many ask at once.
+    /// Too many clients ask at once.
     pub const BUSY: &str = "too_many_connections";
-    /// Who asks may not.
+    /// The peer has no permission.
     pub const NOT_ALLOWED: &str = "not_allowed";
     /// The connection broke before the answer.
     pub const LOST: &str = "connection_lost";
     /// There is a socket, but it cannot be used.
     pub const UNUSABLE: &str = "socket_unusable";
 
-    /// An error with one of the codes above.
+    /// Builds an error with one of the codes above.
     pub fn new(code: &str, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { code: code.to_owned(), message: message.into(), help: help.into() }
     }
 
-    /// The engine ended, or is about to.
+    /// Builds the error of an engine that ended, or is about to.
     fn stopped() -> Self {
         Self::new(
             Self::STOPPED,
@@ -146,7 +147,7 @@ impl ControlError {
     }
 }
 
-/// The way to the engine. Cheap to clone.
+/// Handle of the engine. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Control {
     engine: mpsc::Sender<Event>,
@@ -156,12 +157,15 @@ pub struct Control {
 }
 
 impl Control {
-    /// A way to the engine that reads these events.
+    /// Builds a handle that sends to this channel.
     pub fn new(engine: mpsc::Sender<Event>) -> Self {
         Self { engine, desk: Arc::default(), inbox: Arc::default(), posts: Arc::default() }
     }
 
-    /// Asks and waits for the answer, for as long as it takes. Errors: the engine ended.
+    /// Asks a question and waits for the answer without a time limit.
+    ///
+    /// # Errors
+    /// The engine ended.
     pub async fn ask(&self, question: Question) -> Response {
         let (reply, answer) = oneshot::channel();
         let event = Event::Ask(question, reply);
@@ -169,21 +173,30 @@ impl Control {
         answer.await.map_err(|_| ControlError::stopped())
     }
 
-    /// The plan, once every file's content was read again. Errors: the engine ended.
+    /// Returns the plan after the content of every file was read again.
+    ///
+    /// # Errors
+    /// The engine ended.
     pub async fn verify(&self) -> Response {
         let (reply, answer) = oneshot::channel();
         self.engine.send(Event::Verify(reply)).await.map_err(|_| ControlError::stopped())?;
         answer.await.map_err(|_| ControlError::stopped())
     }
 
-    /// The plan, once everything that the service shows was looked at. Errors: the engine ended.
+    /// Returns the plan after a full sweep of the service.
+    ///
+    /// # Errors
+    /// The engine ended.
     pub async fn refresh(&self) -> Response {
         let (reply, answer) = oneshot::channel();
         self.engine.send(Event::Refresh(reply)).await.map_err(|_| ControlError::stopped())?;
         answer.await.map_err(|_| ControlError::stopped())
     }
 
-    /// Hands over a notification of the service; returns once it is on disk. Errors: the engine ended.
+    /// Submits a partner webhook of the service; returns once it is on disk.
+    ///
+    /// # Errors
+    /// The engine ended.
     pub async fn notify(&self, notice: Notice) -> Result<(), ControlError> {
         let (stored, answer) = oneshot::channel();
         let event = Event::Notice(notice, stored);
@@ -191,14 +204,16 @@ impl Control {
         answer.await.map_err(|_| ControlError::stopped())
     }
 
-    /// Opens the door for merchants' events.
+    /// Sets the receiver of merchants' events.
     pub fn receive(&self, inbox: Inbox) {
-        // It is opened once: a second one would be of another state.
+        // Only the first call has an effect: a second receiver would belong to another state.
         drop(self.inbox.set(inbox));
     }
 
-    /// Hands over what was posted to the address of a merchant's events; returns once it is on disk. Errors: the state
-    /// is not open yet, or failed.
+    /// Submits the body posted to the address of a merchant's events; returns once it is on disk.
+    ///
+    /// # Errors
+    /// The state is not open yet, or failed.
     pub async fn post(
         &self,
         merchant: &Key,
@@ -212,7 +227,10 @@ impl Control {
         })
     }
 
-    /// Has the page made that an applicant may open, or the portal link of an invoice. Errors: the engine ended.
+    /// Returns the page that an applicant may open, or the portal link of an invoice.
+    ///
+    /// # Errors
+    /// The engine ended.
     pub async fn visit(&self, key: Key) -> Result<Page, ControlError> {
         let (page, answer) = oneshot::channel();
         let event = Event::Visit(key, page);
@@ -220,28 +238,40 @@ impl Control {
         answer.await.map_err(|_| ControlError::stopped())
     }
 
-    /// Has a live binding approved in the name of this actor. Errors: the engine ended.
+    /// Approves a live authorisation in the name of this actor.
+    ///
+    /// # Errors
+    /// The engine ended.
     pub async fn approve(&self, binding: LiveBinding, actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
         let event = Event::Approve(Approving { binding, actor }, reply);
         self.hears(event, answer).await
     }
 
-    /// Has an action done in the name of this actor. Errors: the engine ended.
+    /// Performs an action in the name of this actor.
+    ///
+    /// # Errors
+    /// The engine ended.
     pub async fn act(&self, action: Action, actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
         let event = Event::Act(Asked { action, actor }, reply);
         self.hears(event, answer).await
     }
 
-    /// Has an intent settled as this actor says. Errors: the engine ended.
+    /// Settles an intent as this actor decides.
+    ///
+    /// # Errors
+    /// The engine ended.
     pub async fn resolve(&self, id: IntentId, said: Said, actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
         let event = Event::Resolve(Resolving { id, said, actor }, reply);
         self.hears(event, answer).await
     }
 
-    /// Has the plan approved in the name of this actor. Errors: the engine ended.
+    /// Approves the plan in the name of this actor.
+    ///
+    /// # Errors
+    /// The engine ended.
     pub async fn approve_plan(&self, plan: ApprovingPlan, actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
         let event = Event::ApprovePlan(ApprovingPlan { actor, ..plan }, reply);
@@ -249,7 +279,10 @@ impl Control {
         answer.await.map_err(|_| ControlError::stopped())
     }
 
-    /// Has something suspended or resumed in the name of this actor. Errors: the engine ended.
+    /// Suspends or resumes a resource in the name of this actor.
+    ///
+    /// # Errors
+    /// The engine ended.
     pub async fn pause(&self, pause: Pause, actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
         let event = Event::Pause(pause, actor, reply);
@@ -257,7 +290,10 @@ impl Control {
         answer.await.map_err(|_| ControlError::stopped())
     }
 
-    /// Has it written down that this actor means removals. Errors: the engine ended.
+    /// Allows removals in the name of this actor.
+    ///
+    /// # Errors
+    /// The engine ended.
     pub async fn allow(&self, allowing: Allowing, actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
         let event = Event::Allow(allowing, actor, reply);
@@ -265,8 +301,11 @@ impl Control {
         answer.await.map_err(|_| ControlError::stopped())
     }
 
-    /// Has it written down, in the name of this actor, that nothing was sent for these resources since the
-    /// backup. Errors: the engine ended.
+    /// Records, in the name of this actor, what was sent for these resources since the backup, or
+    /// that nothing was.
+    ///
+    /// # Errors
+    /// The engine ended.
     pub async fn release(&self, said: Releasing, actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
         let event = Event::Release(said, actor, reply);
@@ -274,13 +313,16 @@ impl Control {
         answer.await.map_err(|_| ControlError::stopped())
     }
 
-    /// Hands an event over and waits for its answer. Errors: the engine ended.
+    /// Sends an event and waits for its answer.
+    ///
+    /// # Errors
+    /// The engine ended.
     async fn hears(&self, event: Event, answer: oneshot::Receiver<Reply>) -> Response {
         self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
         answer.await.map_err(|_| ControlError::stopped())
     }
 
-    /// Does what a request of this actor says.
+    /// Handles a request in the name of this actor.
     pub async fn handle(&self, request: Request, actor: String) -> Response {
         match request {
             Request::Ask(question) => self.ask(question).await,

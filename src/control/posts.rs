@@ -1,30 +1,30 @@
-//! How many posts the doors that face the world answered, and with what, since the process began.
+//! Counts of the answers that the public addresses gave to posts, since the process began.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a post was answered with.
+/// The answer to a post.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answered {
-    /// It is on disk, or was.
+    /// The post is on disk, now or from before.
     Stored,
-    /// It could not be an event.
+    /// The body cannot be an event.
     Garbled,
-    /// There is no such address, or no such merchant.
+    /// There is no such address or no such merchant.
     Unknown,
-    /// It came from where it may not come from.
+    /// The post came from a source that is not permitted.
     Forbidden,
-    /// Its body did not come to its end in time.
+    /// The body did not end in time.
     Slow,
-    /// It was too large.
+    /// The body was too large.
     Large,
-    /// Too many came at once.
+    /// Too many posts came at once.
     Flood,
-    /// It could not be stored now, and has to come again.
+    /// The post could not be stored now; the service has to send it again.
     Later,
 }
 
-/// Every answer, with its word.
+/// Every answer with its label.
 const WORDS: [(Answered, &str); 8] = [
     (Answered::Stored, "stored"),
     (Answered::Garbled, "garbled"),
@@ -36,12 +36,12 @@ const WORDS: [(Answered, &str); 8] = [
     (Answered::Later, "later"),
 ];
 
-/// The counts.
+/// Number of posts by answer.
 #[derive(Debug, Default)]
 pub struct Posts([AtomicU64; WORDS.len()]);
 
 impl Posts {
-    /// One more.
+    /// Counts one post.
     pub fn count(&self, answered: Answered) {
         let counts = WORDS.iter().zip(&self.0);
         for (_, count) in counts.filter(|((known, _), _)| *known == answered) {
@@ -49,7 +49,7 @@ impl Posts {
         }
     }
 
-    /// All of them, by their words.
+    /// Returns all counts by label.
     pub fn counts(&self) -> BTreeMap<String, u64> {
         let counts = WORDS.iter().zip(&self.0);
         counts

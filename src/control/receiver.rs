@@ -1,4 +1,4 @@
-//! What people do about the door for events: which addresses are good, what is read again, what they have seen.
+//! Requests about the event receiver: valid addresses, re-read lists, acknowledged failures.
 
 use tokio::sync::oneshot;
 
@@ -8,8 +8,11 @@ use crate::engine::{Event, Question, Recovering, Reply};
 use crate::model::rotation::{Address, Rotating};
 
 impl Control {
-    /// Whether an address of this generation is good; `None` while the state is not open yet. Errors: the state
-    /// cannot be read.
+    /// Returns true if an address of this generation is valid; `None` while the state is not open
+    /// yet.
+    ///
+    /// # Errors
+    /// The state cannot be read.
     pub fn opens(&self, address: &Address, generation: u32) -> Result<Option<bool>, ControlError> {
         let Some(inbox) = self.inbox.get() else { return Ok(None) };
         let opens = inbox.opens(address, generation).map_err(|error| {
@@ -19,7 +22,10 @@ impl Control {
         Ok(Some(opens))
     }
 
-    /// Whether the events of this merchant are taken in. Errors: the state is not open yet, or cannot be read.
+    /// Returns true if the events of this merchant are accepted.
+    ///
+    /// # Errors
+    /// The state is not open yet, or cannot be read.
     pub fn receives(&self, merchant: &Key) -> Result<bool, ControlError> {
         let inbox = self.inbox.get().ok_or_else(ControlError::stopped)?;
         inbox.receives(merchant).map_err(|error| {
@@ -28,7 +34,10 @@ impl Control {
         })
     }
 
-    /// Of these resources the one that exists, `None` if none or several do. Errors: the engine ended.
+    /// Returns the only one of these resources that exists; `None` if none or several do.
+    ///
+    /// # Errors
+    /// The engine ended.
     pub async fn only(&self, named: &[Key]) -> Result<Option<Key>, ControlError> {
         let mut found = Vec::new();
         for key in named {
@@ -39,42 +48,60 @@ impl Control {
         Ok(found.pop().filter(|_| found.is_empty()))
     }
 
-    /// The counts of what was posted.
+    /// Returns the counts of answered posts.
     pub fn posts(&self) -> &Posts {
         &self.posts
     }
 
-    /// Has addresses exchanged in the name of this actor. Errors: the engine ended.
+    /// Rotates addresses in the name of this actor.
+    ///
+    /// # Errors
+    /// The engine ended.
     pub async fn rotate(&self, asked: Rotating, actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
         self.hears(Event::Rotate(asked, actor, reply), answer).await
     }
 
-    /// Has the hooks of an event run again in the name of this actor. Errors: the engine ended.
+    /// Runs the hooks of an event again in the name of this actor.
+    ///
+    /// # Errors
+    /// The engine ended.
     pub(super) async fn replay(&self, event: String, actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
         self.hears(Event::Replay(event, actor, reply), answer).await
     }
 
-    /// Has lists of events read again. Errors: the engine ended.
+    /// Reads lists of events again.
+    ///
+    /// # Errors
+    /// The engine ended.
     pub async fn recover(&self, asked: Recovering) -> Response {
         let (reply, answer) = oneshot::channel();
         self.hears(Event::Recover(asked, reply), answer).await
     }
 
-    /// Has it written down that this actor has seen what became of the hooks of an event. Errors: the engine ended.
+    /// Acknowledges the failed hooks of an event in the name of this actor.
+    ///
+    /// # Errors
+    /// The engine ended.
     pub async fn dismiss(&self, event: String, actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
         self.hears(Event::Dismiss(event, actor, reply), answer).await
     }
 
-    /// Has an absent script let go in the name of this actor. Errors: the engine ended.
+    /// Forgets an absent script in the name of this actor.
+    ///
+    /// # Errors
+    /// The engine ended.
     pub async fn forget_script(&self, script: String, actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
         self.hears(Event::ForgetScript(script, actor, reply), answer).await
     }
 
-    /// Has it written down that this actor has looked after what an intent made again. Errors: the engine ended.
+    /// Acknowledges, in the name of this actor, the object that an intent may have created twice.
+    ///
+    /// # Errors
+    /// The engine ended.
     pub(super) async fn dismiss_orphan(&self, what: (IntentId, String), actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
         self.hears(Event::DismissOrphan(what, actor, reply), answer).await

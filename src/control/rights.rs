@@ -1,14 +1,14 @@
-//! Which requests only look, and which need the daemon's own machine.
+//! Classifies requests: read-only ones, and ones that need the daemon's own machine.
 
 use super::{Control, ControlError, Request};
 use crate::engine::{Event, Question};
 
 impl Request {
-    /// Whether it only looks: it changes neither the state nor the service, and tells no secret. What is not known to
-    /// be so is not so.
+    /// Returns true if the request is read-only: it changes neither the state nor the service, and
+    /// reveals no secret. A request counts as a change unless it is known to be read-only.
     pub fn only_looks(&self) -> bool {
         if let Self::Ask(question) = self {
-            // What scripts see holds names and addresses.
+            // Event data as scripts see it holds names and addresses.
             let whole = matches!(
                 question,
                 Question::Known(_) | Question::Sought(..) | Question::Rehearsing(_)
@@ -21,14 +21,18 @@ impl Request {
         *self == Self::Verify
     }
 
-    /// Returns true for a request that only a process on the daemon's machine may make: no token is enough.
+    /// Returns true for a request that only a process on the daemon's machine may make: no token is
+    /// enough.
     pub fn is_local(&self) -> bool {
         matches!(self, Self::Rekey { .. })
     }
 }
 
 impl Control {
-    /// Has the whole tree looked at again, and does not wait for what follows. Errors: the engine ended.
+    /// Starts a read of the whole tree, and does not wait for its consequences.
+    ///
+    /// # Errors
+    /// The engine ended.
     pub async fn reconcile(&self) -> Result<(), ControlError> {
         let event = Event::Files(Vec::new());
         self.engine.send(event).await.map_err(|_| ControlError::stopped())

@@ -1,8 +1,8 @@
 //! Control over a Unix socket: one request a line, one response a line.
 //!
-//! Whoever may read the state directory's files may ask, and nobody else: the socket has mode 0600
-//! and the peer's user, which the kernel tells, must be the socket's owner or root. That user is
-//! the actor of what is asked.
+//! Only users that may read the state directory's files may ask: the socket has mode 0600, and the
+//! peer's user must be the socket's owner or root. The kernel supplies that user, who is the actor
+//! of the request.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -27,34 +27,30 @@ pub use client::SocketClient;
 
 use line::Line;
 
-/// The greatest request, in bytes: a file of 10 MiB may be in it, in base64.
+/// Largest request, in bytes: it may hold a file of 10 MiB in base64.
 const REQUEST_BYTES_MAX: u64 = 16 << 20;
-/// How many may be connected at once.
+/// Largest number of simultaneous connections.
 const CONNECTIONS_MAX: usize = 64;
-/// How long a connection may be silent between two requests.
+/// Longest silence of a connection between two requests.
 const SILENCE_MAX: Duration = Duration::from_mins(1);
-/// How long one that is turned away may take to be told.
+/// Longest time to send the refusal to a rejected peer.
 const REFUSAL_MAX: Duration = Duration::from_secs(1);
-/// The wait after the operating system could not accept, for want of file handles as a rule.
+/// Pause after the operating system failed to accept, usually for lack of file handles.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Why the socket cannot be served: the environment.
+/// The reason why the socket cannot be served: the environment.
 #[derive(Debug, thiserror::Error)]
 pub enum SocketError {
-    /// Another process answers there.
+    /// Another process answers at this path.
     #[error("another process serves {}; ask it, or stop it first", path.display())]
-    Served {
-        /// The socket.
-        path: PathBuf,
-    },
+    Served { path: PathBuf },
     /// The operating system refuses.
     #[error("{what} {}: {source}", path.display())]
     Io {
-        /// What was tried.
+        /// The attempted operation.
         what: &'static str,
-        /// The socket.
         path: PathBuf,
-        /// Its answer.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -75,7 +71,7 @@ where
     }
 }
 
-/// A socket that can be connected to.
+/// A listening socket.
 #[derive(Debug)]
 pub struct Door {
     listener: UnixListener,
@@ -85,8 +81,11 @@ pub struct Door {
 }
 
 impl Door {
-    /// Makes the socket, with mode 0600 before it has its name. One that nobody answers at is
-    /// replaced. Errors: another process answers, or the operating system refuses.
+    /// Makes the socket; it has mode 0600 before it has its name. A socket without a listener is
+    /// replaced.
+    ///
+    /// # Errors
+    /// Another process answers, or the operating system refuses.
     pub async fn bind(path: &Path) -> Result<Self, SocketError> {
         if SocketClient::connect(path).await.is_ok_and(|client| client.is_some()) {
             return Err(SocketError::Served { path: path.to_owned() });
@@ -108,7 +107,7 @@ impl Door {
         Ok(Self { listener, path: path.to_owned(), owner, inode })
     }
 
-    /// Answers until `shutdown` ends, then removes the socket. Who still waits is disconnected.
+    /// Answers until `shutdown` ends, then removes the socket. Waiting peers are disconnected.
     pub async fn serve(self, control: Control, shutdown: impl Future<Output = ()>) {
         let mut shutdown = pin!(shutdown);
         let seats = Arc::new(Semaphore::new(CONNECTIONS_MAX));
@@ -135,7 +134,7 @@ impl Door {
 }
 
 impl Drop for Door {
-    /// Removes the socket, unless another one has its name by now.
+    /// Removes the socket, unless another socket has taken its name.
     fn drop(&mut self) {
         let ours = fs::symlink_metadata(&self.path).is_ok_and(|now| now.ino() == self.inode);
         if ours && let Err(error) = fs::remove_file(&self.path) {
@@ -144,12 +143,12 @@ impl Drop for Door {
     }
 }
 
-/// Whether a process of this user may ask.
+/// Returns true if a process of this user may ask.
 fn may_ask(uid: u32, owner: u32) -> bool {
     uid == owner || uid == 0
 }
 
-/// One who asks.
+/// One connected peer.
 struct Connection {
     stream: UnixStream,
     control: Control,
@@ -157,7 +156,7 @@ struct Connection {
 }
 
 impl Connection {
-    /// Answers one request after another, if there is a seat and the peer may ask.
+    /// Answers one request after another, if there is a free place and the peer may ask.
     async fn run(mut self, seats: Arc<Semaphore>) {
         let seat = seats.try_acquire();
         let actor = self.stream.peer_cred().map(|peer| peer.uid());
@@ -177,7 +176,7 @@ impl Connection {
         }
     }
 
-    /// Reads requests until the peer goes away or is silent for too long.
+    /// Reads requests until the peer disconnects or is silent for too long.
     async fn converse(self, actor: u32) {
         let Self { stream, control, owner: _ } = self;
         let mut stream = BufReader::new(stream);
@@ -196,7 +195,7 @@ impl Connection {
     }
 }
 
-/// The response to one line.
+/// Returns the response to one line.
 async fn answer(control: &Control, actor: u32, line: &[u8]) -> Response {
     match serde_json::from_slice::<Request>(line) {
         Ok(request) => {
@@ -211,7 +210,7 @@ async fn answer(control: &Control, actor: u32, line: &[u8]) -> Response {
     }
 }
 
-/// Sends one response and the end of its line.
+/// Sends one response and a line end.
 async fn send<S>(stream: &mut S, response: &Response) -> io::Result<()>
 where
     S: tokio::io::AsyncWrite + Unpin,

@@ -1,10 +1,10 @@
-//! A door to an engine that a test plays.
+//! A control handle to an engine that a test simulates.
 
 use super::*;
 use crate::engine::Overview;
 use crate::model::desired::Coverage;
 
-/// A door to an engine that answers with this function until every door is gone.
+/// Returns a handle to an engine that answers with this function until every handle is dropped.
 pub(crate) fn engine(mut answer: impl FnMut(Question) -> Reply + Send + 'static) -> Control {
     let (events, mut asked) = mpsc::channel(8);
     tokio::spawn(async move {
@@ -17,7 +17,7 @@ pub(crate) fn engine(mut answer: impl FnMut(Question) -> Reply + Send + 'static)
     Control::new(events)
 }
 
-/// Some state of affairs.
+/// A sample overview.
 pub(crate) fn overview() -> Overview {
     Overview {
         resources: 5,

@@ -1,4 +1,4 @@
-//! The door to the engine.
+//! Tests of the control handle.
 
 use super::testing::{engine, overview};
 use super::*;

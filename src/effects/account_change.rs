@@ -1,8 +1,9 @@
-//! An account of a merchant changes: its name, what it demands, whether it is the one that is taken where none is
-//! named (service-facts, 69 and 71; not in the two documents).
+//! Changes an account of a merchant: its name, its requirements, or its role as the primary account
+//! (service-facts, 69 and 71; not in the two documents).
 //!
-//! The change is absolute, and the merchant's own record shows it: a lost answer is settled by looking there. An
-//! account that becomes the primary one takes that place from another, so one such change is open at a time.
+//! The change is absolute, and the merchant's own record shows it: a lookup there settles a lost
+//! answer. A new primary account takes that role from another account, so one such change is open
+//! at a time.
 
 use serde_json::{Map, Value, json};
 
@@ -19,10 +20,10 @@ use crate::base::id::RemoteId;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
-/// The lists of accounts in a merchant's own record.
+/// Fields of a merchant's own record that list its accounts.
 const LISTS: [&str; 2] = ["merchant_accounts", "ach_accounts"];
 
-/// Sets these of an account that takes methods of this sort.
+/// Sets the fields in `set` of the account `account`, which takes methods of type `sort`.
 pub fn change_account(
     obligation: Obligation,
     sort: MethodSort,
@@ -46,7 +47,7 @@ fn change<E: Endpoint>(
     effect.on(account).expecting("id", account.as_str()).about(about)
 }
 
-/// What an account does not show as it was asked; lists may come in another order than they were sent.
+/// Returns each setting that an account does not show as requested. Lists match in any order.
 fn unlike(intent: &Intent, account: &Value) -> Vec<String> {
     let set = intent.about.get("set").unwrap_or(&Value::Null);
     differing(&CARD_SETTINGS, set, account)
@@ -68,7 +69,7 @@ fn queries(_: &Intent) -> Vec<Query> {
 fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
     let merchant = match answers.first() {
         Some(Answer::Body(merchant)) => merchant,
-        // A service without such a record knows no such change: the next try is told so.
+        // A service without this record has no such change: the next attempt gets that answer.
         Some(Answer::Missing(_)) => &Value::Null,
         Some(Answer::Items(_)) | None => {
             return Finding::Unknown("the service was not asked".to_owned());
@@ -101,7 +102,7 @@ mod tests {
     use super::super::testing::{intent, judged, no_path, obligation};
     use super::*;
 
-    /// An intent that sets these of the account `ch1`.
+    /// An intent that sets `set` of the account `ch1`.
     fn asked(set: &Value) -> Intent {
         let about = json!({ "set": set });
         Intent { about, ..intent(CARD.name, &json!({"id": "ch1"}), Value::Null) }

@@ -1,7 +1,7 @@
-//! The register of actions: what a command or a hook may ask for, one line each.
+//! Register of actions: one line for each action that a command or a hook may request.
 //!
-//! A row reads its fields as strictly as a document is read, and makes the effect; everything after that is as for
-//! any effect.
+//! A row reads its fields as strictly as a manifest is read, and builds the effect. From there on
+//! the effect is treated as any other.
 
 mod changing;
 mod keeping;
@@ -17,50 +17,51 @@ use crate::base::money::Money;
 use crate::model::effect::Effect;
 use crate::model::plan::MoneyMove;
 
-/// One action.
 #[derive(Debug)]
 pub struct ActionRow {
-    /// How it is asked for.
+    /// Name of the action in requests.
     pub verb: &'static str,
-    /// Makes the effect. Errors: what is wrong with the fields, for whoever wrote them.
+    /// Builds the effect.
+    ///
+    /// # Errors
+    ///
+    /// The problems of the fields, for the author of the request.
     pub make: fn(Obligation, &Value) -> Result<Deed, String>,
-    /// Fields that are never written down but sealed.
+    /// Fields that are sealed and never stored in plain text.
     pub secret: &'static [&'static str],
 }
 
-/// An effect that was asked for, and the money that it moves.
+/// Effect of an action, and the money that it moves.
 #[derive(Debug)]
 pub struct Deed {
-    /// The effect.
     pub effect: Effect,
-    /// What it sets in motion.
     pub money: Vec<MoneyMove>,
 }
 
-/// The action that gives a merchant's authorization back: its public key is no field of a person's.
+/// Gives a merchant's authorisation back. Its public key is not a field that a person sets.
 pub const DEAUTHORISE: &str = "deauthorise";
-/// The action that changes a merchant's own details.
+/// Changes a merchant's own details.
 pub const MERCHANT: &str = "merchant";
-/// The action that changes an account: what is known of the accounts is read again after it.
+/// Changes an account. Account facts are read again after it.
 pub const ACCOUNT: &str = "account";
-/// The action that clears test data: nothing may need it to be settled.
+/// Clears test data. No unsettled effect may need that data.
 pub const PURGE: &str = "purge";
-/// The action that deletes an object: it must not be one that is managed.
+/// Deletes an object, which must not be managed.
 pub const DELETE: &str = "delete";
 
-/// The action that uploads a file under a contact, which a document may have made.
+/// Uploads a file under a contact, which a document may have created.
 pub const UPLOAD: &str = "upload";
-/// The action that keeps a method in a contact's vault.
+/// Saves a method in a contact's vault.
 pub const VAULT: &str = "vault";
-/// The action that saves what a one-time token holds.
+/// Saves the method that a one-time token holds.
 pub const SAVE: &str = "save";
 
-/// The action that changes an object: it must not be one that is managed.
+/// Changes an object, which must not be managed.
 pub const CHANGE: &str = "change";
-/// The action that makes a recurring charge of an earlier charge.
+/// Creates a recurring charge from an earlier charge.
 pub const SCHEDULE: &str = "schedule";
 
-/// Every action there is.
+/// All actions.
 pub static ACTIONS: &[ActionRow] = &[
     ActionRow { verb: "charge", make: charge, secret: &[] },
     ActionRow { verb: "credit", make: credit, secret: &[] },
@@ -83,27 +84,27 @@ pub static ACTIONS: &[ActionRow] = &[
     ActionRow { verb: SAVE, make: keeping::save, secret: &["token"] },
 ];
 
-/// The row of an action.
+/// Returns the row of the action `verb`.
 pub fn action_row(verb: &str) -> Option<&'static ActionRow> {
     ACTIONS.iter().find(|row| row.verb == verb)
 }
 
-/// An effect that moves no money.
+/// Wraps an effect that moves no money.
 fn still(effect: Effect) -> Deed {
     Deed { effect, money: Vec::new() }
 }
 
-/// The fields of an action in their own type.
+/// Decodes the fields of an action into their own type.
 fn read<T: DeserializeOwned>(fields: &Value) -> Result<T, String> {
     T::deserialize(fields).map_err(|error| error.to_string())
 }
 
-/// Money that an effect moves, if any.
+/// Returns `amount` as the money of an effect.
 fn moves(amount: Money, mode: Mode, meaning: &'static str) -> Vec<MoneyMove> {
     vec![MoneyMove { amount, mode, meaning }]
 }
 
-/// What is changed or deleted by its id.
+/// Type of an object that is changed or deleted by its id.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Changeable {
@@ -138,7 +139,8 @@ impl MovementFields {
     }
 }
 
-/// A surcharge that is in the amount: what is charged is the total (gateway-api, POST /v1/charges).
+/// Returns the surcharge if it is part of the amount: the amount charged is the total (gateway-api,
+/// POST /v1/charges).
 fn part_of(surcharge: Money, amount: Money) -> Result<Money, String> {
     let fits = surcharge.currency() == amount.currency();
     let fits = fits && (1..amount.minor()).contains(&surcharge.minor());
@@ -148,7 +150,7 @@ fn part_of(surcharge: Money, amount: Money) -> Result<Money, String> {
     fits.then_some(surcharge).ok_or_else(why)
 }
 
-/// What works on an account is signed with that account's own key.
+/// Signs an effect on an account with that account's own key.
 fn signed(new: Obligation, fields: &MovementFields) -> Obligation {
     Obligation { account: fields.account.clone(), ..new }
 }

@@ -1,7 +1,8 @@
-//! A page is made on which the applicant finishes the application (partner-api, `POST …/sign_up`).
+//! Creates a page on which the applicant completes the application (partner-api, `POST …/sign_up`).
 //!
-//! Nothing is submitted until the applicant does, so a lost answer is settled by sending again. The page's
-//! address is good for five minutes and one use; it is sealed, and made anew at each click.
+//! The service submits nothing until the applicant does, so a lost answer is settled by sending
+//! again. The page's address is valid for five minutes and one use. The address is sealed, and
+//! created anew at each click.
 
 use serde_json::{Map, Value, json};
 
@@ -16,12 +17,12 @@ use crate::base::secret::Secret;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
-/// The fact that names the sealed address of the page.
+/// Fact that names the sealed address of the page.
 pub const PAGE: &str = "page";
-/// Sends in all before a person has to look: far more than a bad hour needs.
+/// Maximum sends before the resource needs attention: far more than a bad hour needs.
 const SENDS_MAX: u32 = 50;
 
-/// Makes a sign-up page that shows what a spec fills in.
+/// Creates a sign-up page that is filled in from a spec.
 pub fn start_sign_up(obligation: Obligation, spec: &Value) -> Effect {
     let mut body: Map<String, Value> = fields(FIELDS, spec);
     if let Some(second) = spec.get(SECOND_OWNER) {

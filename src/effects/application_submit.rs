@@ -1,7 +1,8 @@
-//! A complete application is submitted (partner-api, `POST …/merchant_applications`), its mark in `reference`.
+//! Submits a complete application (partner-api, `POST …/merchant_applications`), with its mark in
+//! `reference`.
 //!
-//! Nothing lists applications. A lost answer is settled by the decision's notification, which carries the
-//! reference; if none comes in time, a person has to look.
+//! No list shows applications. The webhook of the decision carries the reference and settles a lost
+//! answer; if none arrives in time, the application needs attention.
 
 use serde_json::{Map, Value, json};
 
@@ -26,7 +27,8 @@ pub fn submit_application(obligation: Obligation, spec: &Value) -> Effect {
     obligation.effect::<SubmitApplication>(ROW.name, &[], body).sealed()
 }
 
-/// The fields of a table that a spec has; secrets are put in as late as possible.
+/// Returns the fields of a table that a spec has. Secrets stay references, which are resolved as
+/// late as possible.
 pub(super) fn fields(table: &[Field], spec: &Value) -> Map<String, Value> {
     let written = |field: &Field| {
         let value = spec.get(field.name)?;
@@ -39,7 +41,7 @@ pub(super) fn fields(table: &[Field], spec: &Value) -> Map<String, Value> {
     table.iter().filter_map(written).collect()
 }
 
-/// Only the number is learnt: what underwriting decided may be known already, and stays.
+/// Stores only the application's number: an underwriting decision may be known already, and stays.
 fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     let id = reply.pointer("/merchant_application/id").and_then(ApplicationId::read);
     let id = id.and_then(|id| RemoteId::new(&id.to_string()).ok());

@@ -1,8 +1,10 @@
-//! A charge, or a credit, that a person or a hook asked for (gateway-api, POST /v1/charges, POST /v1/credits).
+//! Creates a charge or a credit that a person or a hook requested (gateway-api, POST /v1/charges,
+//! POST /v1/credits).
 //!
-//! No key guards it. Its mark stands in `reference`, which for credits a server may ignore. A lost answer is
-//! settled by the transactions that carry the mark, else by events. A credit that carries none is known by its
-//! account, method and amount: so of those only one is open at a time.
+//! No idempotency key guards it. The mark is in `reference`, which a server may ignore for credits.
+//! The transactions that carry the mark settle a lost answer, else events do. A credit without a
+//! mark is identified by its account, method and amount: so only one credit with the same three is
+//! open at a time.
 
 use std::collections::BTreeMap;
 
@@ -23,15 +25,14 @@ use crate::model::service_problem::ServiceProblem;
 /// Money that moves between an account and a payment method.
 #[derive(Debug, Clone, Copy)]
 pub struct Movement<'a> {
-    /// How much.
     pub amount: Money,
-    /// The id of a saved method, or a one-time token.
+    /// Id of a saved method, or a one-time token.
     pub method: &'a str,
-    /// The merchant's account; the primary one by default.
+    /// The merchant's account; by default the primary one.
     pub account: Option<&'a str>,
-    /// Words for the receipt; the mark comes behind them.
+    /// Text for the receipt; the mark follows it.
     pub words: Option<&'a str>,
-    /// How much of a charge is a surcharge: the receipt shows it.
+    /// Part of a charge that is a surcharge: the receipt shows it.
     pub surcharge: Option<Money>,
 }
 
@@ -48,7 +49,7 @@ pub fn charge(obligation: Obligation, movement: &Movement<'_>, hold: bool) -> Ef
         .expecting("auto_capture", !hold)
 }
 
-/// Gives money without a charge.
+/// Pays money out without an earlier charge.
 pub fn credit(obligation: Obligation, movement: &Movement<'_>) -> Effect {
     let (body, _) = body(&obligation, movement);
     let alike = json!({"account": movement.account, "method": movement.method,
@@ -57,7 +58,7 @@ pub fn credit(obligation: Obligation, movement: &Movement<'_>) -> Effect {
     asked(effect, movement, "CREDIT")
 }
 
-/// The body and the reference in it.
+/// Returns the body, and the reference in it.
 fn body(obligation: &Obligation, movement: &Movement<'_>) -> (Value, Value) {
     let reference = reference(&obligation.source_id.mark(), movement.words);
     let mut body = json!({"amount": movement.amount.minor(), "method": movement.method,
@@ -68,7 +69,7 @@ fn body(obligation: &Obligation, movement: &Movement<'_>) -> (Value, Value) {
     (body, reference)
 }
 
-/// What every answer has to say.
+/// Adds the fields that every answer must repeat.
 fn asked(effect: Effect, movement: &Movement<'_>, kind: &str) -> Effect {
     effect
         .expecting("type", kind)
@@ -78,7 +79,7 @@ fn asked(effect: Effect, movement: &Movement<'_>, kind: &str) -> Effect {
 }
 
 fn queries(intent: &Intent) -> Vec<Query> {
-    // A search compares from the beginning: what stands there is all that was sent.
+    // A search matches a prefix, so it gets the complete text that was sent.
     let body: Value = match &intent.request.body {
         StoredBody::Plain(text) => serde_json::from_str(text).unwrap_or_default(),
         StoredBody::None | StoredBody::Sealed { .. } => Value::Null,
@@ -102,7 +103,7 @@ fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
     }
 }
 
-/// The same for a credit. Where the service drops its reference, the one new credit that is alike is ours.
+/// Judges a credit. Where the service drops its reference, the one new matching credit is ours.
 fn judge_credit(intent: &Intent, answers: &[Answer]) -> Finding {
     let found = judge(intent, answers);
     let (Finding::Absent | Finding::Unseen { .. }, Some(events)) = (&found, answers.get(1)) else {
@@ -114,7 +115,7 @@ fn judge_credit(intent: &Intent, answers: &[Answer]) -> Finding {
     let alike: Vec<&Value> = alike.collect();
     match standing(alike.iter().copied()).as_slice() {
         [] if alike.is_empty() => found,
-        // After a restore: they may be of any other action of before.
+        // After a restore, each match may belong to another action from before.
         _ if was_looked_for(intent) => Finding::Unknown(
             "credits of this amount carry no mark, and any of them may be an older one".to_owned(),
         ),
@@ -127,13 +128,13 @@ fn judge_credit(intent: &Intent, answers: &[Answer]) -> Finding {
     }
 }
 
-/// Whether a credit shows the method that was asked for, as far as it names one.
+/// Returns whether a credit shows the requested method, as far as it names one.
 fn same_method(intent: &Intent, credit: &Value) -> bool {
     let shown = credit.pointer("/method/id").and_then(Value::as_str);
     shown.is_none_or(|shown| intent.about.get("method").and_then(Value::as_str) == Some(shown))
 }
 
-/// Each transaction that went through, once.
+/// Returns each transaction that succeeded, once.
 fn standing<'a>(shown: impl Iterator<Item = &'a Value>) -> Vec<&'a Value> {
     let stands = |one: &&Value| !matches!(text(one, "status"), "PENDING" | "FAILED");
     let by_id: BTreeMap<&str, &Value> =
@@ -141,8 +142,8 @@ fn standing<'a>(shown: impl Iterator<Item = &'a Value>) -> Vec<&'a Value> {
     by_id.into_values().collect()
 }
 
-/// None went through: it was declined, or is not there, or that cannot be told. A decline of before the
-/// baseline is an older try's.
+/// Judges an effect of which no transaction succeeded: declined, absent, or undecidable. A decline
+/// from before the baseline belongs to an earlier attempt.
 fn ended(search: &Answer, events: &Answer, news: &[&Value]) -> Finding {
     if let Some(failed) = news.iter().find(|one| text(one, "status") == "FAILED") {
         let code = text(failed, "failure_code");

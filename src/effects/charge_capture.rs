@@ -1,6 +1,8 @@
-//! A hold is captured (gateway-api, POST /v1/charges/{chargeId}/capture), at once or by the next daily run.
+//! Captures a hold (gateway-api, POST /v1/charges/{chargeId}/capture), at once or in the next daily
+//! run.
 //!
-//! A hold is captured once. A lost answer is settled by reading the charge, else by events and the list of holds.
+//! A hold is captured once. Reading the charge settles a lost answer, else events and the list of
+//! holds do.
 
 use serde_json::{Value, json};
 
@@ -14,16 +16,15 @@ use crate::base::money::Money;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
-/// When a hold is captured.
+/// Time at which a hold is captured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CaptureTime {
-    /// Now.
     Immediate,
-    /// By the next daily run (service-facts, 46).
+    /// In the next daily run (service-facts, 46).
     NextRun,
 }
 
-/// Captures a hold; `amount` has to be the one that was authorised.
+/// Captures a hold; `amount` must be the authorised one.
 pub fn capture(
     obligation: Obligation,
     charge: &RemoteId,
@@ -45,7 +46,7 @@ pub fn capture(
         .expecting("currency", amount.currency().code())
 }
 
-/// Another amount than the authorised one is not even sent.
+/// Refuses to send a capture of another amount than the authorised one.
 fn refuse(effect: &Effect, before: &Value) -> Option<String> {
     let now = before.get("target")?;
     let differs = |field: &str| {

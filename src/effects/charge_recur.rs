@@ -1,9 +1,10 @@
-//! A charge that starts a recurring charge (gateway-api, POST /v1/charges with `recur`).
+//! Creates a charge that starts a recurring charge (gateway-api, POST /v1/charges with `recur`).
 //!
-//! No key guards it. Its mark stands in the charge's `reference` and in the description of what it
-//! starts. A lost answer is settled by the transactions that carry the mark, and by events; absence
-//! is believed only where transactions and recurring charges can both be listed. A decline that is
-//! found is a refusal: no recurring charge was made, and the method is not tried again.
+//! No idempotency key guards it. The mark is in the charge's `reference` and in the description of
+//! the recurring charge. The transactions that carry the mark settle a lost answer, and so do
+//! events. Absence is confirmed only where the service lists both transactions and recurring
+//! charges. A decline that is found is a refusal: no recurring charge exists, and the method is not
+//! tried again.
 
 use std::collections::BTreeMap;
 
@@ -23,8 +24,7 @@ use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 use crate::model::service_problem::ServiceProblem;
 
-/// Charges now, and starts a recurring charge, from the complete body without description and
-/// reference.
+/// Charges now and starts a recurring charge. `body` is complete but for description and reference.
 pub fn charge_now(obligation: Obligation, mut body: Value, text: &str) -> Effect {
     let mark = obligation.source_id.mark();
     put(&mut body, "reference", json!(mark));
@@ -40,7 +40,7 @@ pub fn charge_now(obligation: Obligation, mut body: Value, text: &str) -> Effect
     effect.expecting("type", "CHARGE")
 }
 
-/// The object is the recurring charge; of the charge itself id and amount are kept.
+/// Stores the recurring charge as the object; of the charge itself only id and amount.
 fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     let id = expect::usable_id(text(reply, "recurring_charge_id"))
         .map_err(|error| format!("the answer names no recurring charge: {error}"))?;
@@ -85,7 +85,7 @@ fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
     }
 }
 
-/// Each charge that went through, once: the form of it that says most.
+/// Returns each charge that succeeded, once, in its most complete form.
 fn made<'a>(charges: impl Iterator<Item = &'a Value>) -> Vec<&'a Value> {
     let mut made: BTreeMap<&str, &Value> = BTreeMap::new();
     let stands = |charge: &&Value| !matches!(text(charge, "status"), "PENDING" | "FAILED");
@@ -98,7 +98,7 @@ fn made<'a>(charges: impl Iterator<Item = &'a Value>) -> Vec<&'a Value> {
     made.into_values().collect()
 }
 
-/// No charge went through: it was declined, or is not there, or that cannot be told.
+/// Judges an effect of which no charge succeeded: declined, absent, or undecidable.
 fn ended(intent: &Intent, list: &Answer, search: &Answer, events: &Answer) -> Finding {
     if let Some(one) = list.items().iter().find(|one| carries(one, &intent.mark)) {
         let id = expect::named(one);
@@ -122,8 +122,8 @@ fn ended(intent: &Intent, list: &Answer, search: &Answer, events: &Answer) -> Fi
     }
 }
 
-/// The transactions with our mark in events that came after the baseline: an earlier try may have
-/// been declined under the same mark.
+/// Returns the transactions with the intent's mark in events after the baseline. An earlier attempt
+/// may have been declined under the same mark.
 fn news<'a>(intent: &Intent, events: &'a [Value]) -> Vec<&'a Value> {
     let known = intent.baseline.pointer("/results/0/id").and_then(Value::as_str);
     let at = events

@@ -1,10 +1,10 @@
-//! A recurring charge made from an earlier charge's method and customer (gateway-api, POST
+//! Creates a recurring charge from an earlier charge's method and customer (gateway-api, POST
 //! /v1/charges/{chargeId}/schedule).
 //!
-//! Its body has no room for a mark. So one such effect of a merchant is open at a time, and a lost
-//! answer is settled by what stands above the newest recurring charge of before: exactly one that
-//! carries no mark and is as asked. Where the service has no list, or shows anything else, it is
-//! held.
+//! The body has no room for a mark, so one such effect of a merchant is open at a time. A lost
+//! answer is settled by the list above the newest recurring charge of the baseline: exactly one
+//! that carries no mark and matches the request. If the service has no list, or shows anything
+//! else, the resource goes on hold.
 
 use serde_json::Value;
 
@@ -21,8 +21,8 @@ use crate::base::planted;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
-/// Makes a recurring charge from an earlier charge; `currency` is the one that its amount is in.
-/// A description is not sent: it is put on afterwards, as a change.
+/// Creates a recurring charge from an earlier charge; `currency` is that of its amount. The
+/// description is not sent: a later change sets it.
 pub fn schedule_charge(
     mut obligation: Obligation,
     charge: &RemoteId,
@@ -42,7 +42,7 @@ pub fn schedule_charge(
         .expecting("schedule", schedule)
 }
 
-/// The newest recurring charge before sending: what comes above it is news.
+/// Reads the newest recurring charge before sending: everything above it is new.
 fn newest(_: &Effect) -> Vec<Query> {
     vec![Query::one(Call::to::<ListRecurring>(&[]).query("page", 1).query("page_size", 1))]
 }

@@ -1,7 +1,8 @@
-//! A merchant's authorization code becomes a `payments` token (partner-api, POST /oauth/token).
+//! Exchanges a merchant's authorisation code for a `payments` token (partner-api, POST
+//! /oauth/token).
 //!
-//! A code works once. A lost answer is settled by sending it once more: an answer is the token, a
-//! refusal means the token is lost and a new authorization is needed.
+//! A code works once. A lost answer is settled by sending the code once more. An answer is the
+//! token; a refusal means that the token is lost and a new authorisation is needed.
 
 use serde_json::{Value, json};
 
@@ -12,11 +13,11 @@ use crate::base::secret::Secret;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
-/// The fact that names the application whose code became the token, as the document did then.
+/// Fact that names the application whose code was exchanged, as the document named it then.
 pub const APPLICATION: &str = "application";
 
-/// Exchanges a code: `{"$secret": SOURCE}` or `{"$sealed": REFERENCE}`. The engine fills in the partner's
-/// own values.
+/// Exchanges a code: `{"$secret": SOURCE}` or `{"$sealed": REFERENCE}`. The engine fills in the
+/// partner's own values.
 pub fn exchange_code(obligation: Obligation, code: &Value) -> Effect {
     let body = json!({
         "client_id": {"$partner": "client_id"},
@@ -29,8 +30,8 @@ pub fn exchange_code(obligation: Obligation, code: &Value) -> Effect {
     obligation.effect::<ExchangeToken>(ROW.name, &[], body).sealed().expecting("scope", "payments")
 }
 
-/// The token is learnt, and which application brought the code, if one did. What an older token opened is
-/// read anew.
+/// Stores the token, and the application that supplied the code, if any. Facts that an older token
+/// gave are read anew.
 fn learn(intent: &Intent, reply: &Value) -> Result<Learned, String> {
     let token = reply.get("access_token").and_then(Value::as_str).unwrap_or_default();
     if token.is_empty() {

@@ -1,8 +1,7 @@
-//! Someone who can be invoiced (partner-api, POST /contacts).
+//! Creates a contact, who can be invoiced (partner-api, POST /contacts).
 //!
-//! A contact has no field for a mark and cannot be searched, so nothing can prove whether a lost
-//! creation happened: the manifest's `reckon.dev/on-doubt` decides, and a possible orphan is
-//! reported.
+//! A contact has no field for a mark and cannot be searched, so no evidence can settle a lost
+//! creation. The manifest's `reckon.dev/on-doubt` decides, and a possible orphan is reported.
 
 use serde_json::{Value, json};
 

@@ -1,9 +1,9 @@
-//! The portal link of an invoice's contact, for a payer whom the partner writes to itself (partner-api, POST
-//! /invoices; docs/assumptions.md).
+//! Creates the portal link of an invoice's contact, for a partner who contacts the payer directly
+//! (partner-api, POST /invoices; docs/assumptions.md).
 //!
-//! It is asked for only after the invoice exists, and by a person alone. Making one sends nothing to anybody, so
-//! a lost answer is settled by sending again. Whoever has the link sees what the contact is asked to pay: it
-//! is sealed.
+//! Only a person requests a link, and only after the invoice exists. The service sends nothing to
+//! anyone, so a lost answer is settled by sending again. The link shows its holder the payments
+//! requested of the contact, so it is sealed.
 
 use serde_json::{Value, json};
 
@@ -16,12 +16,13 @@ use crate::base::secret::Secret;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
-/// Sends in all before a person has to look: far more than a bad hour needs.
+/// Maximum sends before the resource needs attention: far more than a bad hour needs.
 const SENDS_MAX: u32 = 50;
-/// Where the link may stand in an answer: the endpoint is not shown.
+/// Places of the link in an answer: no document shows this endpoint.
 const PLACES: [&str; 2] = ["/url", "/contact_hash/url"];
 
-/// Makes a portal link of a contact. The obligation's `applied` is what is on the service already.
+/// Creates a portal link of a contact. The obligation's `applied` is the state already on the
+/// service.
 pub fn make_link(obligation: Obligation, contact: &RemoteId) -> Effect {
     obligation
         .effect::<CreateContactHash>(ROW.name, &[contact.as_str()], json!({}))

@@ -1,4 +1,5 @@
-//! What an effect moves, as its own request says: a planner that forgets to say so does not get it past the meter.
+//! Computes the money of an effect from its own request: a planner that omits an amount does not
+//! get it past the meter.
 
 use serde_json::Value;
 
@@ -6,11 +7,11 @@ use crate::base::money::{Currency, Money};
 use crate::model::effect::Effect;
 use crate::model::plan::MoneyMove;
 
-/// The meaning of an amount that a request holds and its effect does not name.
+/// Meaning of an amount that is in a request but that its effect does not name.
 const UNDECLARED: &str = "undeclared";
 
-/// The money that an effect names, and every amount of its request, or of the answer that it expects, that is
-/// higher than any that it names.
+/// Returns the money that an effect names, and the highest amount of its request, or of the
+/// expected answer, if that exceeds every named one.
 pub fn declared(effect: &Effect) -> Vec<MoneyMove> {
     let named = effect.moves.iter().map(|money| money.amount.minor().saturating_abs()).max();
     let body = &effect.request.body;
@@ -26,7 +27,7 @@ pub fn declared(effect: &Effect) -> Vec<MoneyMove> {
     effect.moves.iter().cloned().chain(hidden).collect()
 }
 
-/// The currency of a request: as it says, else as the effect does, else the service's default.
+/// Returns the currency of a request: its own, else its effect's, else the service's default.
 fn currency(effect: &Effect) -> Currency {
     let said = effect.request.body.get("currency").and_then(Value::as_str);
     let said = said.and_then(|code| code.parse().ok());

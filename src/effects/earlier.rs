@@ -1,28 +1,28 @@
-//! Whether an earlier doing of an effect could be found: what matters after a restore, when the
-//! journal does not know what was sent since the backup.
+//! Classifies effects by whether an earlier execution could be found. This matters after a restore,
+//! when the journal does not contain the effects since the backup.
 
 use super::register::{Doubt, EffectRow};
 use crate::api::Method;
 use crate::model::effect::Effect;
 
-/// What doing an effect again would mean, had it been done before.
+/// Consequence of executing an effect again that was executed before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Earlier {
-    /// The same bytes cannot double it, or it changes what is there already.
+    /// The same bytes cannot double it, or it changes an existing object.
     Harmless,
-    /// The service can be asked for it.
+    /// A lookup at the service can find it.
     Findable,
-    /// Nothing shows it, and doing it again would double it.
+    /// No read shows it, and executing it again would double it.
     Hidden,
 }
 
-/// Whether only a notification tells of what this effect makes: no list of the service shows it (partner-api,
-/// `POST …/merchant_applications`).
+/// Returns whether only a webhook reports the object that this effect creates: no list of the
+/// service shows it (partner-api, `POST …/merchant_applications`).
 pub fn only_a_notice_tells(row: &EffectRow) -> bool {
     matches!(row.doubt, Doubt::Notice)
 }
 
-/// What doing this effect again would mean, had it been done before.
+/// Returns the consequence of executing this effect again, had it been executed before.
 pub fn earlier(row: &EffectRow, effect: &Effect) -> Earlier {
     if effect.request.method != Method::Post {
         return Earlier::Harmless;

@@ -1,4 +1,4 @@
-//! What the evidence on effects has in common: the events since just before sending, and how they are read.
+//! Evidence that effects share: the events since just before sending, and their interpretation.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
@@ -9,19 +9,19 @@ use crate::api::event::ListEvents;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
-/// Before sending: the newest event. What comes after it is news.
+/// Baseline before sending: the newest event. Later events are new.
 pub(super) const NEWEST_EVENT: Baseline = Baseline {
     queries: |_: &Effect| vec![newest()],
     keep: |answers| kept(answers.first()),
     refuse: fits,
 };
 
-/// The newest event there is.
+/// Reads the newest event.
 pub(super) fn newest() -> Query {
     Query::one(Call::to::<ListEvents>(&[]).query("page", 1).query("page_size", 1))
 }
 
-/// Of a list, the id and time of its first item; null where the service has no such list.
+/// Returns id and time of the first item of a list; null where the service has no such list.
 pub(super) fn kept(answer: Option<&Answer>) -> Value {
     let Some(Answer::Body(body)) = answer else { return Value::Null };
     let first = body.pointer("/results/0");
@@ -29,15 +29,16 @@ pub(super) fn kept(answer: Option<&Answer>) -> Value {
     json!({"results": [{"id": field("id"), "created": field("created")}]})
 }
 
-/// The note in the baseline of an intent that was looked for before it was ever sent.
+/// Note in the baseline of an intent whose lookup ran before the first send.
 pub const LOOKED_FIRST: &str = "looked_first";
 
-/// Whether it was looked for before it was sent: then what is found may be older than the intent, and another's.
+/// Returns whether a lookup ran before the first send: its result may be older than the intent, and
+/// another's.
 pub(super) fn was_looked_for(intent: &Intent) -> bool {
     intent.baseline.get(LOOKED_FIRST).is_some()
 }
 
-/// Of an object, when it was last modified.
+/// Returns when an object was last modified.
 pub(super) fn modified(answers: &[Answer]) -> Value {
     match answers.first() {
         Some(Answer::Body(body)) => json!({"modified": body.get("modified")}),
@@ -45,7 +46,8 @@ pub(super) fn modified(answers: &[Answer]) -> Value {
     }
 }
 
-/// The events since the baseline, in rising order; all of them, newest first, where there was none.
+/// Reads the events since the baseline, in ascending order; without a baseline all of them, newest
+/// first.
 pub(super) fn events_since(intent: &Intent) -> Query {
     let newest = intent.baseline.pointer("/results/0/created").and_then(Value::as_str);
     let events = Call::to::<ListEvents>(&[]);
@@ -55,7 +57,7 @@ pub(super) fn events_since(intent: &Intent) -> Query {
     })
 }
 
-/// What the events after the baseline are about, if their type begins so.
+/// Returns the data of the events after the baseline whose type starts with `kind`.
 pub(super) fn news<'a>(intent: &Intent, events: &'a Answer, kind: &str) -> Vec<&'a Value> {
     let known = intent.baseline.pointer("/results/0/id").and_then(Value::as_str);
     let items = events.items();
@@ -65,14 +67,14 @@ pub(super) fn news<'a>(intent: &Intent, events: &'a Answer, kind: &str) -> Vec<&
     after.filter_map(|event| event.get("data")).collect()
 }
 
-/// Events are all there is to see, and do not show it.
+/// Reports that events are the only evidence, and do not show the effect.
 pub(super) fn unseen(events: &Answer, why: &str) -> Finding {
     let time = |event: &Value| text(event, "created").parse::<DateTime<Utc>>().ok();
     let newest = events.items().iter().filter_map(time).max();
     Finding::Unseen { newest, why: why.to_owned() }
 }
 
-/// A text field, empty where there is none.
+/// Returns a text field; empty if missing.
 pub(super) fn text<'a>(item: &'a Value, field: &str) -> &'a str {
     item.get(field).and_then(Value::as_str).unwrap_or_default()
 }

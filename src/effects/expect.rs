@@ -1,4 +1,4 @@
-//! Law 4: what is answered equals what was asked.
+//! Law 4: the answer equals the request.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use serde_json::{Map, Value, json};
 use crate::base::id::RemoteId;
 use crate::base::outside::{Known, ServiceText};
 
-/// Longer numbers of an answer are no amounts, and may be a card's.
+/// Longest number that can be an amount: a longer one in an answer may be a card's.
 const AMOUNT_LENGTH_MAX: usize = 11;
 
-/// Every path of `expect` at which `reply` says something else, as sentences.
+/// Returns a sentence for each path of `expect` at which `reply` differs.
 pub fn mismatches(expect: &BTreeMap<String, Value>, reply: &Value) -> Vec<String> {
     let differs = |(path, asked): (&String, &Value)| {
         let answered = at(reply, path);
@@ -20,7 +20,7 @@ pub fn mismatches(expect: &BTreeMap<String, Value>, reply: &Value) -> Vec<String
     expect.iter().filter_map(differs).collect()
 }
 
-/// The answer that would have come if all was done as it was asked for, about this object.
+/// Returns the answer of an effect that did everything as requested to the object `id`.
 pub fn as_asked(expect: &BTreeMap<String, Value>, id: &RemoteId) -> Value {
     let mut answer = Map::new();
     for (path, value) in expect.iter().filter(|(_, value)| !value.is_null()) {
@@ -30,7 +30,7 @@ pub fn as_asked(expect: &BTreeMap<String, Value>, id: &RemoteId) -> Value {
     Value::Object(answer)
 }
 
-/// Sets the value at a dotted path, unless something else stands on the way to it.
+/// Sets the value at a dotted path, unless a value that is no object blocks that path.
 fn put_at(object: &mut Map<String, Value>, path: &str, value: &Value) {
     let Some((name, rest)) = path.split_once('.') else {
         object.insert(path.to_owned(), value.clone());
@@ -41,12 +41,17 @@ fn put_at(object: &mut Map<String, Value>, path: &str, value: &Value) {
     }
 }
 
-/// The id that an answer names, or why it cannot be used.
+/// Returns the id in an answer.
+///
+/// # Errors
+///
+/// The reason why the id cannot be used.
 pub(super) fn id(reply: &Value) -> Result<RemoteId, String> {
     usable_id(text(reply, "id")).map_err(|error| format!("the answer has no usable id: {error}"))
 }
 
-/// An id as it may be kept and printed: no blank, no control character, nothing that was taken out of the answer.
+/// Checks that an id may be stored and printed: no blank, no control character, nothing masked in
+/// the answer.
 pub(super) fn usable_id(text: &str) -> Result<RemoteId, String> {
     let is_usable = |byte: u8| byte.is_ascii_graphic() && byte != b'*';
     if !text.bytes().all(is_usable) {
@@ -55,7 +60,8 @@ pub(super) fn usable_id(text: &str) -> Result<RemoteId, String> {
     RemoteId::new(text).map_err(|error| error.to_string())
 }
 
-/// A value of an answer within a sentence of ours: cleaned, but for whole numbers such as amounts.
+/// Renders a value of an answer for a sentence of ours: cleaned, except whole numbers such as
+/// amounts.
 pub(super) fn said(value: &Value) -> String {
     let text = value.to_string();
     if value.is_number() && text.len() <= AMOUNT_LENGTH_MAX {
@@ -64,7 +70,7 @@ pub(super) fn said(value: &Value) -> String {
     ServiceText::cleaned(&text, &Known::default()).to_string()
 }
 
-/// A field of an answer within a sentence of ours.
+/// Renders a field of an answer for a sentence of ours.
 pub(super) fn field_said(object: &Value, field: &str) -> String {
     match object.get(field) {
         Some(Value::String(text)) => ServiceText::cleaned(text, &Known::default()).to_string(),
@@ -72,22 +78,22 @@ pub(super) fn field_said(object: &Value, field: &str) -> String {
     }
 }
 
-/// The id of an object within a sentence of ours.
+/// Renders the id of an object for a sentence of ours.
 pub(super) fn named(object: &Value) -> String {
     usable_id(text(object, "id")).map_or_else(|_| "without an id".to_owned(), |id| id.to_string())
 }
 
-/// A text field of an answer, empty where there is none.
+/// Returns a text field of an answer; empty if missing.
 pub(super) fn text<'a>(reply: &'a Value, field: &str) -> &'a str {
     reply.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The value at a dotted path, null where there is none.
+/// Returns the value at a dotted path; null if missing.
 fn at<'a>(reply: &'a Value, path: &str) -> &'a Value {
     path.split('.').fold(reply, |value, key| value.get(key).unwrap_or(&Value::Null))
 }
 
-/// Equality of meaning: `12`, `12.0` and `"12"` are one number; a sequence may hold either form.
+/// Compares by meaning: `12`, `12.0` and `"12"` are one number; a sequence may hold either form.
 fn same(asked: &Value, answered: &Value) -> bool {
     match (asked, answered) {
         (Value::Array(a), Value::Array(b)) => {
@@ -103,7 +109,7 @@ fn same(asked: &Value, answered: &Value) -> bool {
     }
 }
 
-/// A whole number, however it is written.
+/// Parses a whole number in any of these forms.
 fn whole(value: &Value) -> Option<i64> {
     let text = match value {
         Value::Number(number) => number.to_string(),

@@ -1,9 +1,10 @@
-//! A file is uploaded under a contact, so that invoices can name it (docs/assumptions.md): one that a document names,
-//! or one that a person gave.
+//! Uploads a file under a contact, so that invoices can name it (docs/assumptions.md). The file is
+//! named by a document or supplied by a person.
 //!
-//! Nothing is shown of a list of files, so nothing could prove what became of a lost upload: it is sent
-//! again. A second copy that nobody names harms nobody and sends nothing. What the file is (a keyed digest)
-//! and whose it is stand in the intent's `about`; its bytes are read when they are sent, and sealed.
+//! No documented list shows files, so no evidence could settle a lost upload: it is sent again. A
+//! second copy that no invoice names does no harm and sends nothing. The intent's `about` holds the
+//! file's identity (a keyed digest) and its contact. The file's bytes are read only when they are
+//! sent, and sealed.
 
 use serde_json::{Value, json};
 
@@ -21,32 +22,30 @@ use crate::model::intent::Intent;
 use crate::model::manifest::AttachedFile;
 use crate::model::observed::Observed;
 
-/// The reading of how far the processing of a file is, about `{contact, file, id}`.
+/// Reading of a file's processing state, about `{contact, file, id}`.
 pub const FILE_STATE: &str = "file.state";
 
-/// Sends in all before a person has to look: far more than a bad hour needs.
+/// Maximum sends before the resource needs attention: far more than a bad hour needs.
 const SENDS_MAX: u32 = 50;
-/// Begins the name of the fact that tells of one uploaded file; its digest follows.
+/// Prefix of the fact about one uploaded file; its digest follows.
 const FACT: &str = "file.";
-/// What the digests of files are for.
+/// Domain label of the file digests.
 const LABEL: &str = "attachment";
 
-/// A file that was uploaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Uploaded {
-    /// Its id.
     pub id: String,
-    /// Whether its processing has ended, so that an invoice may name it.
+    /// Set once processing has ended: an invoice may then name the file.
     pub processed: bool,
 }
 
-/// What a file under a contact is known by: `{contact, file}`, the file as a keyed digest.
+/// Returns the identity of a file under a contact: `{contact, file}`, the file as a keyed digest.
 pub fn file_name(contact: &RemoteId, file: &AttachedFile, key: &[u8; 32]) -> Value {
     let digest = keyed(key, LABEL, file.sha256.as_bytes()).short();
     json!({"contact": contact, "file": digest})
 }
 
-/// What is known of a file under a contact.
+/// Returns the known upload of the file `about`.
 pub fn uploaded(known: &Observed, about: &Value) -> Option<Uploaded> {
     let fact = known.fact(&fact_name(about));
     let same = fact.get("contact").is_some_and(|contact| Some(contact) == about.get("contact"));
@@ -55,8 +54,8 @@ pub fn uploaded(known: &Observed, about: &Value) -> Option<Uploaded> {
     Some(Uploaded { id: text("id")?.to_owned(), processed }).filter(|_| same)
 }
 
-/// Uploads a file under a contact. The obligation's `applied` is what is on the service by now; nothing of it
-/// (a null spec) while there is no invoice.
+/// Uploads a file under a contact. The obligation's `applied` is the current state on the service;
+/// its spec is null while no invoice exists.
 pub fn upload_file(
     obligation: Obligation,
     contact: &RemoteId,
@@ -68,7 +67,7 @@ pub fn upload_file(
     obligation.effect::<UploadFile>(ROW.name, &[contact.as_str()], body).sealed().about(about)
 }
 
-/// Uploads what a person gave, its bytes in base64. No two commands do the same.
+/// Uploads content that a person supplied, as base64. No two commands upload the same file.
 pub fn upload_content(obligation: Obligation, contact: &RemoteId, new: NewFile) -> Effect {
     let about = json!({"contact": contact, "file": obligation.source_id.mark()});
     let NewFile { file_name, content } = new;
@@ -87,13 +86,12 @@ fn learn(intent: &Intent, reply: &Value) -> Result<Learned, String> {
     Ok(Learned { remote_id: None, exists, facts, secrets: Vec::new() })
 }
 
-/// The fact of a file, as an answer shows it.
+/// Returns the fact of a file, as an answer shows it.
 fn known(about: &Value, id: &RemoteId, reply: &Value) -> Value {
     let contact = about.get("contact");
     json!({fact_name(about): {"contact": contact, "id": id, "state": state(reply)}})
 }
 
-/// How far its processing is.
 fn state(reply: &Value) -> &'static str {
     if is_processed(reply) { COMPLETED } else { PROCESSING }
 }
@@ -124,7 +122,7 @@ fn queries(about: &Value) -> Vec<Query> {
     vec![Query::one(Call::to::<GetFile>(&[text(about, "contact"), text(about, "id")]))]
 }
 
-/// An attachment is named only after its processing is confirmed (partner-api, Invoice).
+/// An invoice names an attachment only after its processing is confirmed (partner-api, Invoice).
 fn learn_state(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
     let Some(Answer::Body(reply)) = answers.first() else {
         let why = "the service does not know the file that was uploaded";

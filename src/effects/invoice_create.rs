@@ -1,7 +1,7 @@
-//! An invoice (partner-api, POST /invoices): the one effect with an idempotency key.
+//! Creates an invoice (partner-api, POST /invoices): the one effect with an idempotency key.
 //!
 //! `source_id` prevents a second invoice, so a lost answer is settled by sending the same bytes
-//! again. What comes back is adopted only if it is the invoice that was asked for.
+//! again. The answer is accepted only if it is the requested invoice.
 
 use serde_json::{Value, json};
 
@@ -15,15 +15,15 @@ use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 use crate::model::service_problem::{ServiceMessage, ServiceProblem};
 
-/// Sends in all before a person has to look: far more than a bad hour needs.
+/// Maximum sends before the resource needs attention: far more than a bad hour needs.
 const SENDS_MAX: u32 = 50;
 
-/// What is answered has to be what was asked (law 4), beside the total.
+/// Fields that the answer must repeat (law 4), beside the total.
 const COMPARED: [&str; 6] =
     ["contact_id", "bank_account_id", "currency", "test_mode", "source_id", "attachments"];
 
-/// Creates an invoice from its body; `files` are its attachments, each with its id, and `total` is the sum of its
-/// lines in minor units.
+/// Creates an invoice from its body; `files` are its attachments, each with its id, and `total` is
+/// the sum of its lines in minor units.
 pub fn create_invoice(
     obligation: Obligation,
     mut body: Value,
@@ -43,19 +43,20 @@ pub fn create_invoice(
     effect.expecting("total_amount", total)
 }
 
-/// How many addresses an invoice's messages go to: an e-mail is sent to each (partner-api, POST /invoices).
+/// Counts the addresses of an invoice's messages: the service sends an e-mail to each (partner-api,
+/// POST /invoices).
 pub fn addresses(messages: Option<&Value>) -> u32 {
     let messages = messages.and_then(Value::as_array).into_iter().flatten();
     let lists = messages.filter_map(|message| message.get("email_addresses")?.as_array());
     u32::try_from(lists.map(Vec::len).sum::<usize>()).unwrap_or(u32::MAX)
 }
 
-/// What is kept of an answer.
+/// Fields of an answer that are stored.
 const KEPT: [&str; 6] =
     ["status", "presentment_status", "invoice_number", "total_amount", "currency", "contact_id"];
 
 fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
-    // A portal link that was made for an invoice before this one is forgotten.
+    // A portal link that was created for an earlier invoice is forgotten.
     let mut facts = json!({PAGE: null});
     for field in KEPT {
         put(&mut facts, field, reply.get(field).cloned().unwrap_or_default());
@@ -63,7 +64,7 @@ fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
 }
 
-/// Whether a refusal says that the `source_id` is taken: then the invoice exists, id unknown.
+/// Detects a refusal because the `source_id` is taken: then the invoice exists, id unknown.
 fn taken_before(problem: &ServiceProblem) -> Option<Proved> {
     let about_source = |message: &ServiceMessage| {
         message.context.as_ref().is_some_and(|context| context.as_str() == "source_id")

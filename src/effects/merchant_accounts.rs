@@ -1,8 +1,8 @@
-//! A merchant's accounts: their own keys, and which of them the service takes where none is named.
+//! Accounts of a merchant: their own keys, and the account that the service takes by default.
 //!
-//! The gateway credentials give every account its keys and do not say which one is primary (partner-api,
-//! Account object). The merchant's own record says it, where a service has one (service-facts, 67 and 69);
-//! it is asked only where that makes a difference.
+//! The gateway credentials give every account its keys, but do not mark the primary one
+//! (partner-api, Account object). The merchant's own record does, where a service has one
+//! (service-facts, 67 and 69). The record is read only where this makes a difference.
 
 use std::collections::BTreeMap;
 
@@ -14,15 +14,15 @@ use crate::api::Call;
 use crate::api::merchant::GetMerchant;
 use crate::base::secret::Secret;
 
-/// The reading that tells which accounts are primary.
+/// Reading of the primary accounts.
 pub const ACCOUNTS: &str = "merchant.accounts";
-/// The fact that names the sealed secret keys of the accounts.
+/// Fact that names the sealed secret keys of the accounts.
 pub const ACCOUNT_KEYS: &str = "account_keys";
-/// The fact that lists the ids of the primary accounts.
+/// Fact that lists the ids of the primary accounts.
 pub(super) const PRIMARY: &str = "primary_accounts";
-/// The type of an account that takes cards.
+/// Type of an account that takes cards.
 pub(super) const CARDS: &str = "MerchantAccount";
-/// The type of an account that takes electronic checks.
+/// Type of an account that takes electronic checks.
 const CHECKS: &str = "AchAccount";
 
 pub(super) const ROW: ReadingRow = ReadingRow { name: ACCOUNTS, queries, learn };
@@ -31,7 +31,7 @@ fn queries(_: &Value) -> Vec<Query> {
     vec![Query::one(Call::to::<GetMerchant>(&[]))]
 }
 
-/// A service without such a record says of no account that it is primary.
+/// A service without this record marks no account as primary.
 fn learn(_: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
     let primary = match answers.first() {
         Some(Answer::Body(merchant)) => primary(merchant),
@@ -44,15 +44,15 @@ fn learn(_: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
     Ok(Learned { exists: true, facts: json!({ PRIMARY: primary }), ..Learned::default() })
 }
 
-/// The ids of the accounts that a merchant's own record calls primary.
+/// Returns the ids of the accounts that a merchant's own record marks as primary.
 pub(super) fn primary(merchant: &Value) -> Value {
     let accounts = listed(merchant);
     let primary = accounts.iter().filter(|one| one.get("primary") == Some(&Value::Bool(true)));
     primary.map(|account| json!(text(account, "id"))).collect()
 }
 
-/// The accounts of a merchant's own record that can be used, each with its type, which there is only
-/// the name of its list.
+/// Returns the usable accounts of a merchant's own record, each with its type. There the type is
+/// only the name of the list.
 pub(super) fn listed(merchant: &Value) -> Vec<Value> {
     let of = |field: &str, kind: &'static str| {
         let accounts = list(merchant.get(field)).to_vec().into_iter();
@@ -65,14 +65,14 @@ pub(super) fn listed(merchant: &Value) -> Vec<Value> {
     all.filter(|account| matches!(text(account, "status"), "" | "ACTIVE")).collect()
 }
 
-/// Whether more than one account takes the same sort of payment.
+/// Returns whether more than one account takes the same type of payment.
 pub fn has_several(accounts: &Value) -> bool {
     let accounts = list(Some(accounts));
     let of = |kind: &str| accounts.iter().filter(|account| text(account, "type") == kind).count();
     of(CARDS) > 1 || of(CHECKS) > 1
 }
 
-/// The secret keys of accounts as one secret, by the id of the account.
+/// Packs the secret keys of accounts into one secret, by account id.
 pub(super) fn account_keys(accounts: &[Value]) -> Secret {
     let keys: BTreeMap<&str, &str> = accounts
         .iter()
@@ -82,7 +82,7 @@ pub(super) fn account_keys(accounts: &[Value]) -> Secret {
     Secret::from(json!(keys).to_string())
 }
 
-/// The secret key of one account, of those that were sealed together.
+/// Returns the secret key of one account from those that were sealed together.
 pub fn account_key(keys: &Secret, account: &str) -> Option<Secret> {
     let mut keys: BTreeMap<String, String> = serde_json::from_str(keys.expose()).ok()?;
     keys.remove(account).map(Secret::from)

@@ -1,8 +1,8 @@
-//! What a merchant's credentials bind when they are read (design.md part 2).
+//! Binds a merchant to the public keys of its credentials when those are read (design.md part 2).
 //!
-//! The first ones bind its public keys. Later ones have to open the same accounts, unless the generation
-//! of its document was raised: then they bind it anew. Whether another merchant is bound to them is for
-//! the fold to say, which knows who was first.
+//! The first credentials bind its public keys. Later ones must open the same accounts, unless the
+//! generation of its document was raised: then they bind it anew. The fold decides whether the keys
+//! belong to another merchant, since only the fold knows which came first.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +12,11 @@ use super::register::{ReadCx, Trouble};
 use crate::base::id::PublicKey;
 use crate::model::bound::Bound;
 
-/// The fact [`crate::model::bound::BOUND`] of these public keys. Errors: none of them can be one, or they
-/// are not those that the merchant is bound to.
+/// Returns the fact [`crate::model::bound::BOUND`] of these public keys.
+///
+/// # Errors
+///
+/// None of the keys is valid, or the merchant is bound to other keys.
 pub(super) fn bind<'a>(
     cx: &ReadCx<'_>,
     public_keys: impl IntoIterator<Item = &'a str>,
@@ -43,7 +46,7 @@ mod tests {
     use crate::model::bound::BOUND;
     use crate::model::observed::Observed;
 
-    /// What credentials of these public keys bind under a generation, after what is known.
+    /// Binds credentials with `keys` under a generation, given the `known` binding.
     fn check(known: Option<&Value>, generation: u32, keys: &[&str]) -> Result<Value, Trouble> {
         let key: Key = "Merchant/default/acme".parse().unwrap();
         let at = "2026-11-21T12:00:00Z".parse().unwrap();

@@ -1,9 +1,9 @@
-//! A merchant's own details change (service-facts, 67, 68 and 71; not in the two documents): whom to ask, who may
-//! call, where events go.
+//! Changes a merchant's own details (service-facts, 67, 68 and 71; not in the two documents): its
+//! contact, its allowed callers, and the targets of its events.
 //!
-//! The values are personal, or let somebody in: the body is sealed, and the journal holds their names alone. The
-//! change is absolute, so that the same bytes, sent again, cannot double it; nothing is compared with what the service
-//! shows, since nothing of it may stand in the open.
+//! The values are personal or grant access, so the body is sealed and the journal holds only their
+//! names. The change is absolute, so sending the same bytes again cannot double it. The answer is
+//! not compared with the request, since no value may be in plain text.
 
 use serde_json::{Map, Value, json};
 
@@ -13,10 +13,10 @@ use crate::api::merchant::PatchMerchant;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
-/// The most sends in all.
+/// Maximum sends.
 const SENDS_MAX: u32 = 50;
 
-/// Sets these of a merchant's own details.
+/// Sets the fields in `set` of a merchant's own details.
 pub fn change_merchant(obligation: Obligation, set: Map<String, Value>) -> Effect {
     let names: Vec<&String> = set.keys().collect();
     let about = json!({ "set": names });
@@ -24,7 +24,7 @@ pub fn change_merchant(obligation: Obligation, set: Map<String, Value>) -> Effec
     effect.sealed().about(about)
 }
 
-/// The answer is the merchant's record: its id is kept, and nothing else of it.
+/// Stores only the id of the merchant's record, which the service answers.
 fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     let remote_id = Some(expect::id(reply)?);
     Ok(Learned { remote_id, exists: true, facts: json!({}), ..Learned::default() })

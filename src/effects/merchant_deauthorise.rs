@@ -1,7 +1,8 @@
-//! A merchant's authorization is given back (partner-api, `DELETE …/deauthorize_application`).
+//! Gives a merchant's authorisation back (partner-api, `DELETE …/deauthorize_application`).
 //!
-//! It is sent again until an answer comes: what was given back cannot be given back twice. 200 says that it
-//! was; 401 and 404 say that there is none any more. What is sealed of the merchant is erased after it.
+//! The effect is sent again until an answer arrives: an authorisation cannot be given back twice.
+//! 200 confirms the call; 401 and 404 mean that no authorisation exists any more. The merchant's
+//! sealed values are erased afterwards.
 
 use serde_json::{Value, json};
 
@@ -15,11 +16,11 @@ use crate::model::action::is_action;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
-/// The statuses that say that there is nothing to give back any more.
+/// Statuses which mean that no authorisation is left to give back.
 pub(super) const GONE: &[u16] = &[401, 404];
-/// The most sends in all.
+/// Maximum sends.
 const SENDS_MAX: u32 = 8;
-/// What its credentials were, and what was learnt by them.
+/// Facts of a merchant's credentials, and facts that were read with them.
 const FORGOTTEN: [&str; 9] = [
     "token",
     APPLICATION,
@@ -32,13 +33,13 @@ const FORGOTTEN: [&str; 9] = [
     "surveyed",
 ];
 
-/// Gives a merchant's authorization back.
+/// Gives a merchant's authorisation back.
 pub fn deauthorise_merchant(obligation: Obligation, public_key: &PublicKey) -> Effect {
     obligation.effect::<Deauthorise>(ROW.name, &[public_key.as_str()], Value::Null)
 }
 
-/// A merchant without a document is no more; a person's command is done, and the document stays, whose credentials
-/// the service refuses from then on.
+/// A merchant without a document ceases to exist. After a person's command the document stays, but
+/// the service refuses its credentials from then on.
 #[expect(clippy::unnecessary_wraps, reason = "other effects' answers may be of no use")]
 fn learn(intent: &Intent, _: &Value) -> Result<Learned, String> {
     if is_action(&intent.key) {
@@ -47,7 +48,7 @@ fn learn(intent: &Intent, _: &Value) -> Result<Learned, String> {
     Ok(Learned { exists: false, facts: forgotten(), ..Learned::default() })
 }
 
-/// The facts that forget its credentials.
+/// Returns the facts that clear a merchant's credentials.
 pub(super) fn forgotten() -> Value {
     let mut facts = json!({});
     for name in FORGOTTEN {

@@ -1,7 +1,7 @@
-//! A merchant's test data is cleared (service-facts, 4 and 70; not in the two documents).
+//! Clears a merchant's test data (service-facts, 4 and 70; not in the two documents).
 //!
-//! What was cleared cannot be cleared twice: a lost answer is settled by sending it again. That clears what was made
-//! meanwhile, too; it is test data alone.
+//! Data cannot be cleared twice, so a lost answer is settled by sending again. That also clears
+//! objects that were created meanwhile; all of it is test data.
 
 use serde_json::{Value, json};
 
@@ -11,17 +11,17 @@ use crate::api::merchant::{Purge, PurgeTestData};
 use crate::model::effect::{Counts, Effect};
 use crate::model::intent::Intent;
 
-/// The most sends in all.
+/// Maximum sends.
 const SENDS_MAX: u32 = 50;
 
-/// Clears what is named of a merchant's test data. It removes more than one object, as a rule; how many the service
-/// has, nobody knows.
+/// Clears the parts of a merchant's test data in `what`. As a rule this removes more than one
+/// object; their number at the service is unknown.
 pub fn purge_test_data(obligation: Obligation, what: &Purge) -> Effect {
     let effect = obligation.effect::<PurgeTestData>(ROW.name, &[], json!(what));
     Effect { counts: Counts { deletes: 1, ..effect.counts }, ..effect }
 }
 
-/// What an effect clears, if it clears anything.
+/// Returns what an effect clears, if it clears anything.
 pub fn purged(effect: &Effect) -> Option<Purge> {
     let purges = effect.name == ROW.name;
     let what = purges.then(|| serde_json::from_value(effect.request.body.clone()).ok());

@@ -1,5 +1,5 @@
-//! What a merchant's credentials open (partner-api, GET /gateway-credentials and /bank-accounts;
-//! service-facts 67 for keys alone).
+//! Reads the objects that a merchant's credentials open (partner-api, GET /gateway-credentials and
+//! /bank-accounts; service-facts 67 for keys alone).
 
 use std::collections::BTreeSet;
 
@@ -19,9 +19,9 @@ use crate::base::secret::Secret;
 use crate::model::bound::BOUND;
 use crate::model::observed::Observed;
 
-/// The reading of a merchant that has a `payments` token.
+/// Reading of a merchant that has a `payments` token.
 pub const CREDENTIALS: &str = "merchant.credentials";
-/// The reading of a merchant that has keys alone, about `{public_key}`.
+/// Reading of a merchant that has keys alone, about `{public_key}`.
 pub const KEYS: &str = "merchant.keys";
 
 pub(super) const CREDENTIALS_ROW: ReadingRow =
@@ -73,7 +73,7 @@ fn learn_credentials(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Tro
     Ok(Learned { exists: true, facts, secrets, remote_id: None })
 }
 
-/// The account whose keys stand for the merchant: the one that was bound first, as long as it is there,
+/// Returns the account whose keys represent the merchant: the one bound first, while it exists,
 /// else the first that takes cards.
 fn bound_account<'a>(cx: &ReadCx<'_>, accounts: &'a [Value]) -> Option<&'a Value> {
     let before = cx.observed.and_then(|observed| observed.text("public_key"));
@@ -82,8 +82,8 @@ fn bound_account<'a>(cx: &ReadCx<'_>, accounts: &'a [Value]) -> Option<&'a Value
     accounts.iter().find(same).or_else(|| accounts.iter().find(cards)).or(accounts.first())
 }
 
-/// The bank accounts of this mode. No field of a bank account names its mode, but it names the
-/// accounts that pay into it: one that names only accounts of the other mode is left out.
+/// Returns the bank accounts of this mode. A bank account has no mode field, but names the accounts
+/// that pay into it: one that names only accounts of the other mode is left out.
 fn deposits(banks: &Value, credentials: &Value, field: &str) -> Vec<Value> {
     let ids = |field: &str| -> BTreeSet<String> {
         list(credentials.get(field)).iter().map(|one| text(one, "id").to_owned()).collect()
@@ -98,7 +98,8 @@ fn deposits(banks: &Value, credentials: &Value, field: &str) -> Vec<Value> {
     list(Some(banks)).iter().filter(serves).map(bank_account).collect()
 }
 
-/// Id and name of the bank accounts of the other mode: whoever names one of them is told so.
+/// Returns id and name of the other mode's bank accounts, so that a document which names one gets a
+/// clear message.
 fn others(banks: &Value, credentials: &Value, field: &str) -> Vec<Value> {
     let own = deposits(banks, credentials, field);
     let is_own = |bank: &&Value| own.iter().any(|one| text(one, "id") == text(bank, "id"));
@@ -106,11 +107,12 @@ fn others(banks: &Value, credentials: &Value, field: &str) -> Vec<Value> {
     others.map(|bank| pick(bank, &["id", "name"])).collect()
 }
 
-/// What a token gave, and what it opened: with keys alone none of it is known or used any more.
+/// Facts that a token gave or opened: with keys alone they are neither known nor used.
 const OPENED_BY_TOKEN: [&str; 6] =
     ["token", APPLICATION, "secret_key", "accounts", "bank_accounts", "merchant_name"];
 
-/// Whether another account than before may be opened: its objects have not been looked at.
+/// Returns whether this reading may open another account than before: its objects were not
+/// surveyed.
 fn is_bound_anew(cx: &ReadCx<'_>) -> bool {
     let before = cx.observed.and_then(Observed::bound);
     before.is_none_or(|before| before.generation < cx.generation)
@@ -141,7 +143,7 @@ fn learn_keys(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
     Ok(Learned { exists: true, facts, ..Learned::default() })
 }
 
-/// What is kept of an account: nothing secret.
+/// Returns the stored fields of an account: nothing secret.
 fn account(account: &Value) -> Value {
     const KEPT: &[&str] = &[
         "id",
@@ -155,7 +157,7 @@ fn account(account: &Value) -> Value {
     pick(account, KEPT)
 }
 
-/// What is kept of a bank account: nothing secret.
+/// Returns the stored fields of a bank account: nothing secret.
 fn bank_account(account: &Value) -> Value {
     let mut kept = pick(account, &["id", "name", "currency", "trust", "test_mode"]);
     let fed = list(account.get("processing_accounts")).iter().map(|one| text(one, "id"));
@@ -163,7 +165,7 @@ fn bank_account(account: &Value) -> Value {
     kept
 }
 
-/// These fields of an object, those that are there.
+/// Returns those of `fields` that an object has.
 fn pick(object: &Value, fields: &[&str]) -> Value {
     let present = fields
         .iter()
@@ -171,12 +173,12 @@ fn pick(object: &Value, fields: &[&str]) -> Value {
     Value::Object(present.collect())
 }
 
-/// A sequence, empty where there is none.
+/// Returns a sequence; empty if missing.
 pub(super) fn list(value: Option<&Value>) -> &[Value] {
     value.and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// A text field, empty where there is none.
+/// Returns a text field; empty if missing.
 pub(super) fn text<'a>(object: &'a Value, field: &str) -> &'a str {
     object.get(field).and_then(Value::as_str).unwrap_or_default()
 }
@@ -185,7 +187,8 @@ pub(super) fn text<'a>(object: &'a Value, field: &str) -> &'a str {
 mod tests {
     use super::*;
 
-    /// Whether a reading under this generation opens something new, after one under generation 1.
+    /// Returns whether a reading under this generation opens something new, after one under
+    /// generation 1.
     fn anew(generation: u32) -> bool {
         let key: crate::base::id::Key = "Merchant/acme".parse().unwrap();
         let bound = json!({"generation": 1, "mode": "test", "name": null, "public_keys": ["m_1"]});

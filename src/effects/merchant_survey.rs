@@ -1,7 +1,7 @@
-//! A merchant's readable objects are looked at before the first effect on it.
+//! Reads a merchant's objects before the first effect on it.
 //!
-//! An empty state is not an empty service: a mark of ours that the journal does not know means
-//! that a journal was lost, and stops everything for the merchant (design.md part 2).
+//! An empty state does not prove an empty service: a mark of ours that the journal does not know
+//! means that a journal was lost. It stops everything for the merchant (design.md part 2).
 
 use serde_json::{Value, json};
 
@@ -14,12 +14,12 @@ use crate::base::hash::Mark;
 use crate::base::money::Money;
 use crate::model::adoption::{Collects, Stray};
 
-/// The reading that looks for marks of ours.
+/// Reading that searches for marks of ours.
 pub const SURVEY: &str = "merchant.survey";
 
 pub(super) const ROW: ReadingRow = ReadingRow { name: SURVEY, queries, learn };
 
-/// What the lists are called, in the order in which they are read.
+/// Names of the lists, in reading order.
 const LISTS: [&str; 3] = ["cards", "banks", "recurring charges"];
 
 fn queries(_: &Value) -> Vec<Query> {
@@ -39,14 +39,15 @@ fn learn(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
     Ok(Learned { exists: true, facts: json!({"surveyed": true}), ..Learned::default() })
 }
 
-/// An object that carries a mark.
+/// Returns the object if it carries a mark.
 fn stray(list: &str, item: &Value) -> Option<Stray> {
     let id = item.get("id").and_then(Value::as_str)?.parse().ok()?;
     let collects = collects(item);
     Some(Stray { id, mark: mark_of(item)?, list: list.to_owned(), second: false, collects })
 }
 
-/// Returns what an object of a list collects from its payer: only a recurring charge shows an amount and a status.
+/// Returns what an object of a list collects from its payer: only a recurring charge shows an
+/// amount and a status.
 pub fn collects(item: &Value) -> Option<Collects> {
     let text = |field: &str| item.get(field).and_then(Value::as_str);
     let currency = text("currency")?.parse().ok()?;
@@ -54,7 +55,7 @@ pub fn collects(item: &Value) -> Option<Collects> {
     Some(Collects { amount, status: text("status")?.to_owned() })
 }
 
-/// The mark that an object carries, in its reference or its description.
+/// Returns the mark that an object carries in its reference or its description.
 pub fn mark_of(item: &Value) -> Option<Mark> {
     let text = |field: &str| item.get(field).and_then(Value::as_str).unwrap_or_default();
     Mark::parse(text("reference")).or_else(|| Mark::find_in(text("description")))

@@ -1,5 +1,5 @@
-//! What the effects on saved cards and saved banks share: the two sorts, and what is kept of an answer
-//! (gateway-api, Saved cards, Saved banks).
+//! Parts that the effects on saved cards and saved banks share: the two types, and the stored
+//! fields of an answer (gateway-api, Saved cards, Saved banks).
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -14,29 +14,21 @@ use crate::model::attachment::ATTACHED;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
-/// A sort of saved method: its endpoints, and the names of its effects.
+/// Type of saved method: its endpoints, and the names of its effects.
 pub(super) trait Sort {
-    /// What messages call one.
+    /// Name of one in messages.
     const WORD: &'static str;
-    /// The effect that saves one.
     const SAVE: &'static str;
-    /// The effect that changes one.
     const CHANGE: &'static str;
-    /// The effect that removes one.
     const DELETE: &'static str;
-    /// Saves one.
     type Create: Endpoint;
-    /// Changes one.
     type Patch: Endpoint;
-    /// Reads one.
     type Get: Endpoint;
-    /// Removes one.
     type Delete: Endpoint;
     /// Lists them, by reference.
     type List: Endpoint;
 }
 
-/// Saved cards.
 pub(super) struct Cards;
 
 impl Sort for Cards {
@@ -51,7 +43,6 @@ impl Sort for Cards {
     type List = ListCards;
 }
 
-/// Saved banks.
 pub(super) struct Banks;
 
 impl Sort for Banks {
@@ -66,18 +57,16 @@ impl Sort for Banks {
     type List = ListBanks;
 }
 
-/// Which sort a method is.
+/// Type of a saved method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MethodSort {
-    /// A card.
     Card,
-    /// A bank account.
     Bank,
 }
 
 impl MethodSort {
-    /// The word on the wire.
+    /// Returns the type as sent to the service.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Card => Cards::WORD,
@@ -85,7 +74,7 @@ impl MethodSort {
         }
     }
 
-    /// The field that holds a secret.
+    /// Returns the field that holds a secret.
     const fn secret(self) -> &'static str {
         match self {
             Self::Card => "number",
@@ -93,7 +82,7 @@ impl MethodSort {
         }
     }
 
-    /// The fields that an answer shows as they were asked, and that are not private.
+    /// Returns the fields that an answer repeats as requested, and that are not private.
     const fn shown(self) -> &'static [&'static str] {
         match self {
             Self::Card => &["exp_month", "exp_year"],
@@ -102,10 +91,9 @@ impl MethodSort {
     }
 }
 
-/// What a method is made of.
+/// Data from which a method is created.
 #[derive(Debug, Clone, Copy)]
 pub struct MethodSource<'a> {
-    /// A card or a bank account.
     pub sort: MethodSort,
     /// The canonical `source.card` or `source.bank` of a spec.
     pub details: &'a Value,
@@ -114,7 +102,7 @@ pub struct MethodSource<'a> {
 }
 
 impl MethodSource<'_> {
-    /// The complete body of a creation or of a token, with the mark in `reference`.
+    /// Returns the complete body of a creation or of a token, with the mark in `reference`.
     pub(super) fn body(self, obligation: &Obligation) -> Value {
         let (mut body, secret) = (self.details.clone(), self.sort.secret());
         put(&mut body, secret, json!({"$secret": self.details.get(secret)}));
@@ -126,8 +114,8 @@ impl MethodSource<'_> {
         body
     }
 
-    /// The same for another resource, which borrows the details: their secrets are found as those of
-    /// `owner`.
+    /// Returns the same body for another resource, which borrows the details: their secrets are
+    /// resolved as those of `owner`.
     pub(super) fn borrowed(self, obligation: &Obligation, owner: &Key) -> Value {
         let mut body = Self { description: None, ..self }.body(obligation);
         let secret = self.sort.secret();
@@ -136,12 +124,12 @@ impl MethodSource<'_> {
         body
     }
 
-    /// The effect with everything in this source that its answer has to show.
+    /// Adds to an effect each field of this source that its answer must repeat.
     pub(super) fn asked(self, effect: Effect) -> Effect {
         self.asked_in("", effect)
     }
 
-    /// The same, where the answer holds the method in a field of its own, such as `method.`.
+    /// Adds the same fields where the answer nests the method under `place`, such as `method.`.
     pub(super) fn asked_in(self, place: &str, effect: Effect) -> Effect {
         let field = |name: &str| self.details.get(name).cloned().unwrap_or_default();
         let shown = self.sort.shown().iter();
@@ -149,12 +137,12 @@ impl MethodSource<'_> {
     }
 }
 
-/// The question for the object that an intent changes.
+/// Reads the object that an intent changes.
 pub(super) fn read_target<S: Sort>(target: Option<&RemoteId>) -> Query {
     Query::one(Call::to::<S::Get>(&[target.map_or("", RemoteId::as_str)]))
 }
 
-/// What is kept of a saved method that the service shows: nothing private.
+/// Returns the stored fields of a saved method that the service shows: nothing private.
 pub fn method_facts(reply: &Value) -> Value {
     let text = |field: &str| reply.get(field).and_then(Value::as_str);
     let number = text("number").or(text("account_number")).unwrap_or_default();
@@ -169,8 +157,7 @@ pub fn method_facts(reply: &Value) -> Value {
     facts
 }
 
-/// The last digits, brand or bank, and expiry are all that is kept. Whatever token there was is
-/// of no use any more.
+/// Stores the last digits, brand or bank, and expiry only. An existing token is of no further use.
 pub(super) fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     let facts = method_facts(reply);
     Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })

@@ -1,11 +1,11 @@
-//! A saved card or bank changes (gateway-api, PATCH /v1/cards/{cardId}, PATCH /v1/banks/{bankId}):
-//! its description where it is, everything else by what a token holds: a fresh one, made of the details of a document, or
-//! one that a payer's page brought.
+//! Changes a saved card or bank (gateway-api, PATCH /v1/cards/{cardId}, PATCH /v1/banks/{bankId}):
+//! its description in place, everything else by a token. The token is a fresh one of a document's
+//! details, or one from a payer's page.
 //!
-//! The object can be read, and the change is absolute: a lost answer is settled by looking. What a
-//! token replaced does not all show, since names and addresses stand in no journal; so it happened
-//! only if the object was modified since the look just before. A person may set the texts of one that no document
-//! manages.
+//! The object can be read, and the change is absolute: a lookup settles a lost answer. A token's
+//! replacement is only partly visible, since names and addresses are in no journal. Such a change
+//! therefore counts as applied only if the object was modified since the read just before it. A
+//! person may set the texts of an object that no document manages.
 
 use serde_json::{Map, Value, json};
 
@@ -22,7 +22,7 @@ use crate::model::attachment::Brought;
 use crate::model::effect::Effect;
 use crate::model::intent::{Intent, StoredBody};
 
-/// Sets the description of a saved method where it is; none becomes empty.
+/// Sets the description of a saved method in place; a missing one becomes empty.
 pub fn change_method(
     obligation: Obligation,
     source: MethodSource<'_>,
@@ -34,7 +34,7 @@ pub fn change_method(
     }
 }
 
-/// Sets these texts of a saved method, and nothing else of it; an empty one takes it away.
+/// Sets only the texts in `set` of a saved method; an empty text removes it.
 pub fn set_method(
     obligation: Obligation,
     sort: MethodSort,
@@ -62,7 +62,7 @@ fn set_texts<S: Sort>(
         .fold(effect, |effect, (field, value)| effect.expecting(&field, value))
 }
 
-/// Replaces everything in a saved method by what a fresh token holds.
+/// Replaces everything in a saved method with the details that a fresh token holds.
 pub fn renew_method(
     obligation: Obligation,
     source: MethodSource<'_>,
@@ -75,7 +75,8 @@ pub fn renew_method(
     source.asked(effect.expecting("fingerprint", token.fingerprint.clone()))
 }
 
-/// Replaces everything in a saved method by what a token holds that was brought for just this.
+/// Replaces everything in a saved method with the details of a token that was supplied for this
+/// method.
 pub fn renew_by_token(
     obligation: Obligation,
     source: MethodSource<'_>,
@@ -100,7 +101,7 @@ fn change<S: Sort>(obligation: Obligation, source: MethodSource<'_>, target: &Re
         .expecting("reference", mark)
 }
 
-/// When the object was last modified, for a change that shows by nothing else.
+/// Reads when the object was last modified, for a change that nothing else shows.
 fn before<S: Sort>(effect: &Effect) -> Vec<Query> {
     if effect.sealed { vec![read_target::<S>(effect.target.as_ref())] } else { Vec::new() }
 }
@@ -113,7 +114,7 @@ fn judge<S: Sort>(intent: &Intent, answers: &[Answer]) -> Finding {
     match answers.first() {
         Some(Answer::Body(object)) if happened(intent, object) => Finding::Happened(object.clone()),
         Some(Answer::Body(_)) => Finding::Absent,
-        // What is gone cannot be changed any more: the next try is told so.
+        // A removed object cannot be changed: the next attempt gets that answer.
         Some(answer @ Answer::Missing(_)) if !answer.unknown_path() => Finding::Absent,
         Some(Answer::Missing(_) | Answer::Items(_)) | None => {
             Finding::Unknown(format!("the {} cannot be read back", S::WORD))
@@ -121,8 +122,8 @@ fn judge<S: Sort>(intent: &Intent, answers: &[Answer]) -> Finding {
     }
 }
 
-/// Whether everything that shows is as it was asked; for a token, also whether anything was done at
-/// all since the look before it. Where that is doubtful the change is made once more: it is absolute.
+/// Returns whether every visible field is as requested; for a token, also whether the object was
+/// modified since the read before it. In doubt the change is sent again: it is absolute.
 fn happened(intent: &Intent, object: &Value) -> bool {
     let by_token = matches!(intent.request.body, StoredBody::Sealed { .. });
     let untouched = object.get("modified") == intent.baseline.get("modified");

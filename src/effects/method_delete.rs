@@ -1,7 +1,8 @@
-//! A saved card or bank is removed (gateway-api, DELETE /v1/cards/{cardId}, DELETE
+//! Removes a saved card or bank (gateway-api, DELETE /v1/cards/{cardId}, DELETE
 //! /v1/banks/{bankId}): its id can no longer pay.
 //!
-//! One that cannot be found is gone, whoever removed it. A command that deletes one is done by it.
+//! A method that is not found counts as removed, whatever removed it. A command that deletes a
+//! method is then done.
 
 use serde_json::{Value, json};
 
@@ -57,7 +58,7 @@ fn judge<S: Sort>(_: &Intent, answers: &[Answer]) -> Finding {
     }
 }
 
-/// A refusal because the object is not there means that it is gone.
+/// Interprets a refusal because the object does not exist as proof of removal.
 fn gone(problem: &ServiceProblem) -> Option<Proved> {
     let unknown = problem.code() == "resource_not_found"
         && problem.messages.iter().any(|message| message.context.is_some());

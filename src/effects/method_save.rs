@@ -1,9 +1,9 @@
-//! A card or bank account is saved (gateway-api, POST /v1/cards, POST /v1/banks), its mark in
-//! `reference`: from the details of a spec, from a one-time token that a person has, or by one that a payer's page
-//! brought.
+//! Saves a card or bank account (gateway-api, POST /v1/cards, POST /v1/banks), with its mark in
+//! `reference`. The source is a spec's details, a one-time token that a person has, or a token from
+//! a payer's page.
 //!
-//! The lists can be filtered by reference, so a lost answer is settled by looking. A token that is sent again cannot
-//! double: the service takes it once.
+//! The lists can be filtered by reference, so a lookup settles a lost answer. A token that is sent
+//! again cannot double: the service takes it once.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
@@ -32,7 +32,8 @@ fn save<S: Sort>(obligation: Obligation, source: MethodSource<'_>) -> Effect {
     source.asked(effect.expecting("reference", mark))
 }
 
-/// Saves what a one-time token holds; the token is sealed with the body, and used up by this.
+/// Saves the method of a one-time token; the token is sealed with the body, and used up by this
+/// effect.
 pub fn save_token(
     obligation: Obligation,
     sort: MethodSort,
@@ -59,7 +60,7 @@ fn save_of<S: Sort>(obligation: Obligation, token: &str, description: Option<&st
         .expecting("description", description)
 }
 
-/// Saves what a token holds that was brought for just this.
+/// Saves the method of a token that was supplied for this resource.
 pub fn save_by_token(
     obligation: Obligation,
     source: MethodSource<'_>,
@@ -71,13 +72,13 @@ pub fn save_by_token(
     }
 }
 
-/// Until when a token that was brought may be sent: it is not younger than its way to us.
+/// Returns until when a supplied token may be sent. Its life counts from before its arrival.
 pub fn good_until(brought: &Brought) -> DateTime<Utc> {
     let life = TimeDelta::minutes(TOKEN_LIFE_MINUTES);
     brought.at.checked_add_signed(life).unwrap_or(brought.at)
 }
 
-/// What an effect that uses such a token has to keep to.
+/// Returns the single-use rule of an effect that uses such a token.
 pub(super) fn once(brought: &Brought) -> Once {
     Once { until: good_until(brought), spent: json!({ATTACHED: null}), again: true }
 }

@@ -1,9 +1,9 @@
-//! One file per effect on the service, and one line each in the register; the effects on saved cards
-//! and on saved banks are the same but for their endpoints, and share their files.
+//! Effects on the service: one file for each, and one line each in the register. The effects on
+//! saved cards and on saved banks differ only in their endpoints, and share their files.
 //!
-//! An effect's file says what is sent, what the answer must say, and how a lost answer is settled
+//! An effect's file defines its request, the required answer, and the settlement of a lost answer
 //! (design.md part 3). Nothing else in the crate builds a request that changes the service.
-//! Readings, which change nothing, stand in a register of their own.
+//! Readings, which change nothing, have a register of their own.
 
 mod account_change;
 mod actions;
@@ -121,29 +121,26 @@ use crate::model::effect::{Counts, Effect, Once, Request};
 use crate::model::manifest::OnDoubt;
 use crate::model::observed::Applied;
 
-/// What every effect of a resource has in common.
+/// Inputs that all effects of a resource share.
 #[derive(Debug, Clone)]
 pub struct Obligation {
-    /// The resource.
     pub key: Key,
-    /// Its merchant.
     pub merchant: Key,
-    /// Test or live.
     pub mode: Mode,
-    /// Its name, for ever.
+    /// The resource's permanent name at the service.
     pub source_id: SourceId,
-    /// What will have been put on the service.
+    /// State that the service will have after the effect.
     pub applied: Applied,
-    /// What to do when nothing proves a creation.
+    /// Policy where no evidence settles a creation.
     pub on_doubt: OnDoubt,
-    /// The merchant's account whose own key signs it; none for the merchant's key.
+    /// The merchant's account whose own key signs the request; none for the merchant's key.
     pub account: Option<String>,
-    /// The merchant-facing host of the merchant's brand, where that is not the configured one.
+    /// The merchant-facing host of the merchant's brand, if not the configured one.
     pub web_url: Option<String>,
 }
 
 impl Obligation {
-    /// An effect of endpoint `E` with this body, private or not.
+    /// Builds an effect of endpoint `E` with this body.
     fn effect<E: Endpoint>(self, name: &'static str, parameters: &[&str], body: Value) -> Effect {
         let call = Call::to::<E>(parameters);
         let removes = call.method == Method::Delete;
@@ -177,24 +174,24 @@ impl Obligation {
     }
 }
 
-/// Sets a field of a JSON object that is being built.
+/// Sets a field of a JSON object under construction.
 pub fn put(object: &mut Value, name: &str, value: impl Into<Value>) {
     if let Some(fields) = object.as_object_mut() {
         fields.insert(name.to_owned(), value.into());
     }
 }
 
-/// Small builders over an effect, so that each effect's file reads as a sentence.
+/// Builder methods over an effect.
 trait Shaped: Sized {
-    /// The remote object it changes.
+    /// Sets the remote object that the effect changes.
     fn on(self, target: &RemoteId) -> Self;
-    /// Its body holds private values.
+    /// Marks the body as private.
     fn sealed(self) -> Self;
-    /// It uses something that works once.
+    /// Sets the single-use value that the effect needs.
     fn using(self, once: Once) -> Self;
-    /// What it is about besides its resource.
+    /// Sets the subject of the effect beside its resource.
     fn about(self, about: Value) -> Self;
-    /// The answer has to say this at that path; null asks nothing.
+    /// Requires `value` at `path` of the answer; null requires nothing.
     fn expecting(self, path: &str, value: impl Into<Value>) -> Self;
 }
 

@@ -1,8 +1,8 @@
-//! An occurrence of a recurring charge is taken out of the automatic collection (gateway-api, POST
+//! Excludes an occurrence of a recurring charge from automatic collection (gateway-api, POST
 //! /v1/recurring/charges/{id}/occurrences/{occurrenceId}/ignore).
 //!
-//! The occurrence can be read, so a lost answer is settled by looking. One that was paid meanwhile was not
-//! ignored, and the money was collected: whoever asked looks again.
+//! The occurrence can be read, so a lookup settles a lost answer. An occurrence that was paid
+//! meanwhile was not ignored, and its money was collected: the requester reads again.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,8 @@ use crate::base::id::RemoteId;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
-/// Ignores an occurrence of a recurring charge. The obligation names the merchant, and the resource that asks.
+/// Ignores an occurrence of a recurring charge. The obligation names the merchant and the
+/// requesting resource.
 pub fn ignore_occurrence(
     obligation: Obligation,
     charge: &RemoteId,

@@ -1,6 +1,7 @@
-//! An occurrence of a recurring charge is paid early, or tried again (gateway-api, Occurrences, pay).
+//! Pays an occurrence of a recurring charge early, or retries it (gateway-api, Occurrences, pay).
 //!
-//! The service shows every occurrence with its attempts, on both surfaces: a lost answer is settled by reading it.
+//! The service shows every occurrence with its attempts, on both surfaces: reading the occurrence
+//! settles a lost answer.
 
 use serde_json::{Value, json};
 
@@ -17,7 +18,7 @@ use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 use crate::model::service_problem::ServiceProblem;
 
-/// Pays an occurrence; `amount` is what it has to be.
+/// Pays an occurrence; `amount` is its expected amount.
 pub fn pay(
     obligation: Obligation,
     recurring: &RemoteId,
@@ -49,7 +50,7 @@ fn keep(answers: &[Answer]) -> Value {
     json!({"status": now.get("status"), "attempts": now.get("attempts"), "amount": now.get("amount")})
 }
 
-/// One that is paid, or of another amount, is not paid.
+/// Refuses an occurrence that is paid already, or has another amount.
 fn refuse(effect: &Effect, before: &Value) -> Option<String> {
     let (now, asked) = (before.get("amount")?, effect.expect.get("amount")?);
     if now != asked {
@@ -74,14 +75,14 @@ fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
         ("PAID", _, _) => Finding::Happened(now.clone()),
         ("PAYING", _, _) => Finding::Unknown("the occurrence is being paid".to_owned()),
         (_, Some(before), Some(after)) if before == after => Finding::Absent,
-        // Nothing was read before, and nobody ever tried to pay it.
+        // No baseline was read, and no payment was ever attempted.
         (_, None, Some(0)) => Finding::Absent,
         (_, Some(_), Some(_)) => Finding::Refused(declined(now)),
         _ => Finding::Unknown("the occurrence does not tell its attempts".to_owned()),
     }
 }
 
-/// Why the last attempt failed.
+/// Returns the reason why the last attempt failed.
 fn declined(now: &Value) -> ServiceProblem {
     let last = now.get("transactions").and_then(Value::as_array).and_then(|all| all.last());
     let code = last.map_or("", |last| text(last, "failure_code"));

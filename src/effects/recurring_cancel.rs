@@ -1,8 +1,9 @@
-//! A recurring charge is cancelled (service-facts, 56 and 57): it stays listed, and collects no more.
+//! Cancels a recurring charge (service-facts, 56 and 57): it stays listed, and collects no more.
 //!
-//! No document shows the path. A service that has none answers 404 and names no object; then its last day is
-//! set instead (`recurring.end`). A lost answer is settled by the charge itself, or by its occurrences, which
-//! every service shows: one that has nothing pending any more collects nothing any more.
+//! No document shows the path. A service without it answers 404 and names no object; then
+//! `recurring.end` sets the charge's last day instead. A lost answer is settled by the charge
+//! itself, or by its occurrences, which every service shows: without a pending occurrence the
+//! charge collects nothing more.
 
 use serde_json::{Value, json};
 
@@ -25,13 +26,13 @@ pub fn cancel_recurring(obligation: Obligation, charge: &RemoteId) -> Effect {
     effect.on(charge).expecting("id", charge.as_str())
 }
 
-/// Whether a refusal says that the service has no such path: a 404 that names no object.
+/// Returns whether a refusal means that the service has no such path: a 404 that names no object.
 pub fn has_no_path(refusal: &Refusal) -> bool {
     let names = |message: &ServiceMessage| message.context.is_some();
     refusal.status == 404 && !refusal.problem.messages.iter().any(names)
 }
 
-/// What was read before says nothing any more.
+/// Earlier reads are discarded.
 fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     let status = reply.get("status").and_then(Value::as_str);
     if status.is_some_and(|status| !is_over(status)) {
@@ -43,18 +44,18 @@ fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     Ok(Learned { exists: true, facts, ..Learned::default() })
 }
 
-/// Whether a recurring charge of this status collects no more.
+/// Returns whether a recurring charge of this status collects no more.
 pub(super) fn is_over(status: &str) -> bool {
     matches!(status, "COMPLETED" | "DELETED")
 }
 
-/// Whether an occurrence may still be collected by itself.
+/// Returns whether an occurrence may still be collected automatically.
 pub(super) fn may_fire(occurrence: &Value) -> bool {
     let status = occurrence.get("status").and_then(Value::as_str).unwrap_or_default();
     matches!(status, "PENDING" | "PAYING")
 }
 
-/// The charge, and its occurrences.
+/// Reads the charge and its occurrences.
 pub(super) fn both(charge: &str) -> Vec<Query> {
     let occurrences = Call::to::<ListOccurrences>(&[charge]);
     vec![Query::one(Call::to::<GetRecurring>(&[charge])), Query::list(occurrences)]

@@ -1,11 +1,12 @@
-//! A recurring charge's amount, schedule, limits or description change, and its method by what a fresh
-//! token holds (gateway-api, PATCH /v1/recurring/charges/{id}).
+//! Changes a recurring charge's amount, schedule, limits or description, and its method by a fresh
+//! token (gateway-api, PATCH /v1/recurring/charges/{id}).
 //!
-//! The change is absolute. On a service that cannot show the charge nobody can tell what a lost one came to: once
-//! nothing of it can be on its way any more, what it named is not known, and the next change says all of that again.
-//! A token of a document's details is never sent again: the next try has one of its own. One that a payer's page
-//! brought is, for there is no other. What it replaced does not all show, so such a change
-//! happened only if the charge was modified since the look just before.
+//! The change is absolute. Some services cannot show the charge, so the result of a lost change is
+//! unknown there. Once the request can no longer be in transit, the fields that it named become
+//! unknown, and the next change sends all of them again. A token of a document's details is never
+//! sent again: the next attempt has its own. A token from a payer's page is, since no other exists.
+//! A token's replacement is only partly visible, so such a change counts as applied only if the
+//! charge was modified since the read just before it.
 
 use serde_json::{Value, json};
 
@@ -43,7 +44,7 @@ pub fn change_recurring(
     asked.into_iter().fold(effect, |effect, (field, value)| effect.expecting(&field, value))
 }
 
-/// Sets these fields of a recurring charge, and nothing else of it; `currency` is the one that its amounts are in.
+/// Sets only these fields of a recurring charge; `currency` is that of its amounts.
 pub fn set_recurring(
     obligation: Obligation,
     charge: &RemoteId,
@@ -60,20 +61,21 @@ pub fn set_recurring(
     parts.fold(effect, |effect, (name, part)| effect.expecting(&format!("method.{name}"), part))
 }
 
-/// An empty text is left out of an answer.
+/// Drops an expected field: the service omits empty texts from its answers.
 fn without(mut effect: Effect, field: &str) -> Effect {
     effect.expect.remove(field);
     effect
 }
 
-/// The same change, with the method replaced by what a fresh token holds.
+/// Extends the change by a method replacement from a fresh token.
 pub fn renew_recurring(mut effect: Effect, source: MethodSource<'_>, token: &FreshToken) -> Effect {
     put(&mut effect.request.body, "method", json!({"$sealed": token.sealed}));
     let effect = effect.sealed().using(token.once());
     source.asked_in("method.", effect.expecting("method.fingerprint", token.fingerprint.clone()))
 }
 
-/// The same by a token that was brought for just this charge: it has to hold what is saved, as far as that shows.
+/// Extends the change by a token that was supplied for this charge. It must hold the saved method,
+/// as far as that is visible.
 pub fn give_recurring(
     mut effect: Effect,
     sort: MethodSort,
@@ -87,13 +89,14 @@ pub fn give_recurring(
         .expecting("method.fingerprint", saved.fact("fingerprint").clone())
 }
 
-/// When the charge was last modified, for a change that shows by nothing else; its currency, which no change names.
+/// Reads when the charge was last modified, for a change that nothing else shows, and its currency,
+/// which no change names.
 fn before(effect: &Effect) -> Vec<Query> {
     let asks = effect.sealed || named_currency(effect).is_some();
     if asks { vec![read(effect.target.as_ref())] } else { Vec::new() }
 }
 
-/// The currency in which a person named an amount.
+/// Returns the currency in which a person named an amount.
 fn named_currency(effect: &Effect) -> Option<&str> {
     effect.about.get("currency").and_then(Value::as_str)
 }
@@ -106,7 +109,7 @@ fn keep(answers: &[Answer]) -> Value {
     kept
 }
 
-/// An amount in another currency than the charge's would be another amount.
+/// Refuses an amount in another currency than the charge's, which would be another amount.
 fn refuse(effect: &Effect, kept: &Value) -> Option<String> {
     let named = named_currency(effect)?;
     let is = kept.get("currency").and_then(Value::as_str).filter(|is| *is != named)?;
@@ -119,7 +122,7 @@ fn read(target: Option<&RemoteId>) -> Query {
     Query::one(Call::to::<GetRecurring>(&[target.map_or("", RemoteId::as_str)]))
 }
 
-/// What is kept; a token that was brought and used is forgotten.
+/// Stores the answer, and forgets a supplied token that was used.
 fn learn(intent: &Intent, reply: &Value) -> Result<Learned, String> {
     let mut learned = recurring_create::learn(intent, reply)?;
     if intent.about.get(ATTACHED).is_some() {
@@ -132,7 +135,7 @@ pub(super) fn queries(intent: &Intent) -> Vec<Query> {
     vec![read(intent.target.as_ref())]
 }
 
-/// Whether the charge is as it was asked; for a token, also whether anything was done at all.
+/// Returns whether the charge is as requested; for a token, also whether it was modified at all.
 fn happened(intent: &Intent, charge: &Value) -> bool {
     let by_token = matches!(intent.request.body, StoredBody::Sealed { .. });
     let untouched = charge.get("modified") == intent.baseline.get("modified");
@@ -146,7 +149,7 @@ pub(super) fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
             "the service shows no recurring charge; the next change says all of it again"
                 .to_owned(),
         ),
-        // What is gone cannot be changed any more: the next try is told so.
+        // A removed charge cannot be changed: the next attempt gets that answer.
         Some(Answer::Body(_) | Answer::Missing(_)) => Finding::Absent,
         Some(Answer::Items(_)) | None => Finding::Unknown("the service was not asked".to_owned()),
     }

@@ -1,9 +1,9 @@
-//! A charge that repeats (gateway-api, POST /v1/recurring/charges).
+//! Creates a charge that repeats (gateway-api, POST /v1/recurring/charges).
 //!
-//! No key guards it. Its mark stands in the description and in `reference`. A lost answer is
-//! settled by the list of recurring charges where the service has one, else by events; where the
-//! service shows neither, it is held. Absence in the events is believed only from a service that
-//! is known to report such creations.
+//! No idempotency key guards it. The mark is in the description and in `reference`. The list of
+//! recurring charges settles a lost answer where the service has one, else events do; where the
+//! service shows neither, the resource goes on hold. Absence in the events counts only on a service
+//! that is known to report such creations.
 
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ use crate::base::hash::Mark;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
-/// The event that reports a creation (service-facts, 72).
+/// Event that reports a creation (service-facts, 72).
 const CREATED: &str = "recurring_charge.created";
 
 /// Creates a recurring charge from its complete body, without description and reference.
@@ -38,10 +38,10 @@ pub fn create_recurring(obligation: Obligation, mut body: Value, text: &str) -> 
     effect.expecting("schedule", asked.get("schedule").cloned().unwrap_or_default())
 }
 
-/// What is forgotten once there is an answer about one that goes on: how the one before it was ended.
+/// Facts about the end of the previous charge, cleared by an answer about an active one.
 pub(super) const BEFORE: [&str; 5] = ["status", "next_payment", "ended", "end", "looked"];
 
-/// What is kept of a recurring charge that the service shows.
+/// Returns the stored fields of a recurring charge that the service shows.
 pub fn recurring_facts(shown: &Value) -> Value {
     let mut facts = json!({});
     for field in BEFORE {
@@ -53,7 +53,7 @@ pub fn recurring_facts(shown: &Value) -> Value {
     facts
 }
 
-/// What is kept of a recurring charge.
+/// Stores the fields of a recurring charge.
 pub(super) fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     let facts = recurring_facts(reply);
     Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
@@ -85,13 +85,12 @@ fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
     }
 }
 
-/// Whether a recurring charge carries a mark in either of its places.
+/// Returns whether a recurring charge carries a mark in either of its two places.
 pub(super) fn carries(item: &Value, mark: &Mark) -> bool {
     let text = |field: &str| item.get(field).and_then(Value::as_str).unwrap_or_default();
     text("reference") == mark.as_str() || Mark::find_in(text("description")).as_ref() == Some(mark)
 }
 
-/// An event's type.
 fn type_of(event: &Value) -> &str {
     event.get("type").and_then(Value::as_str).unwrap_or_default()
 }

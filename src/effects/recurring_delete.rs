@@ -1,8 +1,9 @@
-//! A recurring charge that no document manages is deleted (service-facts, 56 and 57; not in the two documents): it
-//! collects no more, and leaves the list.
+//! Deletes a recurring charge that no document manages (service-facts, 56 and 57; not in the two
+//! documents): it collects no more, and leaves the list.
 //!
-//! The charge itself settles a lost answer: it says that it is deleted, or is not there any more. What is deleted
-//! cannot be deleted twice, so one that still stands, or that the service shows nowhere, is deleted once more.
+//! The charge itself settles a lost answer: it is marked as deleted, or not found. A charge cannot
+//! be deleted twice, so one that still exists, or that the service shows nowhere, is deleted once
+//! more.
 
 use serde_json::{Value, json};
 
@@ -16,7 +17,7 @@ use crate::base::id::RemoteId;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
-/// What a deleted recurring charge says.
+/// Status of a deleted recurring charge.
 const DELETED: &str = "DELETED";
 
 /// Deletes a recurring charge.
@@ -25,7 +26,7 @@ pub fn delete_recurring(obligation: Obligation, charge: &RemoteId) -> Effect {
     effect.on(charge).expecting("id", charge.as_str())
 }
 
-/// Only a command deletes one: it is done.
+/// Only a command deletes a charge, and is then done.
 fn learn(intent: &Intent, reply: &Value) -> Result<Learned, String> {
     let status = reply.get("status").and_then(Value::as_str);
     if status.is_some_and(|status| status != DELETED) {

@@ -1,8 +1,9 @@
-//! A recurring charge gets a last day: that of its pending occurrence (gateway-api, PATCH
+//! Sets a recurring charge's last day: that of its pending occurrence (gateway-api, PATCH
 //! /v1/recurring/charges/{id}, `schedule.end`).
 //!
-//! Where the service cannot cancel, this comes first, so that nothing new opens when what is pending is
-//! ignored after it. The change is absolute, and settled as any other change of a charge.
+//! If the service cannot cancel, this effect runs first, so that nothing new opens when the pending
+//! occurrence is ignored after it. The change is absolute, and settled as any other change of a
+//! charge.
 
 use chrono::NaiveDate;
 use serde_json::{Value, json};
@@ -14,7 +15,7 @@ use crate::base::id::RemoteId;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
-/// Sets the last day of a recurring charge. What is put on the service by it says so, too.
+/// Sets the last day of a recurring charge, also in the spec that it puts on the service.
 pub fn end_recurring(mut obligation: Obligation, charge: &RemoteId, end: NaiveDate) -> Effect {
     if let Some(schedule) = obligation.applied.spec.get_mut("schedule") {
         put(schedule, "end", json!(end));
@@ -28,7 +29,7 @@ pub fn end_recurring(mut obligation: Obligation, charge: &RemoteId, end: NaiveDa
         .about(json!({ "end": end }))
 }
 
-/// What was read before says nothing any more.
+/// Earlier reads are discarded.
 #[expect(clippy::unnecessary_wraps, reason = "other effects' answers may be of no use")]
 fn learn(intent: &Intent, _: &Value) -> Result<Learned, String> {
     let end = intent.about.get("end");

@@ -1,8 +1,10 @@
-//! What is left of a recurring charge whose document is gone: its status, where the service shows it, and the
-//! occurrences that may still be collected (gateway-api, GET …/occurrences; service-facts, 56 and 57).
+//! Reads the remainder of a recurring charge whose document was removed: its status, where the
+//! service shows it, and the occurrences that may still be collected (gateway-api, GET
+//! …/occurrences; service-facts, 56 and 57).
 //!
-//! Only this reading says that a charge is over: nothing of it is pending, and it cannot open anything new.
-//! What it is about names the moment, so that nothing is done on what was read long ago.
+//! Only this reading establishes that a charge is over: none of its occurrences is pending, and it
+//! cannot open a new one. The reading's `about` names the moment, so that no effect rests on an old
+//! reading.
 
 use serde_json::{Value, json};
 
@@ -11,8 +13,8 @@ use super::register::{Answer, Learned, Query, ReadCx, ReadingRow, Trouble};
 use super::{expect, put};
 use crate::base::planted;
 
-/// The reading of a recurring charge that is to end, about `{charge, ended, …}`: its id, and whether its last day
-/// was set.
+/// Reading of a recurring charge that is to end, about `{charge, ended, …}`: its id, and whether
+/// its last day was set.
 pub const RECURRING_LOOK: &str = "recurring.look";
 
 pub(super) const ROW: ReadingRow = ReadingRow { name: RECURRING_LOOK, queries, learn };
@@ -49,7 +51,7 @@ fn learn(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
     Ok(Learned { exists: true, facts, ..Learned::default() })
 }
 
-/// It collects nothing any more.
+/// Returns the facts of a charge that collects nothing more.
 fn over(status: Option<&str>, how: &str) -> Learned {
     let mut facts = json!({"looked": null, "next_payment": null, "ended": how});
     if let Some(status) = status {
@@ -58,7 +60,7 @@ fn over(status: Option<&str>, how: &str) -> Learned {
     Learned { exists: false, facts, ..Learned::default() }
 }
 
-/// What is kept of an occurrence.
+/// Returns the stored fields of an occurrence.
 fn kept(occurrence: &Value) -> Value {
     let field = |name: &str| occurrence.get(name).cloned().unwrap_or_default();
     json!({
@@ -73,7 +75,7 @@ mod tests {
     use super::*;
     use crate::base::id::{Key, Mode};
 
-    /// Whether it is still there, and how many may still fire.
+    /// Returns whether the charge still exists, and the number of occurrences that may still fire.
     fn check(ended: bool, charge: Answer, occurrences: Answer) -> (bool, usize) {
         let key: Key = "RecurringCharge/default/it".parse().unwrap();
         let about = json!({"charge": "ch1", "ended": ended});

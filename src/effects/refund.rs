@@ -1,8 +1,8 @@
-//! A charge's money is given back, all of it or a part (gateway-api, POST /v1/charges/{chargeId}/refund).
+//! Refunds a charge, all of it or a part (gateway-api, POST /v1/charges/{chargeId}/refund).
 //!
-//! No reference is documented, so a charge has one refund open at a time. Its mark goes into `data`, which a
-//! server may ignore. A lost answer is settled by the charge's refunds and its `amount_refunded`, else by REFUND
-//! events.
+//! No reference is documented, so a charge has one refund open at a time. The mark goes into
+//! `data`, which a server may ignore. The charge's refunds and its `amount_refunded` settle a lost
+//! answer, else REFUND events do.
 
 use serde_json::{Value, json};
 
@@ -17,11 +17,11 @@ use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 use crate::model::service_problem::ServiceProblem;
 
-/// The field of `data` that holds the mark.
+/// Field of `data` that holds the mark.
 const MARK: &str = "reckon";
 
-/// Gives back so much of a charge: to the method that paid, or to another one of its type, where the tenant allows that
-/// (service-facts, 54).
+/// Refunds `amount` of a charge: to the method that paid, or to another one of its type, where the
+/// tenant allows that (service-facts, 54).
 pub fn refund(
     obligation: Obligation,
     charge: &RemoteId,
@@ -42,7 +42,7 @@ pub fn refund(
         .expecting("charge_id", charge.as_str())
 }
 
-/// A refund beyond what is left of the charge, or in another currency, is not even sent.
+/// Refuses to send a refund beyond the remainder of the charge, or in another currency.
 fn refuse(effect: &Effect, before: &Value) -> Option<String> {
     let now = before.get("target")?;
     let number = |field: &str| now.get(field).and_then(Value::as_i64);
@@ -66,7 +66,7 @@ fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
     }
 }
 
-/// The charge shows its refunds: those that are new.
+/// Judges by the charge, which shows its refunds: those that are new.
 fn by_charge(intent: &Intent, charge: &Value, before: &Value) -> Finding {
     let known = before.get("refunds").and_then(Value::as_array);
     let is_new =
@@ -82,7 +82,8 @@ fn by_charge(intent: &Intent, charge: &Value, before: &Value) -> Finding {
     }
 }
 
-/// Nothing was read before: a refund with our mark is ours, and it is not there if what was given back is all of others.
+/// Judges without a baseline: a refund with the intent's mark is ours. None exists if the other
+/// refunds explain the whole refunded sum.
 fn by_marks(intent: &Intent, charge: &Value) -> Finding {
     let all: Vec<&Value> = refunds(charge).collect();
     match told(intent, &all) {
@@ -96,14 +97,14 @@ fn refunds(charge: &Value) -> impl Iterator<Item = &Value> {
     charge.get("refunds").and_then(Value::as_array).into_iter().flatten()
 }
 
-/// What the charge says was given back of it.
+/// Returns the refunded sum that the charge reports.
 fn refunded(charge: &Value) -> Option<i64> {
     charge
         .get("amount_refunded")
         .map_or(Some(0), |amount| amount.as_i64().or(amount.is_null().then_some(0)))
 }
 
-/// What its refunds that still stand add up to: one of them may have been voided meanwhile, or its money come back.
+/// Sums the charge's valid refunds: one may have been voided meanwhile, or its money returned.
 fn standing(charge: &Value) -> Option<i64> {
     let fell = |one: &&Value| matches!(text(one, "status"), "VOIDED" | "FAILED");
     let mut amounts =
@@ -111,7 +112,8 @@ fn standing(charge: &Value) -> Option<i64> {
     amounts.try_fold(0_i64, |sum, amount| sum.checked_add(amount?))
 }
 
-/// Where single transactions are not shown: refunds of this charge that events tell of.
+/// Judges by events, where the service shows no single transactions: refunds of this charge that
+/// events report.
 fn by_events(intent: &Intent, events: &Answer) -> Finding {
     let target = intent.target.as_ref().map_or("", RemoteId::as_str);
     let of_charge =
@@ -126,7 +128,7 @@ fn by_events(intent: &Intent, events: &Answer) -> Finding {
     })
 }
 
-/// What the new refunds of the charge say of ours; `None`: there are none.
+/// Judges the new refunds of the charge; `None` if there are none.
 fn told(intent: &Intent, new: &[&Value]) -> Option<Finding> {
     let mark = |one: &Value| one.pointer("/data/reckon").cloned();
     let ours: Vec<&&Value> =
@@ -168,7 +170,7 @@ mod tests {
     use super::super::testing::intent;
     use super::*;
 
-    /// A refund of 300 that is in doubt, of a charge that had one refund of 200.
+    /// Judges a refund of 300 that is in doubt, of a charge that had one refund of 200.
     fn found(charge: &Value) -> Finding {
         let expect = json!({"amount": 300});
         let before = json!({"target": {"refunds": ["old"], "amount_refunded": 200}});

@@ -1,4 +1,4 @@
-//! The register: every effect and every reading there is, one line each.
+//! Register of effects and readings, one line each.
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -12,12 +12,10 @@ use crate::model::intent::Intent;
 use crate::model::observed::Observed;
 use crate::model::service_problem::ServiceProblem;
 
-/// What an answer teaches.
+/// Results that are stored from an answer.
 #[derive(Debug, Default)]
 pub struct Learned {
-    /// The id of the object.
     pub remote_id: Option<RemoteId>,
-    /// Whether the object exists now.
     pub exists: bool,
     /// Facts for the kind; never a secret, never a personal value.
     pub facts: Value,
@@ -25,40 +23,38 @@ pub struct Learned {
     pub secrets: Vec<(&'static str, Secret)>,
 }
 
-/// One question to the service that changes nothing.
+/// Read at the service that changes nothing.
 #[derive(Debug, Clone)]
 pub struct Query {
-    /// The call.
     pub call: Call,
-    /// Whether the answer is a list to be read to its end.
+    /// Set for a list that is read to its end.
     pub pages: bool,
 }
 
 impl Query {
-    /// A question with one answer.
+    /// Query with one answer.
     pub fn one(call: Call) -> Self {
         Self { call, pages: false }
     }
 
-    /// A list, read to its end.
+    /// List that is read to its end.
     pub fn list(call: Call) -> Self {
         Self { call, pages: true }
     }
 }
 
-/// The answer to a [`Query`].
+/// Answer to a [`Query`].
 #[derive(Debug, Clone)]
 pub enum Answer {
-    /// One body.
     Body(Value),
-    /// Every item of a list.
+    /// All items of a list.
     Items(Vec<Value>),
     /// 404: the item is unknown, or the service has no such path.
     Missing(ServiceProblem),
 }
 
 impl Answer {
-    /// The items of a list, none if it is no list.
+    /// Returns the items of a list; empty for another answer.
     pub fn items(&self) -> &[Value] {
         match self {
             Self::Items(items) => items,
@@ -66,7 +62,7 @@ impl Answer {
         }
     }
 
-    /// Whether the service does not know the path at all: its 404 names no object
+    /// Returns whether the service does not know the path at all: its 404 names no object
     /// (service-facts 25).
     pub fn unknown_path(&self) -> bool {
         match self {
@@ -78,179 +74,180 @@ impl Answer {
     }
 }
 
-/// What evidence says of an effect whose answer was lost.
+/// Evidence on an effect whose answer was lost.
 #[derive(Debug, Clone)]
 pub enum Finding {
-    /// It happened; this is what its answer would have said.
+    /// Applied; holds the answer that was lost.
     Happened(Value),
-    /// It was refused, and did nothing; these are the service's words.
+    /// Refused without effect; holds the service's problem.
     Refused(ServiceProblem),
-    /// It is not there. One look proves nothing; two complete ones do.
+    /// Not found. One read proves nothing; two complete ones do.
     Absent,
-    /// The events that can be seen do not show it, and events are all there is to see. It is not there once
-    /// an event is newer than the last moment at which it can have happened.
+    /// Not in the visible events, which are the only evidence. Confirmed absent once an event is
+    /// newer than the last moment at which the effect can have happened.
     Unseen {
-        /// The newest event's time by the service's clock.
+        /// Time of the newest event by the service's clock.
         newest: Option<DateTime<Utc>>,
-        /// What a person is told who has to settle it.
+        /// Explanation for the person who settles the intent.
         why: String,
     },
-    /// The service shows nothing of it, and it is absolute: once nothing of it can be on its way any more, the next
-    /// change says all of it again, whatever the file says by then. This is why nothing shows it.
+    /// The service shows nothing of this absolute change. Once the request can no longer be in
+    /// transit, the next change sends all of it again, from the current document. Holds the reason
+    /// why nothing shows it.
     Overwritten(String),
-    /// The service shows nothing that could settle it.
+    /// The service shows nothing that could settle the effect.
     Unknown(String),
 }
 
-/// What to do once absence is proved.
+/// Reaction to confirmed absence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Absent {
-    /// Send it again.
+    /// Send again.
     Again,
-    /// Wait for a person.
+    /// Put the resource on hold for a person.
     Hold,
 }
 
-/// How evidence is gathered and judged.
+/// Lookup that gathers and judges evidence.
 #[derive(Debug, Clone, Copy)]
 pub struct Search {
-    /// What is read.
+    /// Reads that gather the evidence.
     pub queries: fn(&Intent) -> Vec<Query>,
-    /// What the answers mean.
+    /// Interprets the answers.
     pub judge: fn(&Intent, &[Answer]) -> Finding,
-    /// What follows from proved absence.
+    /// Reaction to confirmed absence.
     pub absent: Absent,
 }
 
-/// How a lost answer is settled (design.md part 3).
+/// Settlement policy for a lost answer (design.md part 3).
 #[derive(Debug, Clone, Copy)]
 pub enum Doubt {
-    /// Sending the same bytes again cannot double it; at most so often in all.
+    /// Send again: the same bytes cannot double the effect.
     Resend {
-        /// The most sends in all, the first included.
+        /// Maximum sends, the first included.
         most: u32,
-        /// Whether a refusal of a later one says that the first was refused too; otherwise what
-        /// the first one gave is lost, and a person has to look.
+        /// Set if the refusal of a later send proves that the first was refused too. Otherwise the
+        /// result of the first send is lost, and the resource needs attention.
         refusal_settles: bool,
     },
-    /// The service can be asked.
+    /// Look the effect up at the service.
     Search(Search),
-    /// The service tells by itself, by a notification that carries the mark.
+    /// Wait for the service's webhook, which carries the mark.
     Notice,
-    /// Sent again until an answer comes, at most so often in all: what was ended cannot be ended twice.
+    /// Send again until an answer arrives: an object cannot be ended twice.
     Ends {
-        /// The most sends in all, the first included.
+        /// Maximum sends, the first included.
         most: u32,
-        /// The statuses of a refusal that says that it was ended before.
+        /// Statuses of a refusal which mean that the object had ended before.
         gone: &'static [u16],
     },
-    /// Nothing can prove it: the intent's own `on_doubt` decides.
+    /// No evidence exists: the intent's own `on_doubt` decides.
     Unprovable,
 }
 
-/// How an object stands after an effect that happened before.
+/// State of an object after an effect that turns out to have happened before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Proved {
-    /// It is there.
     There,
-    /// It is gone.
     Gone,
 }
 
-/// What an effect is kept apart from, beside others of its own resource: so that a lost answer can be told
-/// from another's, and nothing newer meets what may still be on its way (design.md part 3).
+/// Scope in which an effect excludes others, in addition to those of its own resource. It keeps a
+/// lost answer distinguishable from another's, and keeps newer effects from meeting one still in
+/// transit (design.md part 3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lane {
-    /// From nothing.
+    /// No further exclusion.
     Own,
-    /// From every other of its name at its merchant: nothing marks it.
+    /// Excludes others of its name at its merchant: no mark identifies it.
     Merchant,
-    /// From every effect on the same object, whatever it does.
+    /// Excludes every other effect on the same object.
     Target,
-    /// From every other of its name that is about the same.
+    /// Excludes others of its name with the same `about`.
     About,
-    /// From others that do the very same while they are under way: then there is nothing left to do.
+    /// Excludes identical effects in flight: once the first succeeds, nothing is left to do.
     Twin,
-    /// From every look at what its merchant has: nothing is asked with its credentials after it.
+    /// Excludes every read of its merchant's objects: nothing uses its credentials afterwards.
     Last,
 }
 
-/// What is asked just before an effect is sent.
+/// Reads just before an effect is sent.
 #[derive(Debug, Clone, Copy)]
 pub struct Baseline {
-    /// The questions; none for an effect that needs none this time.
+    /// The reads; none for an effect that needs none this time.
     pub queries: fn(&Effect) -> Vec<Query>,
-    /// What is kept of their answers. A service that does not have what was asked for answers
-    /// [`Answer::Missing`]: it gives no evidence.
+    /// Returns the stored part of the answers. A service without the object answers
+    /// [`Answer::Missing`]: that gives no evidence.
     pub keep: fn(&[Answer]) -> Value,
-    /// Why the effect must not be sent, given what was kept: what it meets is not what it was asked for.
+    /// Returns the reason not to send the effect, given the stored part: the object does not match
+    /// the request.
     pub refuse: fn(&Effect, &Value) -> Option<String>,
 }
 
-/// One effect.
 #[derive(Debug)]
 pub struct EffectRow {
-    /// Its name.
     pub name: &'static str,
-    /// How a lost answer is settled.
     pub doubt: Doubt,
-    /// What is asked just before sending, to have something to compare with later.
+    /// Reads just before sending, for later comparison.
     pub baseline: Option<Baseline>,
-    /// What it is kept apart from while it is under way or not settled.
+    /// Exclusion while the effect is in flight or not settled.
     pub lane: Lane,
-    /// What the answer teaches, or why it is not the answer to what was asked (law 4).
+    /// Returns the results of an answer.
+    ///
+    /// # Errors
+    ///
+    /// The reason why the answer does not match the request (law 4).
     pub learn: fn(&Intent, &Value) -> Result<Learned, String>,
-    /// What a refusal proves of the object: that the effect happened before.
+    /// Returns the state of the object if a refusal proves that the effect happened before.
     pub proves: fn(&ServiceProblem) -> Option<Proved>,
 }
 
 impl EffectRow {
-    /// Whether a refusal of this status says that what was to end had ended before.
+    /// Returns whether a refusal of this status means that the object had ended before.
     pub fn is_ended_by(&self, status: u16) -> bool {
         matches!(self.doubt, Doubt::Ends { most: _, gone } if gone.contains(&status))
     }
 }
 
-/// One reading.
 #[derive(Debug)]
 pub struct ReadingRow {
-    /// Its name.
     pub name: &'static str,
-    /// What is asked, given what the reading is about.
+    /// Returns the queries for the subject of the reading.
     pub queries: fn(about: &Value) -> Vec<Query>,
-    /// What the answers teach about the resource, or why they cannot be used.
+    /// Returns the results for the resource.
+    ///
+    /// # Errors
+    ///
+    /// The reason why the answers cannot be used.
     pub learn: fn(&ReadCx<'_>, &[Answer]) -> Result<Learned, Trouble>,
 }
 
-/// Why a reading taught nothing.
+/// Reason why a reading gave no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trouble {
-    /// A person has to look: the resource goes on hold.
+    /// The resource goes on hold, for a person.
     Hold(String),
-    /// Objects with marks of ours that this state does not know: they stand in the way of the merchant.
+    /// Objects with marks that this state does not know: they block the merchant.
     Strays(Vec<Stray>),
-    /// It may be better later.
+    /// A later reading may succeed.
     Later(String),
-    /// The credentials are those of something else: the environment (exit code 4).
+    /// The credentials belong to something else: an environment error (exit code 4).
     Mismatch(String),
-    /// The service is still at work, as it should be.
+    /// The service is still processing, as expected.
     Wait(String),
 }
 
-/// What a reading may look at besides its answers.
+/// Inputs of a reading beside its answers.
 #[derive(Clone, Copy)]
 pub struct ReadCx<'a> {
-    /// The resource.
     pub key: &'a Key,
-    /// Test or live.
     pub mode: crate::base::id::Mode,
-    /// The generation of its document.
     pub generation: u32,
-    /// What is known of it so far.
+    /// State known so far.
     pub observed: Option<&'a Observed>,
-    /// What the reading was told it is about; null for most.
+    /// Subject of the reading; null for most.
     pub about: &'a Value,
-    /// Whether the journal knows a mark.
+    /// Returns whether the journal knows a mark.
     pub knows_mark: &'a dyn Fn(&str) -> bool,
 }
 
@@ -260,7 +257,7 @@ impl std::fmt::Debug for ReadCx<'_> {
     }
 }
 
-/// Every effect there is.
+/// All effects.
 pub static EFFECTS: &[EffectRow] = &[
     super::application_submit::ROW,
     super::application_sign_up::ROW,
@@ -299,7 +296,7 @@ pub static EFFECTS: &[EffectRow] = &[
     super::vault_save::ROW,
 ];
 
-/// Every reading there is.
+/// All readings.
 pub static READINGS: &[ReadingRow] = &[
     super::merchant_read::CREDENTIALS_ROW,
     super::merchant_read::KEYS_ROW,
@@ -310,22 +307,22 @@ pub static READINGS: &[ReadingRow] = &[
     super::recurring_look::ROW,
 ];
 
-/// The row of an effect.
+/// Returns the row of the effect `name`.
 pub fn effect_row(name: &str) -> Option<&'static EffectRow> {
     EFFECTS.iter().find(|row| row.name == name)
 }
 
-/// The row of a reading.
+/// Returns the row of the reading `name`.
 pub fn reading_row(name: &str) -> Option<&'static ReadingRow> {
     READINGS.iter().find(|row| row.name == name)
 }
 
-/// Nothing that is met refuses the effect.
+/// Baseline check that accepts every object.
 pub(super) fn fits(_: &Effect, _: &Value) -> Option<String> {
     None
 }
 
-/// No refusal of this effect proves that it happened before.
+/// For effects of which no refusal proves that they happened before.
 pub(super) fn nothing(_: &ServiceProblem) -> Option<Proved> {
     None
 }

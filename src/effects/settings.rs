@@ -1,5 +1,5 @@
-//! What a person may set, name by name: of a merchant and of its accounts (service-facts, 67 to 69), of a saved method
-//! and of a recurring charge (gateway-api, PATCH).
+//! Settings that a person may change, by name: of a merchant and of its accounts (service-facts, 67
+//! to 69), of a saved method and of a recurring charge (gateway-api, PATCH).
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -7,33 +7,29 @@ use serde_json::{Map, Value, json};
 use super::expect;
 use crate::base::money::Money;
 
-/// One thing that can be set.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting {
-    /// Its name on the service.
+    /// Name at the service.
     pub name: &'static str,
-    /// What it holds.
     pub holds: Holds,
 }
 
-/// What a setting holds.
+/// Value type of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holds {
-    /// A text; an empty one takes it away.
+    /// Text; an empty one removes the value.
     Text,
-    /// A text that is never blank.
+    /// Text that is never blank.
     Name,
-    /// Words, separated by commas, in whatever order; `*` says the same as none.
+    /// Words, separated by commas, in any order; `*` equals no word.
     Words,
-    /// True or false.
     Flag,
-    /// An amount with its currency.
     Amount,
-    /// A whole number, 1 at least.
+    /// Whole number of at least 1.
     Count,
-    /// A month, 1 to 12.
+    /// Month, 1 to 12.
     Month,
-    /// A year of four digits.
+    /// Year of four digits.
     Year,
 }
 
@@ -41,7 +37,7 @@ const fn setting(name: &'static str, holds: Holds) -> Setting {
     Setting { name, holds }
 }
 
-/// What can be set of a merchant (service-facts, 67 and 68).
+/// Settings of a merchant (service-facts, 67 and 68).
 pub static MERCHANT_SETTINGS: [Setting; 13] = [
     setting("name", Holds::Name),
     setting("contact_name", Holds::Text),
@@ -58,7 +54,7 @@ pub static MERCHANT_SETTINGS: [Setting; 13] = [
     setting("test_events_urls", Holds::Words),
 ];
 
-/// What can be set of an account that takes cards (service-facts, 69).
+/// Settings of an account that takes cards (service-facts, 69).
 pub static CARD_SETTINGS: [Setting; 12] = [
     setting("name", Holds::Name),
     setting("primary", Holds::Flag),
@@ -74,22 +70,23 @@ pub static CARD_SETTINGS: [Setting; 12] = [
     setting("accepted_card_types", Holds::Words),
 ];
 
-/// What can be set of an account that takes electronic checks (service-facts, 69).
+/// Settings of an account that takes electronic checks (service-facts, 69).
 pub static BANK_SETTINGS: [Setting; 3] = [
     setting("name", Holds::Name),
     setting("primary", Holds::Flag),
     setting("transaction_allowed_countries", Holds::Words),
 ];
 
-/// What can be set of a saved card or bank account.
+/// Settings of a saved card or bank account.
 pub static METHOD_TEXTS: [Setting; 2] =
     [setting("description", Holds::Text), setting("reference", Holds::Text)];
 
-/// The parts of a card that a recurring charge takes without a new number (gateway-api, PATCH /v1/recurring/charges/{id}).
+/// Parts of a card that a recurring charge takes without a new number (gateway-api, PATCH
+/// /v1/recurring/charges/{id}).
 pub(super) const CARD_DATE: [&str; 2] = ["exp_month", "exp_year"];
 
-/// What can be set of a recurring charge. Of what it collects by, that is a card's new date: another number is for its
-/// document, or for a new charge.
+/// Settings of a recurring charge. Of its method that is only a card's new date: another number
+/// needs its document, or a new charge.
 pub static RECURRING_SETTINGS: [Setting; 6] = [
     setting("description", Holds::Text),
     setting("amount", Holds::Amount),
@@ -108,7 +105,11 @@ pub fn sets_date_alone(fields: &Value) -> bool {
 }
 
 impl Setting {
-    /// The value that a text stands for. Errors: what it has to be instead.
+    /// Parses the value of a text.
+    ///
+    /// # Errors
+    ///
+    /// The required form of the value.
     pub fn value(&self, text: &str) -> Result<Value, String> {
         let value = match (self.holds, text) {
             (Holds::Flag, "true") => json!(true),
@@ -124,7 +125,7 @@ impl Setting {
         self.unfit(&value).map_or(Ok(value), Err)
     }
 
-    /// Why it cannot hold this value, if it cannot.
+    /// Returns the reason why the setting cannot hold this value, if any.
     fn unfit(&self, value: &Value) -> Option<String> {
         let fits = match self.holds {
             Holds::Flag => value.is_boolean(),
@@ -138,7 +139,8 @@ impl Setting {
         (!fits).then(|| format!("`{}` is {}", self.name, self.holds.words()))
     }
 
-    /// Whether what is answered means what was asked. What is left out is empty, or false (service-facts, 8).
+    /// Returns whether an answered value means the requested one. The service omits empty and false
+    /// values (service-facts, 8).
     fn same(&self, asked: &Value, answered: &Value) -> bool {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         match self.holds {
@@ -151,7 +153,7 @@ impl Setting {
 }
 
 impl Holds {
-    /// What it is, for people.
+    /// Describes the value type to people.
     const fn words(self) -> &'static str {
         match self {
             Self::Text => "a text",
@@ -170,7 +172,7 @@ fn is_within(value: &Value, least: u64, most: u64) -> bool {
     value.as_u64().is_some_and(|number| (least..=most).contains(&number))
 }
 
-/// The words of a list, sorted; of one that means all: none.
+/// Returns the words of a list, sorted; none for a list that means all.
 fn words(text: &str) -> Vec<String> {
     let words = text.split(',').map(str::trim).filter(|word| !word.is_empty() && *word != "*");
     let mut words: Vec<String> = words.map(str::to_uppercase).collect();
@@ -183,7 +185,11 @@ fn named(settings: &'static [Setting], name: &str) -> Option<&'static Setting> {
     settings.iter().find(|setting| setting.name == name)
 }
 
-/// Whether all this can be set. Errors: everything that is wrong with it.
+/// Checks that every entry of `set` can be set.
+///
+/// # Errors
+///
+/// All problems of `set`.
 pub(super) fn check(settings: &'static [Setting], set: &Map<String, Value>) -> Result<(), String> {
     if set.is_empty() {
         return Err("nothing is named that is to be set".to_owned());
@@ -196,7 +202,7 @@ pub(super) fn check(settings: &'static [Setting], set: &Map<String, Value>) -> R
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
 }
 
-/// What an object does not show as it was set, as sentences.
+/// Returns a sentence for each setting that an object does not show as it was set.
 pub(super) fn differing(settings: &'static [Setting], set: &Value, shown: &Value) -> Vec<String> {
     let set = set.as_object().into_iter().flatten();
     let differs = |(name, asked): (&String, &Value)| {

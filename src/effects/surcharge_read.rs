@@ -1,5 +1,5 @@
-//! What a merchant adds to a payment of this amount (gateway-api, GET
-//! /bank-accounts/{bank_account_id}/surcharge). The service reckons the total, we never do.
+//! Reads the surcharge that a merchant adds to a payment of this amount (gateway-api, GET
+//! /bank-accounts/{bank_account_id}/surcharge). The service computes the total, reckon never does.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::register::{Answer, Learned, Query, ReadCx, ReadingRow, Trouble};
 use crate::api::Call;
 use crate::api::surcharge::GetSurcharge;
 
-/// The reading of a surcharge, about `{bank_account, type, amount}`.
+/// Reading of a surcharge, about `{bank_account, type, amount}`.
 pub const SURCHARGE: &str = "charge.surcharge";
 
 pub(super) const ROW: ReadingRow = ReadingRow { name: SURCHARGE, queries, learn };
@@ -17,7 +17,7 @@ fn queries(about: &Value) -> Vec<Query> {
     vec![Query::one(Call::to::<GetSurcharge>(&[account]).query("amount", whole(about, "amount")))]
 }
 
-/// The fact `surcharge`: what was asked, and what it comes to. No entry of the type means that
+/// Returns the fact `surcharge`: the question and its result. No entry of the type means that
 /// nothing is added.
 fn learn(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
     let Some(Answer::Body(entries)) = answers.first() else {
@@ -42,12 +42,12 @@ fn learn(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
     Ok(Learned { exists, facts: json!({"surcharge": fact}), ..Learned::default() })
 }
 
-/// A text field, empty where there is none.
+/// Returns a text field; empty if missing.
 fn text<'a>(item: &'a Value, field: &str) -> &'a str {
     item.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// A whole number, 0 where there is none.
+/// Returns a whole number; 0 if missing.
 fn whole(item: &Value, field: &str) -> i64 {
     item.get(field).and_then(Value::as_i64).unwrap_or(0)
 }

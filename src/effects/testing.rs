@@ -1,4 +1,4 @@
-//! What the tests of the effects share: an intent as the engine writes it.
+//! Fixtures that the tests of the effects share: an intent as the engine writes it.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,8 @@ use crate::model::manifest::{Deletion, OnDoubt};
 use crate::model::observed::Applied;
 use crate::model::service_problem::ServiceProblem;
 
-/// An intent of this effect for one recurring charge, with what its answer has to say and what was
-/// known before it was sent.
+/// Returns an intent of this effect for one recurring charge, with the expected answer and the
+/// baseline before sending.
 pub(super) fn intent(effect: &str, expect: &Value, baseline: Value) -> Intent {
     let key: Key = "RecurringCharge/default/it".parse().unwrap();
     let source_id = SourceId::new("acme", &key, 0);
@@ -55,7 +55,7 @@ pub(super) fn intent(effect: &str, expect: &Value, baseline: Value) -> Intent {
     }
 }
 
-/// An obligation of that merchant.
+/// Returns an obligation of that merchant.
 pub(crate) fn obligation() -> super::Obligation {
     let Intent { key, merchant, mode, source_id, applied, on_doubt, .. } =
         intent("recurring.create", &json!({}), Value::Null);
@@ -71,17 +71,17 @@ pub(crate) fn obligation() -> super::Obligation {
     }
 }
 
-/// A list that was read to its end.
+/// Returns a list that was read to its end.
 pub(super) fn items(list: &Value) -> Answer {
     Answer::Items(list.as_array().unwrap().clone())
 }
 
-/// The answer of a service that has no such path.
+/// Returns the answer of a service without such a path.
 pub(super) fn no_path() -> Answer {
     Answer::Missing(ServiceProblem::shown("resource_not_found", "Resource not found"))
 }
 
-/// What the effect's row makes of these answers, in a word and what goes with it.
+/// Judges the answers by the effect's row, and renders the result as a word and its detail.
 pub(super) fn judged(intent: &Intent, answers: &[Answer]) -> String {
     let search: Search = match effect_row(&intent.effect).unwrap().doubt {
         Doubt::Search(search) => search,

@@ -1,8 +1,8 @@
-//! Details are exchanged for a one-time token (gateway-api, POST /v1/tokens), with which what is
-//! saved can be changed.
+//! Exchanges details for a one-time token (gateway-api, POST /v1/tokens), which can then change a
+//! saved object.
 //!
-//! Nothing can be done with a token but by us, and it ends by itself: a lost answer is settled by
-//! sending again. The token is sealed; it is used by one intent at most, and only while it is fresh.
+//! Only reckon can use a token, and it expires by itself: a lost answer is settled by sending
+//! again. The token is sealed; one intent at most uses it, and only while it is fresh.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
@@ -19,29 +19,30 @@ use crate::model::effect::{Effect, Once};
 use crate::model::intent::Intent;
 use crate::model::observed::{Applied, Observed};
 
-/// Sends in all before a person has to look: far more than a bad hour needs.
+/// Maximum sends before the resource needs attention: far more than a bad hour needs.
 const SENDS_MAX: u32 = 50;
-/// Minutes of a token's life that are left alone: a call that takes long must still find it. So long, at least, a
-/// token lives on when an effect that uses it is sent.
+/// Minutes of a token's life kept in reserve, so that a slow call still finds it valid. An effect
+/// that uses the token is sent only with at least this life left.
 pub const TOKEN_SPARED_MINUTES: i64 = 2;
-/// The fact that names the sealed token.
+/// Fact that names the sealed token.
 const TOKEN: &str = "token";
-/// The fact that says what the token was made for, and when.
+/// Fact about the purpose and time of the token.
 const ABOUT: &str = "token_made";
 
-/// A token that is there to be used.
+/// Token that can be used.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FreshToken {
-    /// Where it is sealed.
+    /// Reference to the sealed token.
     pub sealed: Value,
-    /// The number behind it, where the service says it.
+    /// Fingerprint of the number behind it, where the service shows one.
     pub fingerprint: Value,
-    /// Until when it may be used.
+    /// End of the time in which it may be used.
     pub until: DateTime<Utc>,
 }
 
 impl FreshToken {
-    /// The token that was made for just this document, if there is one. It may have aged since.
+    /// Returns the token that was created for exactly this document, if any. It may have aged
+    /// since.
     pub fn of(known: &Observed, document: Digest) -> Option<Self> {
         let (sealed, about) = (known.fact(TOKEN).get("sealed")?, known.fact(ABOUT));
         let text = |field: &str| about.get(field).and_then(Value::as_str);
@@ -53,26 +54,26 @@ impl FreshToken {
         same.then(|| Self { sealed: sealed.clone(), fingerprint, until })
     }
 
-    /// What an effect that uses the token has to keep to.
+    /// Returns the single-use rule of an effect that uses the token.
     pub(super) fn once(&self) -> Once {
         Once { until: self.until, spent: spent(), again: false }
     }
 }
 
-/// The facts that forget a token.
+/// Returns the facts that clear a token.
 pub(super) fn spent() -> Value {
     json!({TOKEN: null, ABOUT: null})
 }
 
-/// Makes a token of a spec's details. It changes nothing of what is saved: `known` stays what was
-/// put on the service.
+/// Creates a token from a spec's details. It changes no saved object: `known` stays the state on
+/// the service.
 pub fn create_token(obligation: Obligation, source: MethodSource<'_>, known: &Applied) -> Effect {
     let body = source.body(&obligation);
     token_of(obligation, body, known)
 }
 
-/// The same of another document's details, for something that copied them: `owner` is the resource
-/// whose secrets they are.
+/// Creates a token from another document's details, for a resource that copied them: `owner` is the
+/// resource whose secrets they are.
 pub fn create_token_for(
     obligation: Obligation,
     source: MethodSource<'_>,

@@ -1,7 +1,7 @@
-//! A transaction is signed (gateway-api, POST /v1/transactions/{transactionId}/sign).
+//! Signs a transaction (gateway-api, POST /v1/transactions/{transactionId}/sign).
 //!
-//! A transaction takes one signature, so sending it again cannot double it; a refusal of a later one settles it.
-//! The strokes are what a person drew: a secret.
+//! A transaction takes one signature, so sending it again cannot double it; a refusal of a later
+//! send settles it. The strokes were drawn by a person and are secret.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,8 @@ use crate::base::id::RemoteId;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
-/// Keeps a signature of a transaction; `data` is where its strokes are sealed or kept, and never the strokes.
+/// Stores a signature of a transaction; `data` is the reference to its sealed or stored strokes,
+/// never the strokes.
 pub fn sign(
     obligation: Obligation,
     transaction: &RemoteId,

@@ -1,7 +1,7 @@
-//! A transaction is taken back before it is settled (gateway-api, POST /v1/transactions/{transactionId}/void).
+//! Voids a transaction before it settles (gateway-api, POST /v1/transactions/{transactionId}/void).
 //!
-//! Once voided it stays so; a second void is refused. A lost answer is settled by reading the transaction. One
-//! that was captured meanwhile was not voided.
+//! A void is final; the service refuses a second one. Reading the transaction settles a lost
+//! answer. A transaction that was captured meanwhile was not voided.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use crate::base::id::RemoteId;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
-/// Takes a charge, refund or credit back.
+/// Voids a charge, refund or credit.
 pub fn void(obligation: Obligation, transaction: &RemoteId, words: Option<&str>) -> Effect {
     let body = json!({"reference": reference(&obligation.source_id.mark(), words)});
     obligation

@@ -1,5 +1,5 @@
-//! What the effects on transactions share: what is kept of one, and where its fate is read (gateway-api,
-//! Transaction; service-facts, 43, 44).
+//! Parts that the effects on transactions share: the stored fields of a transaction, and the reads
+//! that settle its changes (gateway-api, Transaction; service-facts, 43, 44).
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 use crate::model::service_problem::ServiceProblem;
 
-/// What is kept of an answer: no method, no name, no address.
+/// Stored fields of an answer: no method, no name, no address.
 const KEPT: [&str; 14] = [
     "type",
     "status",
@@ -32,16 +32,16 @@ const KEPT: [&str; 14] = [
     "recurring_charge_id",
     "recurring_charge_occurrence_id",
 ];
-/// The code of a change that does not go with the status (service-facts, part 2).
+/// Code of a change that does not fit the status (service-facts, part 2).
 const WRONG_STATUS: &str = "not_valid_for_transaction_status";
 
-/// The transaction that an answer shows.
+/// Stores the transaction that an answer shows.
 pub(super) fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     let facts = transaction_facts(reply);
     Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
 }
 
-/// What is kept of a transaction, as the service shows it.
+/// Returns the stored fields of a transaction that the service shows.
 pub fn transaction_facts(shown: &Value) -> Value {
     let mut facts = json!({});
     for field in KEPT {
@@ -50,12 +50,12 @@ pub fn transaction_facts(shown: &Value) -> Value {
     facts
 }
 
-/// A reference that carries the mark: the words of whoever asked, and the mark behind them.
+/// Returns a reference with the mark: the requester's text, then the mark.
 pub(super) fn reference(mark: &Mark, words: Option<&str>) -> Value {
     json!(mark.tag(words.unwrap_or_default()))
 }
 
-/// Whether a text of the service carries the mark.
+/// Returns whether a text of the service carries the mark.
 pub(super) fn carries(item: &Value, field: &str, mark: &Mark) -> bool {
     Mark::find_in(text(item, field)).as_ref() == Some(mark)
 }
@@ -65,7 +65,7 @@ pub(super) fn target(target: Option<&RemoteId>) -> Query {
     Query::one(Call::to::<GetTransaction>(&[target.map_or("", RemoteId::as_str)]))
 }
 
-/// Before a change of a transaction: the newest event, and the transaction itself.
+/// Baseline before a change of a transaction: the newest event, and the transaction itself.
 pub(super) const BEFORE: Baseline = Baseline {
     queries: |effect: &Effect| vec![newest(), target(effect.target.as_ref())],
     keep: |answers| {
@@ -81,7 +81,7 @@ pub(super) const BEFORE: Baseline = Baseline {
     refuse: fits,
 };
 
-/// What of a transaction is compared with later.
+/// Returns the fields of a transaction for later comparison.
 fn seen(one: &Value) -> Value {
     let refunds = one.get("refunds").and_then(Value::as_array).into_iter().flatten();
     let refunds: Vec<&Value> = refunds.filter_map(|refund| refund.get("id")).collect();
@@ -92,23 +92,23 @@ fn seen(one: &Value) -> Value {
     seen
 }
 
-/// Where the fate of a change of a transaction is read: the transaction, the events since, the holds.
+/// Reads that settle a change of a transaction: the transaction, the events since the baseline, the
+/// holds.
 pub(super) fn queries(intent: &Intent) -> Vec<Query> {
     let holds = Query::list(Call::to::<ListHolds>(&[]));
     vec![target(intent.target.as_ref()), events_since(intent), holds]
 }
 
-/// What a transaction that stands so means for a change of it.
+/// Meaning of a transaction's state for a change of it.
 pub(super) enum Meaning {
-    /// The change happened.
     Happened,
-    /// It did not, and still can.
+    /// It did not happen, and still can.
     Open,
-    /// It did not, and cannot any more.
+    /// It did not happen, and no longer can.
     Over,
 }
 
-/// Judges a change of a transaction by how it stands now.
+/// Judges a change of a transaction by the current state of that transaction.
 pub(super) fn judge(
     intent: &Intent,
     answers: &[Answer],
@@ -137,7 +137,8 @@ fn judged(one: &Value, meaning: fn(&Value) -> Meaning) -> Finding {
     }
 }
 
-/// Where single transactions are not shown: the events since, and whether it still is a hold.
+/// Judges by events, where the service shows no single transactions: the events since the baseline,
+/// and whether the transaction is still a hold.
 fn by_events(
     intent: &Intent,
     events: &Answer,

@@ -1,7 +1,8 @@
-//! What a one-time token holds is kept in a contact's vault (service-facts, 85).
+//! Saves the method of a one-time token in a contact's vault (service-facts, 85).
 //!
-//! Nothing shows what a vault holds, and nothing there carries a mark. But a token works once: as long as it can be
-//! read, nothing was kept, and it is sent again (`engine/token.rs`); once it is gone, a person has to look.
+//! No read shows a vault, and nothing in it carries a mark. But a token works once: while the token
+//! can be read, nothing was saved, and the effect is sent again (`engine/token.rs`). Once the token
+//! is gone, the resource needs attention.
 
 use serde_json::{Value, json};
 
@@ -15,7 +16,7 @@ use crate::base::id::{Mode, RemoteId};
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
-/// Keeps what a token holds for a contact; the token is sealed with the body.
+/// Saves the method of a token for a contact; the token is sealed with the body.
 pub fn save_in_vault(
     obligation: Obligation,
     contact: &RemoteId,
@@ -41,7 +42,7 @@ pub fn save_in_vault(
         .expecting("test_mode", test_mode)
 }
 
-/// Its id, and what it shows of the method.
+/// Stores the id, and the visible fields of the method.
 fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     let mut facts = method_facts(reply.get("method").unwrap_or(&Value::Null));
     put(&mut facts, "payment_type", reply.get("payment_type").cloned().unwrap_or_default());
@@ -52,7 +53,7 @@ fn queries(_: &Intent) -> Vec<Query> {
     Vec::new()
 }
 
-/// The token alone tells, and only as long as nothing used it.
+/// Only the token is evidence, and only while it is unused.
 fn judge(_: &Intent, _: &[Answer]) -> Finding {
     let why = "no service shows what a contact's vault holds, and the token cannot be read any more: it was used, or \
                its five minutes are over";

@@ -1,4 +1,4 @@
-//! Which credential lets a call in: sealed ones first, those of the spec where none is sealed yet.
+//! Selects the credential of a call: sealed ones first, those of the spec where none is sealed yet.
 
 use serde_json::Value;
 
@@ -10,34 +10,33 @@ use crate::client::{Access, Urgency};
 use crate::effects::{ACCOUNT_KEYS, account_key};
 use crate::model::observed::Observed;
 
-/// Where a merchant's credentials may come from.
+/// The sources of a merchant's credentials.
 #[derive(Debug, Clone)]
 pub(super) struct Wallet {
-    /// The merchant.
     pub merchant: Key,
-    /// `spec.credentials` of its manifest, where it has one.
+    /// `spec.credentials` of its manifest, if present.
     pub spec: Option<Value>,
-    /// Whether those of its manifest come first: they are about to be read.
+    /// True if the manifest's credentials take precedence: they are about to be read.
     pub is_read: bool,
-    /// The account whose own keys are used where it has any.
+    /// The account whose own keys are used, if it has any.
     pub account: Option<String>,
-    /// Why calls are made with it.
+    /// The urgency of the calls that use this wallet.
     pub urgency: Urgency,
     /// The generation of its manifest.
     pub generation: u32,
 }
 
 impl Wallet {
-    /// Whether the manifest names this credential itself.
+    /// Returns true if the manifest itself names this credential.
     fn names(&self, field: &str) -> bool {
         self.spec.as_ref().is_some_and(|spec| spec.pointer(field).is_some())
     }
 }
 
-/// Why a call cannot be let in.
+/// The reason why a call has no credential.
 #[derive(Debug)]
 pub(super) enum NoAccess {
-    /// A secret cannot be had.
+    /// A secret cannot be resolved.
     Secret(SecretError),
     /// The state cannot be read.
     Engine(EngineError),
@@ -49,7 +48,7 @@ impl From<EngineError> for NoAccess {
     }
 }
 
-/// The credential for this kind of authentication.
+/// Returns the credential for this kind of authentication.
 pub(super) fn access(shared: &Shared, wallet: &Wallet, auth: Auth) -> Result<Access, NoAccess> {
     let (fact, field) = match auth {
         Auth::None => return Ok(Access::None),
@@ -74,7 +73,8 @@ pub(super) fn access(shared: &Shared, wallet: &Wallet, auth: Auth) -> Result<Acc
     })
 }
 
-/// The account's own key of this kind, where an account is meant and the credentials gave it one.
+/// Returns the account's own key of this kind, if the wallet names an account and the credentials
+/// gave it one.
 fn own(
     shared: &Shared,
     wallet: &Wallet,
@@ -92,7 +92,7 @@ fn own(
     }
 }
 
-/// The public key of an account.
+/// Returns the public key of an account.
 fn public_key(known: &Observed, account: &str) -> Option<Secret> {
     let mut accounts = known.fact("accounts").as_array()?.iter();
     let account = accounts.find(|one| one.get("id").is_some_and(|id| id == account))?;
@@ -100,7 +100,7 @@ fn public_key(known: &Observed, account: &str) -> Option<Secret> {
     Some(Secret::from(key.to_owned()))
 }
 
-/// A sealed credential, or an open one such as a public key.
+/// Returns a sealed credential, or an open one such as a public key.
 fn sealed(
     shared: &Shared,
     known: Option<&Observed>,
@@ -116,7 +116,7 @@ fn sealed(
     shared.credential(reference).map(Some)
 }
 
-/// A credential that the merchant's document names itself.
+/// Resolves a credential that the merchant's document names itself.
 fn from_spec(shared: &Shared, wallet: &Wallet, field: &str) -> Result<Secret, SecretError> {
     let source = wallet.spec.as_ref().and_then(|spec| spec.pointer(field));
     let source = source.ok_or_else(|| SecretError {

@@ -1,5 +1,6 @@
-//! A person's command that changes the service: an action becomes an effect, and the effect an intent like any
-//! other. One name does one thing, once; asked again, it is only told how it stands.
+//! A person's command that changes the service: an action becomes an effect, and the effect an
+//! intent like any other. One name performs one thing, once; a repeated request only answers its
+//! state.
 
 mod afterwards;
 mod fields;
@@ -29,23 +30,22 @@ use view::{because, done, told, unsettled};
 
 pub use view::{Acted, Stands};
 
-/// How often an action is tried whose call did not arrive, or of which it was proved.
+/// Largest number of tries of an action whose call did not arrive, or was proved not to have
+/// arrived.
 const TRIES: u32 = 4;
 
 /// An action on its way to the engine.
 #[derive(Debug)]
 pub struct Asked {
-    /// What is asked for.
     pub action: Action,
-    /// Who asks.
     pub actor: String,
 }
 
 impl Engine {
-    /// Does what a person asks for, and answers once it is settled, or can only be settled by someone.
+    /// Performs an action; answers once it is settled, or can only be settled by a person.
     pub(super) fn act(&mut self, asked: Asked, reply: oneshot::Sender<Reply>) {
         if self.stopping {
-            // Nobody answers: whoever asked asks again in the next process.
+            // No answer is sent: the client repeats the request in the next process.
             return;
         }
         let ready = match self.ready(&asked) {
@@ -81,14 +81,14 @@ impl Engine {
         });
     }
 
-    /// The same as a document's job, in the name of a person.
+    /// Builds a job as of a document, in the name of a person.
     fn asked_job(&mut self, effect: Effect, actor: &str) -> Job {
         let job = self.job(&effect.key.clone(), effect);
         Job { cause: Cause { actor: Some(actor.to_owned()), ..job.cause }, ..job }
     }
 }
 
-/// Tries an action until it is settled, and tells what became of it.
+/// Tries an action until it is settled, and returns its result.
 async fn acted(shared: &Shared, jobs: Vec<Job>, reply: oneshot::Sender<Reply>) -> Finished {
     let Some((key, verb)) = jobs.first().map(|job| (job.effect.key.clone(), verb(&job.effect)))
     else {
@@ -144,12 +144,12 @@ async fn acted(shared: &Shared, jobs: Vec<Job>, reply: oneshot::Sender<Reply>) -
     Finished::Moved(key).answering(Reply::Acted(Box::new(told)), reply)
 }
 
-/// The verb of an action's effect.
+/// Returns the verb of an action's effect.
 fn verb(effect: &Effect) -> String {
     effect.applied.spec.get("verb").and_then(Value::as_str).unwrap_or(effect.name).to_owned()
 }
 
-/// How an action stands once a try of it has ended; `None`: that try did not reach the service.
+/// Returns the state of an action after a try; `None`: that try did not reach the service.
 fn now(shared: &Shared, key: &Key, verb: &str, id: IntentId) -> Result<Option<Acted>, EngineError> {
     if let Some(open) = shared.facts.open(key)? {
         return Ok(Some(unsettled(key, verb, &open.state)));

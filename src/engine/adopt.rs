@@ -1,7 +1,7 @@
-//! A person takes an object over that is on the service already: it is read there, compared with the document,
-//! and written down. Nothing is sent that changes anything.
+//! Import: takes over an object that exists at the service. The engine reads the object, compares
+//! it with the document, and records it. Nothing is sent that changes anything.
 //!
-//! One object of a merchant is taken over at a time, so that no two documents take the same one.
+//! Only one object of a merchant is imported at a time, so two documents cannot take the same one.
 
 mod ready;
 
@@ -27,7 +27,7 @@ use crate::model::record::Record;
 use ready::Ready;
 
 impl Engine {
-    /// Looks whether an object can be taken over, writes it down where that is asked for, and answers then.
+    /// Checks if an object can be imported, records it if asked to, and then answers.
     pub(super) fn import(&mut self, asked: Adopting, actor: String, reply: oneshot::Sender<Reply>) {
         let ready = match self.ready_to_adopt(asked, actor) {
             Ok(ready) => ready,
@@ -46,11 +46,11 @@ impl Engine {
     }
 }
 
-/// What the service shows of an object.
+/// The service's answer about an object.
 enum Shown {
-    /// This.
+    /// The object.
     Item(&'static ReadBack, Value),
-    /// Nothing: it has no such path, or none is known.
+    /// No evidence: the service has no such path, or none is known.
     Nothing,
 }
 
@@ -75,7 +75,7 @@ async fn adopted(shared: &Shared, ready: &Ready) -> Result<Adopted, EngineError>
     }
 }
 
-/// Reads the object; `None`: the service says that there is none.
+/// Reads the object; `None`: the service answers that there is none.
 async fn shown(shared: &Shared, ready: &Ready) -> Result<Option<Shown>, Unread> {
     let Some(back) = (ready.wanted.row.read_back)(&ready.wanted.manifest.spec) else {
         return Ok(Some(Shown::Nothing));
@@ -89,7 +89,7 @@ async fn shown(shared: &Shared, ready: &Ready) -> Result<Option<Shown>, Unread> 
     })
 }
 
-/// Compares what is shown with the document.
+/// Compares the object with the document.
 async fn met(
     shared: &Shared,
     ready: &Ready,
@@ -128,7 +128,8 @@ async fn met(
     settle(shared, ready, met, true).await
 }
 
-/// The number that the document names, where it can be had: it tells one card from another.
+/// Returns the number that the document names, if it can be resolved: it distinguishes one card
+/// from another.
 fn number(shared: &Shared, back: &ReadBack, key: &Key, spec: &Value) -> Option<Secret> {
     let masked = back.fields.iter().filter(|shown| shown.form == Form::Fingerprint);
     let mut sources = masked.filter_map(|shown| {
@@ -141,7 +142,7 @@ fn number(shared: &Shared, back: &ReadBack, key: &Key, spec: &Value) -> Option<S
     }
 }
 
-/// Nothing of it shows: it is taken over if a person says so all the same.
+/// Handles an object that the service cannot show: it is imported only if a person insists.
 async fn believed(shared: &Shared, ready: &Ready) -> Result<Adopted, EngineError> {
     let Some((applied, believed)) = unseen(&ready.wanted.said) else {
         return Err(EngineError::Bug("a document says nothing of what it puts there".to_owned()));
@@ -165,7 +166,7 @@ async fn believed(shared: &Shared, ready: &Ready) -> Result<Adopted, EngineError
     settle(shared, ready, nothing, false).await
 }
 
-/// Writes it down, unless that was not asked for or it is known just so.
+/// Records the import, unless that was not asked for or the same is known already.
 async fn settle(
     shared: &Shared,
     ready: &Ready,

@@ -1,9 +1,10 @@
-//! What the service said of a merchant's accounts is read again while it stands in somebody's way, since
-//! it may say otherwise by now: once when a process first sees it, when someone asks to apply, and every
-//! ten minutes. A reading that teaches nothing new writes nothing.
+//! Reads a merchant's accounts again while their known state blocks a resource, since the service
+//! may answer differently now. It reads when a process first sees the merchant, before an `apply`,
+//! and every ten minutes. A reading without news writes nothing.
 //!
-//! An effect that was refused for what may change at the service is tried again at the same times. Each time lets one
-//! try through, named by the refused intent: the next refusal is another one, so nothing is tried in a loop.
+//! An effect that was refused for a reason that may change at the service is retried at the same
+//! times. Each time permits one try, named by the refused intent: the next refusal is another
+//! intent, so no effect is retried in a loop.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -18,10 +19,11 @@ use super::tasks::Finished;
 use crate::base::id::Key;
 use crate::client::Urgency;
 
-/// How long what was read is believed, while something waits for it to change.
+/// Interval between two readings while a resource waits for a change.
 const EVERY: Duration = Duration::from_mins(10);
 
-/// When this process last read each merchant and was last refused each resource, and which merchants it reads again now.
+/// Last reading of each merchant and last refusal of each resource in this process, and the
+/// merchants being read now.
 #[derive(Debug, Default)]
 pub(super) struct Again {
     last: BTreeMap<Key, Instant>,
@@ -29,24 +31,24 @@ pub(super) struct Again {
 }
 
 impl Again {
-    /// A merchant is being read.
+    /// Notes that a merchant is being read.
     pub(super) fn reading(&mut self, merchant: &Key) {
         self.last.insert(merchant.clone(), Instant::now());
     }
 
-    /// Whatever was read may be read again at once.
+    /// Permits every reading again at once.
     pub(super) fn forget(&mut self) {
         self.last.clear();
     }
 
-    /// From when on a merchant may be read again; `None`: at once.
+    /// Returns the earliest time at which a merchant may be read again; `None`: at once.
     fn due(&self, merchant: &Key) -> Option<Instant> {
         self.last.get(merchant).and_then(|last| last.checked_add(EVERY))
     }
 }
 
 impl Engine {
-    /// Starts to read again what is due.
+    /// Starts the readings that are due.
     pub(super) fn read_again(&mut self) {
         if self.stopping {
             return;
@@ -78,7 +80,8 @@ impl Engine {
         }
     }
 
-    /// Lets each effect whose time has come be tried once more, if it was refused for what may change at the service.
+    /// Permits one more try of each due effect that was refused for a reason that may change at the
+    /// service.
     pub(super) fn try_refused(&mut self) {
         if self.stopping {
             return;
@@ -98,8 +101,8 @@ impl Engine {
         }
     }
 
-    /// Makes the steps of a resource again whose task ended. If the service refused it for now, it is tried again in
-    /// its time.
+    /// Plans a resource again whose task ended. If the service refused it for now, its next try
+    /// waits for the interval.
     pub(super) fn ended(&mut self, key: &Key) {
         self.look_again(BTreeSet::from([key.clone()]));
         if self.planner.refused_for_now().contains(key) {
@@ -107,20 +110,20 @@ impl Engine {
         }
     }
 
-    /// How many read something again now.
+    /// Counts the merchants being read again now.
     pub(super) fn reading_again(&self) -> usize {
         self.again.under_way.len()
     }
 
-    /// When the next one is due, if anything waits for it.
+    /// Returns the time at which the next reading is due, if any resource waits for it.
     pub(super) fn next_again(&self) -> Option<Instant> {
         let idle = |merchant: &&Key| !self.busy.contains(*merchant);
         let waiting = self.planner.stalled().chain(self.planner.refused_for_now());
         waiting.filter(idle).filter_map(|key| self.again.due(key)).min()
     }
 
-    /// Reads again what stands in somebody's way, and nothing else: so that a plan that is shown and agreed
-    /// to is one of what the service says now.
+    /// Reads all blocking accounts again and does nothing else, so that the plan that a person sees
+    /// and approves rests on the service's present state.
     pub async fn look_at_accounts(&mut self) -> Result<(), EngineError> {
         self.again.forget();
         self.try_refused();
@@ -131,8 +134,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether a task only read something again, and failed: then what is known stays, and it is read
-    /// again in its time.
+    /// Returns true if a task only read something again, and failed. The known state then stays,
+    /// and the next reading follows in its time.
     pub(super) fn only_again(&mut self, finished: &Finished) -> bool {
         match finished {
             Finished::Again(key, unable, _) => {

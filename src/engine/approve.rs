@@ -1,7 +1,7 @@
-//! A person's approval of a live binding: what waits for one, and how it is written down.
+//! Approval of a live authorisation by a person: lists the waiting ones, and records the approval.
 //!
-//! Approved is exactly what was shown. If the merchant waits for another binding by now, or for none,
-//! nothing is written.
+//! An approval covers exactly the authorisation that was displayed. If the merchant now waits for
+//! another one, or for none, nothing is written.
 
 use tokio::sync::oneshot;
 
@@ -16,14 +16,13 @@ use crate::model::record::Record;
 /// An approval on its way to the engine.
 #[derive(Debug)]
 pub struct Approving {
-    /// What was shown and is approved.
+    /// The authorisation that was displayed and is approved.
     pub binding: LiveBinding,
-    /// Who approves.
     pub actor: String,
 }
 
 impl Engine {
-    /// Every live binding that waits for a person.
+    /// Returns every live authorisation that waits for a person.
     pub(super) fn approvals(&self) -> Vec<LiveBinding> {
         let waits = self.planner.steps().filter_map(|step| {
             if let Reason::AwaitsApproval(binding) = &step.reason {
@@ -34,8 +33,8 @@ impl Engine {
         waits.collect()
     }
 
-    /// Writes an approval down in a task of its own, and goes on once it is durable. The reply is empty if
-    /// nothing waits for it.
+    /// Records an approval in a task of its own; the engine continues once it is durable. The reply
+    /// is empty if no merchant waits for this approval.
     pub(super) fn approve(&mut self, approving: Approving, reply: oneshot::Sender<Reply>) {
         let Some(approval) = self.approval(approving) else {
             return reply.send(Reply::Approved(None)).unwrap_or_default();
@@ -54,7 +53,7 @@ impl Engine {
         });
     }
 
-    /// The same in a process in which nothing runs: for a command that holds the state itself.
+    /// Does the same in a process without tasks: for a command that holds the state itself.
     pub async fn approve_alone(&mut self, approving: Approving) -> Result<Reply, EngineError> {
         let Some(approval) = self.approval(approving) else { return Ok(Reply::Approved(None)) };
         write(&self.shared, &approval).await?;
@@ -64,7 +63,7 @@ impl Engine {
         Ok(Reply::Approved(Some(Box::new(approval))))
     }
 
-    /// The approval to be written, if just this waits for one and nothing is under way for it.
+    /// Returns the approval to write, if the merchant waits for exactly this one and is not busy.
     fn approval(&self, approving: Approving) -> Option<Approval> {
         let Approving { binding, actor } = approving;
         let step = self.planner.step(&binding.merchant)?;

@@ -1,8 +1,9 @@
-//! The one-time tokens that come of a payer's page, or that a person brings.
+//! One-time tokens from a payer's page, or submitted by a person.
 //!
-//! A token is taken while the method asks for one and at no other time: what was brought is sealed and on disk before
-//! anybody is thanked, and then the method's own step saves it, or changes what is saved by it. Beside it come tokens for
-//! the recurring charges that the method pays, which copied its details; each has a record of its own, before the method's.
+//! A token is accepted only while the method asks for one. The token is sealed and on disk before
+//! the engine answers. Then the method's own step saves it, or changes the saved method by it.
+//! Further tokens may accompany it for the recurring charges that the method pays, which copied its
+//! details. Each has a record of its own, before the method's.
 
 use std::collections::BTreeSet;
 
@@ -24,44 +25,42 @@ use crate::model::manifest::Manifest;
 use crate::model::record::Record;
 use crate::plan::World;
 
-/// Characters of a token; those of the service have 22.
+/// Largest length of a token in characters; those of the service have 22.
 const TOKEN_LENGTH_MAX: usize = 128;
-/// What digests of tokens are kept apart by.
+/// Separates the digests of tokens from all others.
 const LABEL: &str = "attached-token";
 
-/// A token on its way to the engine. It crosses the control socket, and is shown nowhere.
+/// A token on its way to the engine. It crosses the control socket, and is displayed nowhere.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attaching {
     /// The saved method.
     pub key: Key,
-    /// The token.
     #[serde(serialize_with = "exposed")]
     pub token: Secret,
     /// Further tokens of the same details, one for each recurring charge that the method pays.
     #[serde(default, serialize_with = "all_exposed", skip_serializing_if = "Vec::is_empty")]
     pub more: Vec<Secret>,
-    /// Whether it may take the place of what is saved. A payer's link says so itself.
+    /// True if the token may replace the saved details. A payer's link contains this itself.
     #[serde(default)]
     pub replace: bool,
 }
 
-/// A token with who brings it, and how.
+/// A token with its actor and its origin.
 #[derive(Debug)]
 pub struct Bringing {
-    /// The token, and what it is for.
+    /// The token and its method.
     pub attaching: Attaching,
-    /// The payer's link that it came through, if it did.
+    /// The payer's link by which the token arrived, if any.
     pub link: Option<IntakeLink>,
-    /// Who brings it.
     pub actor: String,
 }
 
-/// What is asked for a payer.
+/// A payer's request.
 #[derive(Debug)]
 pub enum Payer {
-    /// What a link leads to; nothing changes by it.
+    /// Reads the state of a link; changes nothing.
     Look(IntakeLink, oneshot::Sender<Intake>),
-    /// A token is brought; the sender hears once it is durable, or why it is not taken.
+    /// Submits a token; the answer follows once it is durable, or with the reason of its refusal.
     Bring(Bringing, oneshot::Sender<Reply>),
 }
 
@@ -74,7 +73,7 @@ fn all_exposed<S: Serializer>(tokens: &[Secret], serializer: S) -> Result<S::Ok,
 }
 
 impl Engine {
-    /// Does what is asked for a payer. Who asked may have gone away.
+    /// Handles a payer's request. The asker may have gone away.
     pub(super) fn payer(&mut self, asked: Payer) {
         match asked {
             Payer::Look(link, reply) => reply.send(self.intake(&link)).unwrap_or_default(),
@@ -82,7 +81,7 @@ impl Engine {
         }
     }
 
-    /// Takes tokens in, and answers once they are durable.
+    /// Accepts tokens, and answers once they are durable.
     fn attach(&mut self, bringing: Bringing, reply: oneshot::Sender<Reply>) {
         let Bringing { attaching, link, actor } = bringing;
         let key = attaching.key.clone();
@@ -112,8 +111,8 @@ impl Engine {
         });
     }
 
-    /// The records of tokens, not sealed yet: those of recurring charges first, for they are of no use without the
-    /// method's own.
+    /// Builds the records of tokens, not sealed yet. The recurring charges' records come first,
+    /// since they are of no use without the method's own.
     fn attachments(
         &self,
         manifest: &Manifest,
@@ -147,7 +146,10 @@ impl Engine {
         keyed(key, LABEL, token.expose().as_bytes())
     }
 
-    /// The document that asks for this token. Errors: why the token is not taken, in a sentence.
+    /// Returns the document that asks for this token.
+    ///
+    /// # Errors
+    /// The reason of the refusal, in a sentence.
     fn may_attach(
         &self,
         attaching: &Attaching,
@@ -168,7 +170,8 @@ impl Engine {
         }
     }
 
-    /// Whether just this token gave what is saved, or was brought last and is not asked for again.
+    /// Returns true if exactly this token gave the saved details, or was submitted last and is not
+    /// asked for again.
     fn is_known(&self, key: &Key, digest: Digest, asks: bool) -> bool {
         let Some(manifest) = self.world.desired().manifest(key) else { return false };
         let Some(known) = self.world.observed(key) else { return false };
@@ -180,7 +183,10 @@ impl Engine {
     }
 }
 
-/// Whether these can be tokens of the service, and are one each. Errors: why not, in a sentence.
+/// Checks that these can be tokens of the service, and are distinct.
+///
+/// # Errors
+/// The reason of the refusal, in a sentence.
 fn check(attaching: &Attaching) -> Result<(), String> {
     let all: Vec<&str> =
         [&attaching.token].into_iter().chain(&attaching.more).map(Secret::expose).collect();
@@ -196,13 +202,13 @@ fn check(attaching: &Attaching) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a text can be a token of the service.
+/// Returns true if a text can be a token of the service.
 fn is_token(text: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     !text.is_empty() && text.len() <= TOKEN_LENGTH_MAX && text.chars().all(fits)
 }
 
-/// Seals the tokens and writes down that they were brought.
+/// Seals the tokens and records them.
 async fn write(shared: &Shared, attachments: Vec<(Attachment, Secret)>) -> Result<(), EngineError> {
     let (mut blobs, mut records) = (Vec::new(), Vec::new());
     for (attachment, token) in attachments {

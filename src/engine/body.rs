@@ -1,4 +1,4 @@
-//! A request's body: secrets are put in as late as possible, and private bytes are sealed.
+//! A request's body: inserts secrets as late as possible, and seals private bytes.
 
 use serde_json::{Map, Value};
 
@@ -10,7 +10,7 @@ use crate::model::effect::Effect;
 use crate::model::intent::{Intent, StoredBody, StoredRequest};
 use crate::store::vault::Sealed;
 
-/// The exact bytes of an effect's body, its secrets put in.
+/// Returns the exact bytes of an effect's body, with its secrets inserted.
 pub(super) fn bytes(shared: &Shared, effect: &Effect) -> Result<Option<Vec<u8>>, SecretError> {
     if effect.request.body.is_null() {
         return Ok(None);
@@ -21,7 +21,7 @@ pub(super) fn bytes(shared: &Shared, effect: &Effect) -> Result<Option<Vec<u8>>,
     Ok(Some(bytes))
 }
 
-/// A copy of a template with every placeholder replaced.
+/// Copies a template with every placeholder replaced.
 fn fill(shared: &Shared, effect: &Effect, template: &Value) -> Result<Value, SecretError> {
     match template {
         Value::Object(fields) => {
@@ -53,13 +53,13 @@ fn fill(shared: &Shared, effect: &Effect, template: &Value) -> Result<Value, Sec
     }
 }
 
-/// The resource whose secret a placeholder stands for, where it is another than the effect's own.
+/// Returns the resource that owns a placeholder's secret, if it is not the effect's own.
 fn owner(placeholder: &Map<String, Value>) -> Option<Key> {
     placeholder.get("$of").and_then(Value::as_str)?.parse().ok()
 }
 
-/// Whose key seals a body. One that holds the details of another resource has a key of its own, which
-/// can be destroyed once nothing needs them.
+/// Returns the subject whose key seals a body. A body with another resource's details has a key of
+/// its own, which can be destroyed once it is no longer needed.
 fn subject(effect: &Effect) -> String {
     let borrowed = |value: &Value| value.as_object().is_some_and(|one| owner(one).is_some());
     let fields = effect.request.body.as_object();
@@ -69,12 +69,12 @@ fn subject(effect: &Effect) -> String {
     effect.key.to_string()
 }
 
-/// Whose key seals what a resource was lent of another one.
+/// Names the subject whose key seals details that a resource borrowed from another one.
 pub(super) fn borrowed_details(key: &Key) -> String {
     format!("{key}/borrowed")
 }
 
-/// A value that the vault holds.
+/// Opens a value of the vault.
 fn unsealed(shared: &Shared, reference: &str) -> Result<Value, SecretError> {
     let failed = |why: String| SecretError { message: format!("open a sealed value: {why}") };
     let blob = reference.parse().map_err(|_| failed("it is not named well".to_owned()))?;
@@ -82,7 +82,7 @@ fn unsealed(shared: &Shared, reference: &str) -> Result<Value, SecretError> {
     Ok(Value::from(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// A file that a spec names, in base64; it has to be the one that was looked at.
+/// Returns a file that a spec names, in base64; its digest must be the planned one.
 fn attached(shared: &Shared, path: &str, sha256: Option<&Value>) -> Result<Value, SecretError> {
     let digest = sha256.and_then(Value::as_str).and_then(|text| text.parse().ok());
     let digest =
@@ -91,7 +91,7 @@ fn attached(shared: &Shared, path: &str, sha256: Option<&Value>) -> Result<Value
     Ok(Value::from(data_encoding::BASE64.encode(&bytes)))
 }
 
-/// One of the partner application's own values.
+/// Returns one of the partner application's own values.
 fn partner(shared: &Shared, name: &str) -> Result<Value, SecretError> {
     let partner = shared.partner.as_ref().map_err(Clone::clone)?;
     match name {
@@ -102,7 +102,7 @@ fn partner(shared: &Shared, name: &str) -> Result<Value, SecretError> {
     }
 }
 
-/// A request as it is kept, and the sealed blob that it needs.
+/// Returns a request in its stored form, and the sealed blob that it needs.
 pub(super) fn store(
     shared: &Shared,
     effect: &Effect,
@@ -135,7 +135,7 @@ pub(super) fn store(
     Ok((stored, blobs))
 }
 
-/// The call of an intent, byte for byte as it was first sent.
+/// Rebuilds the call of an intent, byte for byte as it was first sent.
 pub(super) fn call(shared: &Shared, intent: &Intent) -> Result<Call, EngineError> {
     let body = match &intent.request.body {
         StoredBody::None => None,

@@ -1,5 +1,5 @@
-//! What is written down before anything is done about it: marks of documents that are gone, moves to new names, and
-//! a person's word that a removal is meant.
+//! Bookkeeping records that precede the effects: marks of documents that are missing, moves to new
+//! names, and a person's permission of a removal.
 
 use std::collections::BTreeSet;
 
@@ -14,23 +14,23 @@ use crate::base::id::Key;
 use crate::model::absence::{AbsenceRecord, Allowed, Said};
 use crate::model::record::Record;
 
-/// What a person says is meant: `apply --allow-prune`.
+/// A person's permission of removals: `apply --allow-prune`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Allowing {
     /// Everything that a guard stops now.
     pub all: bool,
-    /// These resources; what is live among them does not wait, either.
+    /// These resources; live ones among them do not wait, either.
     pub keys: Vec<Key>,
 }
 
 impl Allowing {
-    /// Whether nothing is said.
+    /// Returns true if nothing is permitted.
     pub fn is_empty(&self) -> bool {
         !self.all && self.keys.is_empty()
     }
 }
 
-/// The resources that a record of bookkeeping speaks of; its own one last.
+/// Returns the resources that a bookkeeping record names; its own one last.
 fn about(record: &Record) -> Vec<Key> {
     if let Record::Absence(absence) = record {
         return vec![absence.key.clone()];
@@ -42,12 +42,12 @@ fn about(record: &Record) -> Vec<Key> {
 }
 
 impl Engine {
-    /// Whether anything has to be written down before the next effects.
+    /// Returns true if any record has to be written before the next effects.
     pub fn has_bookings(&self) -> bool {
         !self.bookings().is_empty()
     }
 
-    /// What has to be written down now, of resources that nothing is under way for.
+    /// Returns the records to write now, for resources that are not busy.
     fn bookings(&self) -> Vec<Record> {
         let commit = self.world.files().commit();
         let mut records = self.planner.booking(&self.world, self.shared.now(), commit.as_deref());
@@ -59,7 +59,7 @@ impl Engine {
         records
     }
 
-    /// Starts writing it down, in a task of its own.
+    /// Starts to write the records, in a task of its own.
     pub(super) fn book(&mut self) {
         let records = if self.stopping { Vec::new() } else { self.bookings() };
         if records.is_empty() {
@@ -77,7 +77,7 @@ impl Engine {
         });
     }
 
-    /// Looks again once it is written down.
+    /// Plans the resources again once their records are durable.
     pub(super) fn booked(&mut self, keys: BTreeSet<Key>) -> Result<(), EngineError> {
         for key in &keys {
             self.busy.remove(key);
@@ -87,7 +87,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Writes a person's word down in a task of its own; the reply names what it is about.
+    /// Records a person's permission in a task of its own; the reply names its resources.
     pub(super) fn allow(
         &mut self,
         allowing: &Allowing,
@@ -109,12 +109,13 @@ impl Engine {
         });
     }
 
-    /// The resources of those named about which a word means nothing: their documents are there, or they stay.
+    /// Returns the named resources to which a permission does not apply: their documents exist, or
+    /// they stay.
     pub fn not_meant<'a>(&self, allowing: &'a Allowing) -> Vec<&'a Key> {
         allowing.keys.iter().filter(|key| !self.planner.may_be_allowed(key)).collect()
     }
 
-    /// The same in a process in which nothing runs. Answers what the word is about.
+    /// Does the same in a process without tasks. Returns the resources of the permission.
     pub async fn allow_alone(
         &mut self,
         allowing: &Allowing,
@@ -126,7 +127,7 @@ impl Engine {
         Ok(keys.into_iter().collect())
     }
 
-    /// The resources of which a word means something now, and what is written of them.
+    /// Returns the resources to which a permission applies now, and its records.
     fn allowed(&self, allowing: &Allowing, actor: &str) -> (BTreeSet<Key>, Vec<Record>) {
         let named = |key: &Key| allowing.keys.contains(key);
         let mut keys = if allowing.all { self.planner.guarded() } else { BTreeSet::new() };

@@ -1,8 +1,8 @@
-//! What a run may set in motion: the money of the plan that it carries out, and no more.
+//! Caps the money of a run: a run moves no more than the plan that it carries out.
 //!
-//! What is sent is measured where it leaves, by what its answer has to say (law 4), and compared with the
-//! plan, for each resource and in sum. More than the plan says is a mistake of ours: the run ends before it is
-//! sent (exit code 5).
+//! Each amount is measured where it leaves the process, by the value that its answer must have (law
+//! 4). The engine compares it with the plan, for each resource and in sum. More than the plan
+//! contains is a mistake of ours: the run ends before the call is sent (exit code 5).
 
 use std::collections::BTreeMap;
 
@@ -17,33 +17,33 @@ use crate::model::effect::Effect;
 use crate::model::plan::Step;
 use crate::plan::World;
 
-/// Where an answer says how much it was.
+/// Fields of an answer that contain the amount.
 const AMOUNTS: [&str; 2] = ["total_amount", "amount"];
-/// How the meaning of an amount ends that a surcharge will be added to.
+/// Suffix in the meaning of an amount to which a surcharge will be added.
 const OPEN_END: &str = "_before_surcharge";
 
-/// Money of one currency and one mode.
+/// Currency and mode of money.
 type Sort = (Currency, Mode);
 
-/// The money of a plan, and what was sent of it.
+/// The money of a plan, and the part of it that was sent.
 #[derive(Debug, Default)]
 pub(super) struct Bounds {
     planned: BTreeMap<Key, Planned>,
     totals: BTreeMap<Sort, i64>,
-    /// Whether a surcharge comes on top of some of it.
+    /// True if a surcharge is added to some of it.
     open: bool,
     sent: BTreeMap<Key, (Sort, i64)>,
     sums: BTreeMap<Sort, i64>,
-    /// What the last try of each resource was to put on the service.
+    /// Digest that the last try of each resource was to apply at the service.
     tries: BTreeMap<Key, Digest>,
 }
 
-/// The most that a step may ask for at once.
+/// The largest amount that a step may ask for at once.
 #[derive(Debug, Clone, Copy)]
 struct Planned {
-    /// `None` where the step moves no money.
+    /// `None` if the step moves no money.
     most: Option<(Sort, i64)>,
-    /// Whether a surcharge comes on top of it, which nobody knows yet.
+    /// True if a surcharge is added, whose amount is not known yet.
     open: bool,
 }
 
@@ -68,7 +68,10 @@ impl Bounds {
         self.planned.insert(step.key.clone(), planned);
     }
 
-    /// Counts what an effect is about to send. Errors: it is more than was planned.
+    /// Counts the amount that an effect is about to send.
+    ///
+    /// # Errors
+    /// It exceeds the plan.
     fn count(&mut self, key: &Key, amount: i64) -> Result<(), String> {
         let Some(planned) = self.planned.get(key).copied() else {
             return Ok(());
@@ -93,7 +96,7 @@ impl Bounds {
         Ok(())
     }
 
-    /// Nothing was sent for it after all.
+    /// Takes an amount back that was not sent after all.
     fn take_back(&mut self, key: &Key) {
         let Some((sort, amount)) = self.sent.remove(key) else { return };
         let sum = self.sums.entry(sort).or_default();
@@ -102,8 +105,7 @@ impl Bounds {
 }
 
 impl Engine {
-    /// From now on no more money is asked for than the present plan says. What is not in that plan is done
-    /// as it comes.
+    /// Caps this run at the money of the present plan. A resource outside that plan is not capped.
     pub fn hold_to_plan(&mut self) {
         let mut bounds = Bounds::default();
         for step in self.planner.steps().filter(|step| step.verdict.changes()) {
@@ -112,7 +114,10 @@ impl Engine {
         self.bounds = Some(bounds);
     }
 
-    /// Counts what an effect is about to ask for. Errors: more than the plan says.
+    /// Counts the amount that an effect is about to ask for.
+    ///
+    /// # Errors
+    /// It exceeds the plan.
     pub(super) fn count(&mut self, key: &Key, effect: &Effect) -> Result<(), EngineError> {
         let Some(bounds) = &mut self.bounds else { return Ok(()) };
         let asked =
@@ -125,8 +130,8 @@ impl Engine {
         Ok(())
     }
 
-    /// A try of a resource has ended. One that is neither done nor open did nothing: its absence was proved, or it
-    /// was refused, so the next try is not a second one.
+    /// Handles the end of a try. A try that is neither done nor open did nothing: its absence was
+    /// proved, or it was refused. The next try is then not a second one.
     pub(super) fn counted(&mut self, key: &Key) {
         let done = |digest: &Digest| {
             let known = self.world.observed(key);
@@ -140,7 +145,7 @@ impl Engine {
         }
     }
 
-    /// Nothing was sent after all.
+    /// Takes back the amount of a resource for which nothing was sent.
     pub(super) fn uncount(&mut self, key: &Key) {
         if let Some(bounds) = &mut self.bounds {
             bounds.take_back(key);
@@ -158,7 +163,7 @@ mod tests {
         format!("Invoice/{name}").parse().unwrap()
     }
 
-    /// Bounds by a plan with these amounts of dollars.
+    /// Builds bounds from a plan with these amounts of dollars.
     fn bounds(steps: &[(&str, &[(i64, &'static str)])]) -> Bounds {
         let mut bounds = Bounds::default();
         for (name, money) in steps {

@@ -1,4 +1,5 @@
-//! The cause of an effect: the document that asks for it, at the revision of the look that planned it.
+//! The cause of an effect: the document that asks for it, at the revision of the read that planned
+//! it.
 
 use super::Engine;
 use crate::base::id::Key;
@@ -6,7 +7,7 @@ use crate::model::intent::Cause;
 use crate::model::plan::Step;
 
 impl Engine {
-    /// The cause of the effect that a resource's step asks for.
+    /// Returns the cause of the effect that a resource's step asks for.
     pub(super) fn cause(&self, key: &Key) -> Cause {
         let step = self.planner.whole(&self.world, key);
         let place = step.as_ref().and_then(|step| step.place.clone());
@@ -24,7 +25,8 @@ impl Engine {
         }
     }
 
-    /// The lines of the fields that a step changes. A step that makes something new changes all of its document.
+    /// Returns the lines of the fields that a step changes; empty for a step that creates, since
+    /// all of its document is new.
     fn changed(&self, step: &Step) -> Vec<(usize, usize)> {
         if step.changes.iter().all(|change| change.before.is_null()) {
             return Vec::new();

@@ -1,5 +1,5 @@
-//! Compaction in the daemon: when it is due, or when a person asks for it. It goes on beside everything else, on a thread
-//! that may wait for disks.
+//! Compaction in the daemon: when it is due, or when a person asks for it. It runs beside all other
+//! work, on a thread that may wait for disks.
 
 use std::sync::Arc;
 
@@ -10,22 +10,21 @@ use super::Engine;
 use super::question::Reply;
 use crate::store::open::{Compacting, Compactor, History, OpenError, Shorter};
 
-/// Who compacts where no person asked for it.
+/// Actor of compactions that no person asked for.
 const DAEMON: &str = "reckon";
 
-/// How the state is made smaller.
+/// Compaction settings of a daemon.
 #[derive(Debug, Clone)]
 pub struct Compaction {
-    /// What does it.
     pub compactor: Arc<Compactor>,
-    /// What becomes of the records that a snapshot replaces.
+    /// Treatment of the records that a snapshot replaces.
     pub history: History,
-    /// Whether nobody has to ask.
+    /// True if the daemon compacts without a request.
     pub automatic: bool,
 }
 
 impl Engine {
-    /// Compacts the state from now on, in this way.
+    /// Sets the compaction of this process.
     pub fn compact_with(&mut self, compaction: Compaction) {
         self.compaction = Some(compaction);
     }
@@ -41,12 +40,12 @@ impl Engine {
         beside(async move {
             let done = compactor.compact(&wanted).await;
             noted(&done);
-            // Whoever asked may have gone away.
+            // The asker may have gone away.
             drop(reply.send(Reply::Compacted(done.map(Box::new).map_err(|why| why.to_string()))));
         });
     }
 
-    /// Compacts if there is much more in the journal than what is known.
+    /// Compacts if the journal is much larger than the known state.
     pub(super) fn compact_if_due(&self) {
         let Some(compaction) = self.compaction.clone().filter(|one| one.automatic) else { return };
         let Compaction { compactor, history, .. } = compaction;
@@ -61,13 +60,13 @@ impl Engine {
     }
 }
 
-/// Runs something on a thread that may wait for disks. Closing the state waits for it.
+/// Runs a future on a thread that may wait for disks. Closing the state waits for it.
 pub(super) fn beside(work: impl Future<Output = ()> + Send + 'static) {
     let runtime = Handle::current();
     drop(tokio::task::spawn_blocking(move || runtime.block_on(work)));
 }
 
-/// Tells the log what came of it.
+/// Logs the result.
 fn noted(done: &Result<Shorter, OpenError>) {
     match done {
         Ok(done) => {

@@ -1,4 +1,5 @@
-//! A person has seen what became of the hooks of an event, or looked after what was made again: it is listed no more.
+//! Acknowledgements by a person, for failed hooks of an event or for an object that was made again:
+//! the entry is no longer listed.
 
 use tokio::sync::oneshot;
 
@@ -12,7 +13,7 @@ use crate::model::ran::Dismissed;
 use crate::model::record::Record;
 
 impl Engine {
-    /// Lists what became of an event's hooks no more; whoever asked hears once that is durable.
+    /// Removes an event's failed hooks from the list; the reply follows once that is durable.
     pub(super) fn dismiss(&mut self, event: String, actor: String, reply: oneshot::Sender<Reply>) {
         let shared = self.shared.clone();
         self.tasks.spawn(async move {
@@ -25,7 +26,7 @@ impl Engine {
 }
 
 impl Engine {
-    /// Lists what was made again no more; whoever asked hears once that is durable.
+    /// Removes an object that was made again from the list; the reply follows once that is durable.
     pub(super) fn dismiss_orphan(
         &mut self,
         (intent, reason): (IntentId, String),
@@ -44,7 +45,7 @@ impl Engine {
     }
 }
 
-/// Writes it down, if the intent is listed; answers the resource.
+/// Records the acknowledgement if the intent is listed; returns the resource.
 async fn orphan_seen(
     shared: &Shared,
     (intent, reason): (IntentId, String),
@@ -60,7 +61,7 @@ async fn orphan_seen(
     Ok(Some(key))
 }
 
-/// Writes it down; answers how much it is about.
+/// Records the acknowledgement; returns the number of entries that it covers.
 async fn dismissed(shared: &Shared, event: String, actor: String) -> Result<usize, EngineError> {
     let undone = shared.facts.undone()?;
     let undone = undone.iter().filter(|one| one.granted.id.event == event).count();

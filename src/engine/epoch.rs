@@ -1,5 +1,5 @@
-//! After a restore: what may have been sent since the backup is looked for before it is sent, and
-//! what nothing can find is not sent.
+//! Gate for effects after a restore. An effect that may have been sent since the backup is looked
+//! up before it is sent; one that cannot be looked up is not sent.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -27,31 +27,31 @@ use crate::plan::World;
 use crate::store::facts::{FactError, Facts};
 use crate::store::vault::Sealed;
 
-/// Why an action is looked for whose event was there when this state began.
+/// The reason to look up an action whose event existed when this state began.
 const BEFORE: &str = "its event was there before the list of events was read first: a state that is lost may have answered it";
 
 /// An answer about the state on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StateReply {
-    /// It is written down what was not sent since a backup; false where none was restored.
+    /// The release is recorded; false if no backup was restored.
     Released(bool),
-    /// Where in the journal something stands.
+    /// Positions in the journal for `why`.
     Trail(Sought),
 }
 
-/// What the epoch says to an effect.
+/// The epoch's decision about an effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Gate {
-    /// It may be sent.
     Open,
-    /// It is looked for first, for this reason.
+    /// It is looked up first, for this reason.
     Look(String),
     /// It is not sent.
     Closed(Unable),
 }
 
-/// What the epoch says to an effect. Plans say it, too; whatever is sent passes here.
+/// Decides about an effect. Plans contain the same decision, but everything that is sent passes
+/// here.
 pub(super) fn gate(shared: &Shared, row: &EffectRow, effect: &Effect) -> Result<Gate, EngineError> {
     let earlier = earlier(row, effect);
     if earlier == Earlier::Harmless || planted::is("restore-without-epoch") {
@@ -77,44 +77,44 @@ pub(super) fn gate(shared: &Shared, row: &EffectRow, effect: &Effect) -> Result<
     Ok(if excused { Gate::Open } else { Gate::Look(reason) })
 }
 
-/// Why a resource that nothing can find may have been made since the backup, if it may.
+/// Returns the reason if a resource that cannot be looked up may have been made since the backup.
 pub(super) fn unsure(facts: &Facts, key: &Key) -> Result<Option<String>, FactError> {
     let Some(epoch) = facts.epoch()?.filter(|epoch| epoch.holds) else { return Ok(None) };
     Ok(if facts.released(key)? { None } else { Some(epoch.reason(key)) })
 }
 
-/// Whether a live application waits for a person: a state that is lost may have submitted it.
+/// Returns true if a live application waits for a person: a lost state may have submitted it.
 fn awaits_approval(shared: &Shared, row: &EffectRow, effect: &Effect) -> Result<bool, FactError> {
     let is_live = only_a_notice_tells(row) && effect.mode == Mode::Live;
     Ok(is_live && shared.settings.cautious_start && unapproved(&shared.facts, &effect.key)?)
 }
 
-/// Whether a state that is lost may have made this resource, and no person said that it did not.
+/// Returns true if a lost state may have made this resource, and no person released it.
 pub(super) fn unapproved(facts: &Facts, key: &Key) -> Result<bool, FactError> {
     Ok(facts.began_empty()? && !facts.released(key)?)
 }
 
-/// Why an intent that nothing can prove is not given up: it was written before a restore, and what
-/// became of it since the backup is not known.
+/// Returns the reason why an intent without possible proof is not given up: it was written before a
+/// restore, and its result since the backup is not known.
 pub(super) fn older(facts: &Facts, intent: &Intent) -> Result<Option<String>, FactError> {
     let older = |epoch: &Epoch| epoch.holds && epoch.is_older(intent.id);
     let epoch = facts.epoch()?.filter(|epoch| older(epoch));
     Ok(epoch.map(|epoch| epoch.reason(&intent.key)))
 }
 
-/// Why an action of a hook waits for a person, if it does: it may have been done by a state that is lost, and nothing can
-/// tell.
+/// Returns the reason why an action of a hook waits for a person: a lost state may have done it,
+/// and no lookup can prove that.
 pub(super) fn unsure_action(facts: &Facts, pending: &Pending) -> Result<Option<String>, FactError> {
     let Some(epoch) = facts.epoch()?.filter(|epoch| epoch.holds && pending.unsure) else {
         return Ok(None);
     };
-    // A name that cannot be made is told as invalid where it is asked for.
+    // An invalid name is reported where the action is requested.
     let Ok(action) = pending.action() else { return Ok(None) };
     Ok(if facts.released(&action)? { None } else { Some(epoch.reason_of_action(&action)) })
 }
 
-/// Writes an intent down and, instead of sending it, looks for what it would do. Proved absent, the
-/// next try is sent.
+/// Writes an intent and, instead of sending it, looks its effect up. If the effect is confirmed
+/// absent, the next try is sent.
 pub(super) async fn look_first(
     shared: &Shared,
     row: &EffectRow,
@@ -129,7 +129,7 @@ pub(super) async fn look_first(
     settle::settle(shared, row, intent, wallet, 1).await
 }
 
-/// The reason of a look, with the moment at which it can end, where that is to come.
+/// Adds to the reason of a lookup the moment at which it can end, if that is in the future.
 fn with_its_end(reason: String, deadline: DateTime<Utc>, now: DateTime<Utc>) -> String {
     if deadline <= now {
         return reason;
@@ -142,7 +142,8 @@ fn with_its_end(reason: String, deadline: DateTime<Utc>, now: DateTime<Utc>) -> 
 }
 
 impl Engine {
-    /// Writes down, in a task of its own, what was sent for these resources since the backup, or that nothing was.
+    /// Records, in a task of its own, what was sent for these resources since the backup, or that
+    /// nothing was.
     pub(super) fn release(
         &mut self,
         said: Releasing,
@@ -161,7 +162,7 @@ impl Engine {
         });
     }
 
-    /// The same in a process in which nothing runs: for a command that holds the state itself.
+    /// Does the same in a process without tasks: for a command that holds the state itself.
     pub async fn release_alone(
         &mut self,
         said: Releasing,
@@ -172,14 +173,14 @@ impl Engine {
         Ok(Reply::State(StateReply::Released(done)))
     }
 
-    /// Whether all that a word is about are applications that wait for it.
+    /// Returns true if a release names only applications that wait for it.
     fn all_wait(&self, said: &Releasing) -> bool {
         let step = |key: &Key| self.planner.step(key);
         let waits = |key: &Key| step(key).is_some_and(|step| step.reason.is_maybe_submitted());
         !said.done && !said.keys.is_empty() && said.keys.iter().all(waits)
     }
 
-    /// Makes every step again: what was held may be done now.
+    /// Plans everything again: resources on hold may be ready now.
     pub(super) fn look_at_all(&mut self) -> Result<(), EngineError> {
         let known = self.world.known();
         for key in &known {
@@ -191,7 +192,7 @@ impl Engine {
     }
 }
 
-/// Writes a release down, if there is an epoch that it can be about, or applications wait for it.
+/// Writes a release, if there is an epoch that it can apply to, or applications wait for it.
 async fn released(
     shared: &Shared,
     (said, approves): (Releasing, bool),

@@ -1,7 +1,7 @@
-//! The files as they were read last.
+//! The files as last read.
 //!
-//! Guarantees: what the files want is there at any time, also while another thread reads them again; then it is what
-//! they wanted before.
+//! Guarantees: the desired state is available at any time, also while another thread reads the
+//! files again. Until that read ends, it is the previous desired state.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -14,30 +14,31 @@ use crate::model::issue::{Issue, Problem, Problems};
 use crate::model::provenance::Provenance;
 use crate::spec::loader::Loader;
 
-/// Where wishes come from.
+/// The source of the desired state.
 pub trait Specs: Send {
-    /// What the files want now.
+    /// Returns the current desired state.
     fn desired(&self) -> Arc<Desired>;
-    /// Looks at these files again, at all of them if there are none; answers the resources whose
-    /// wish may have changed.
+    /// Reads these files again, or all files if the list is empty. Returns the resources whose
+    /// manifest may have changed.
     fn reload(&mut self, paths: &[PathBuf]) -> BTreeSet<Key>;
-    /// Reads every file again, whatever its size and time say; answers as `reload` does.
+    /// Reads every file again, regardless of size and time; returns as `reload` does.
     fn verify(&mut self) -> BTreeSet<Key>;
-    /// What is wrong with the files.
+    /// Returns the problems of the files.
     fn problems(&self) -> Problems;
-    /// A digest of the files' paths and bytes; none where there are no files.
+    /// Returns a digest of the files' paths and bytes; `None` if there are no files.
     fn digest(&self) -> Option<Digest>;
-    /// An issue of a resource's document with its place in the file, where there is a file.
+    /// Locates an issue of a resource's document in its file, if there is a file.
     fn place(&self, key: &Key, issue: &Issue) -> Option<Problem>;
-    /// The first and last line of each of these fields below `spec` in a resource's document.
+    /// Returns the first and last line of each of these fields below `spec` in a resource's
+    /// document.
     fn lines(&self, _key: &Key, _fields: &[&str]) -> Vec<(usize, usize)> {
         Vec::new()
     }
-    /// The commit that was checked out at the last look; none without a repository.
+    /// Returns the commit that was checked out at the last read; `None` without a repository.
     fn commit(&self) -> Option<String> {
         None
     }
-    /// The revision of a file as it was read, by its name in reports.
+    /// Returns the revision of a file as it was read, by its name in reports.
     fn provenance(&self, _file: &str) -> Provenance {
         Provenance { commit: self.commit(), uncommitted: false }
     }
@@ -73,17 +74,17 @@ impl Specs for Loader {
     }
 }
 
-/// How the files are looked at again.
+/// The extent of a read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Scope {
-    /// Every file, whatever its size and time say.
+    /// Reads every file, regardless of size and time.
     pub(super) verify: bool,
-    /// These alone; all of them if there are none.
+    /// Reads these files alone; all files if the list is empty.
     pub(super) paths: Vec<PathBuf>,
 }
 
 impl Scope {
-    /// One look in the place of two.
+    /// Merges two reads into one.
     pub(super) fn with(mut self, other: Self) -> Self {
         let all = self.paths.is_empty() || other.paths.is_empty();
         self.paths.extend(other.paths);
@@ -91,29 +92,29 @@ impl Scope {
         Self { verify: self.verify || other.verify, paths }
     }
 
-    /// Looks; answers the resources whose wish may have changed.
+    /// Reads the files; returns the resources whose manifest may have changed.
     fn look(&self, specs: &mut dyn Specs) -> BTreeSet<Key> {
         if self.verify { specs.verify() } else { specs.reload(&self.paths) }
     }
 }
 
-/// The files, and what was read of them.
+/// The files and their last read.
 pub(super) struct Files {
-    /// None while another thread looks.
+    /// `None` while another thread reads.
     specs: Option<Box<dyn Specs>>,
     desired: Arc<Desired>,
-    /// What is told while another thread looks; none where none ever does.
+    /// Answers while another thread reads; `None` if no other thread ever read.
     told: Option<Told>,
 }
 
-/// What a look has found beside the wishes.
+/// The results of a read besides the desired state.
 struct Told {
     problems: Problems,
     digest: Option<Digest>,
     commit: Option<String>,
 }
 
-/// The files after a look of another thread.
+/// The files after a read on another thread.
 pub(super) struct Looked {
     specs: Box<dyn Specs>,
     touched: BTreeSet<Key>,
@@ -125,27 +126,27 @@ impl Files {
         Self { desired: specs.desired(), specs: Some(specs), told: None }
     }
 
-    /// What the files want.
+    /// Returns the desired state.
     pub(super) fn desired(&self) -> &Desired {
         &self.desired
     }
 
-    /// Looks at files again, on this thread; answers the resources whose wish may have changed.
+    /// Reads files again on this thread; returns the resources whose manifest may have changed.
     pub(super) fn look(&mut self, scope: &Scope) -> BTreeSet<Key> {
         let Some(specs) = &mut self.specs else { return BTreeSet::new() };
-        // Nobody else holds it now, so nothing is copied.
+        // This drops the only other reference, so nothing is copied.
         self.desired = Arc::default();
         let touched = scope.look(&mut **specs);
         self.desired = specs.desired();
         touched
     }
 
-    /// Takes note of what is told while another thread looks.
+    /// Stores the answers for the time in which another thread reads.
     pub(super) fn note(&mut self) {
         self.told = self.specs.as_deref().map(Told::by);
     }
 
-    /// A look for another thread, unless one is under way.
+    /// Returns a read for another thread, unless one is under way.
     pub(super) fn aside(&mut self, scope: Scope) -> Option<impl FnOnce() -> Looked + Send + use<>> {
         let mut specs = self.specs.take()?;
         Some(move || {
@@ -155,7 +156,7 @@ impl Files {
         })
     }
 
-    /// Takes over what another thread saw; answers the resources whose wish may have changed.
+    /// Applies the read of another thread; returns the resources whose manifest may have changed.
     pub(super) fn take_back(&mut self, looked: Looked) -> BTreeSet<Key> {
         let Looked { specs, touched, told } = looked;
         self.desired = specs.desired();
@@ -163,7 +164,7 @@ impl Files {
         touched
     }
 
-    /// What is wrong with the files.
+    /// Returns the problems of the files.
     pub(super) fn problems(&self) -> Problems {
         match (&self.told, &self.specs) {
             (Some(told), _) => told.problems.clone(),
@@ -172,7 +173,7 @@ impl Files {
         }
     }
 
-    /// A digest of the files' paths and bytes; none where there are no files.
+    /// Returns a digest of the files' paths and bytes; `None` if there are no files.
     pub(super) fn digest(&self) -> Option<Digest> {
         match (&self.told, &self.specs) {
             (Some(told), _) => told.digest,
@@ -180,18 +181,18 @@ impl Files {
         }
     }
 
-    /// An issue of a resource's document with its place in the file, where there is a file that nobody reads now.
+    /// Locates an issue of a resource's document, if there is a file and no thread reads it now.
     pub(super) fn place(&self, key: &Key, issue: &Issue) -> Option<Problem> {
         self.specs.as_ref()?.place(key, issue)
     }
 
-    /// Whether another thread reads the files now. No effect of a document starts meanwhile: its revision could not be
-    /// told.
+    /// Returns true while another thread reads the files. No effect of a document starts meanwhile:
+    /// its revision would be unknown.
     pub(super) fn is_away(&self) -> bool {
         self.specs.is_none()
     }
 
-    /// The commit that was checked out at the last look.
+    /// Returns the commit that was checked out at the last read.
     pub(super) fn commit(&self) -> Option<String> {
         match (&self.told, &self.specs) {
             (Some(told), _) => told.commit.clone(),
@@ -199,12 +200,12 @@ impl Files {
         }
     }
 
-    /// The revision of a file as it was read; without a commit while another thread reads.
+    /// Returns the revision of a file as it was read; without a commit while another thread reads.
     pub(super) fn provenance(&self, file: &str) -> Provenance {
         self.specs.as_ref().map(|specs| specs.provenance(file)).unwrap_or_default()
     }
 
-    /// The first and last line of each of these fields of a resource's document.
+    /// Returns the first and last line of each of these fields of a resource's document.
     pub(super) fn lines(&self, key: &Key, fields: &[&str]) -> Vec<(usize, usize)> {
         self.specs.as_ref().map(|specs| specs.lines(key, fields)).unwrap_or_default()
     }

@@ -1,8 +1,8 @@
-//! Before the first creation of a process, the service's list is read: a snapshot of the whole machine that was put back
-//! does not know of objects that were made since.
+//! Reads the service's list before the first creation of a process: after a snapshot of the whole
+//! machine was restored, the state does not know of objects created since.
 //!
-//! A list is read once per process and merchant, by whichever creation comes first; the others wait for it. Objects with
-//! marks that this state does not know stop their merchant, as after a lost state.
+//! A list is read once per process and merchant, by the first creation; other creations wait for
+//! it. Objects with marks that this state does not know stop their merchant, as after a lost state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,7 +20,7 @@ use crate::kinds::readback::ReadBack;
 use crate::kinds::register::{self, READ_BACKS};
 use crate::model::record::Record;
 
-/// One list of one merchant, and whether it was read.
+/// Lists by merchant and list name; the cell is set once the list was read.
 type Lists = BTreeMap<(Key, &'static str), Arc<OnceCell<()>>>;
 
 /// The lists that this process has read.
@@ -33,9 +33,9 @@ impl ReadLists {
         lists.entry((merchant.clone(), list)).or_default().clone()
     }
 
-    /// Notes that a list was read to its end, and what it shows written down.
+    /// Notes that a list was read to its end, and that its unknown objects are recorded.
     pub(super) fn was_read(&self, merchant: &Key, list: &'static str) {
-        // A look that is under way comes to the same.
+        // A read that is under way leads to the same cell.
         drop(self.cell(merchant, list).set(()));
     }
 
@@ -47,8 +47,8 @@ impl ReadLists {
     }
 }
 
-/// Reads the list that shows what this effect creates, unless this process has read it. Answers how the task ends where
-/// something stands in its way.
+/// Reads the list that contains objects of this effect's sort, unless this process has read it.
+/// Returns the result of the task if something blocks the effect.
 pub(super) async fn before(
     shared: &Shared,
     row: &EffectRow,
@@ -66,7 +66,7 @@ pub(super) async fn before(
     Ok((!touched.is_empty()).then(|| Finished::Barred(effect.key.clone(), touched)))
 }
 
-/// Reads a list, and writes down the objects that this state does not know.
+/// Reads a list, and records the objects that this state does not know.
 async fn look(
     shared: &Shared,
     merchant: &Key,
@@ -85,7 +85,7 @@ async fn look(
     Ok(())
 }
 
-/// Those of these resources that objects with marks of ours stand in the way of.
+/// Returns those of these resources that unknown objects with marks of ours block.
 fn barred(shared: &Shared, keys: [&Key; 2]) -> Result<BTreeSet<Key>, EngineError> {
     let mut barred = BTreeSet::new();
     for key in keys {

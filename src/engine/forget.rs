@@ -1,5 +1,5 @@
-//! A person says that a resource is managed no more, or that an object with a mark of ours is nobody's. Nothing is
-//! done at the service.
+//! Forgets a resource, so that it is no longer managed, or disowns an object with a mark of ours.
+//! Both need a person's request; nothing is done at the service.
 
 use std::collections::BTreeSet;
 
@@ -15,14 +15,14 @@ use crate::model::desired::Coverage;
 use crate::model::record::Record;
 use crate::plan::World;
 
-/// What is written, the resources that it is about, and what is answered then.
+/// The record to write, the resources that it concerns, and the answer that follows.
 type Word = (Record, BTreeSet<Key>, Forgot);
 
-/// So many names stand in a sentence.
+/// Largest number of names in a sentence.
 const NAMED_MAX: usize = 3;
 
 impl Engine {
-    /// Has a person's word written down, and answers once it is durable.
+    /// Records a person's request, and answers once it is durable.
     pub(super) fn forget(
         &mut self,
         what: &Forgetting,
@@ -51,7 +51,7 @@ impl Engine {
             if let Err(error) = shared.write(Vec::new(), vec![record]).await {
                 return Finished::Broken(error);
             }
-            // What was sealed for it is of no use to anybody any more.
+            // The sealed data of a forgotten resource is of no further use.
             if let Some(Err(error)) = subject.map(|subject| shared.vault.erase(&subject)) {
                 return Finished::Broken(error.into());
             }
@@ -60,7 +60,10 @@ impl Engine {
         Ok(())
     }
 
-    /// That a resource is managed no more. Errors: why that cannot be now.
+    /// Builds the record that a resource is no longer managed.
+    ///
+    /// # Errors
+    /// The obstacle.
     fn forgotten(&self, key: &Key, actor: String) -> Result<Word, Forgot> {
         self.may_forget(key)?;
         let remote_id = self.world.observed(key).and_then(|known| known.remote_id.clone());
@@ -109,7 +112,8 @@ impl Engine {
         self.unused(key)
     }
 
-    /// Nothing that is managed depends on it: as its merchant, by its document, or by what was put on the service.
+    /// Checks that no managed resource depends on it: as its merchant, by its document, or by its
+    /// applied state.
     fn unused(&self, key: &Key) -> Result<(), Forgot> {
         let mut users: BTreeSet<Key> = self.planner.users(key).cloned().collect();
         users.extend(self.planner.without_document(key));
@@ -130,7 +134,10 @@ impl Engine {
         Err(Forgot::Refused(why, "forget those first, or give them another one".to_owned()))
     }
 
-    /// That an object is nobody's. Errors: it stands in nobody's way.
+    /// Builds the record that an object is not ours.
+    ///
+    /// # Errors
+    /// The object blocks no resource.
     fn disowned(&self, id: &RemoteId, actor: String) -> Result<Result<Word, Forgot>, EngineError> {
         let strays = self.shared.facts.strays()?;
         let Some(key) = strays.get(id.as_str()).cloned() else {

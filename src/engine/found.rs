@@ -1,5 +1,5 @@
-//! What is found after a restore may have been changed by the state that was lost: what stands on the service then
-//! is what it shows, and what it only masks is not known.
+//! Interprets an object found after a restore: the lost state may have changed it. The object's
+//! visible fields are taken as the applied state, and its masked fields as unknown.
 
 use std::collections::BTreeMap;
 
@@ -13,25 +13,26 @@ use crate::model::intent::Intent;
 use crate::model::observed::{Applied, Observed};
 use crate::model::unsure;
 
-/// The baseline of what is looked for first.
+/// Returns the baseline of an effect that is looked up first.
 pub(super) fn looked_first() -> Value {
     json!({ LOOKED_FIRST: true })
 }
 
-/// Whether an intent is looked for before it is sent: this state has not sent it.
+/// Returns true if an intent is looked up before it is sent: this state has not sent it.
 pub(super) fn is_looked_first(intent: &Intent) -> bool {
     intent.baseline.get(LOOKED_FIRST).is_some()
 }
 
-/// What a found object is compared with, and what is known to stand there.
+/// The comparison of a found object, and its applied state.
 pub(super) struct Standing {
-    /// What has to be as it was asked, since nothing could change it since.
+    /// Fields that must equal the request, since nothing could change them since.
     pub(super) expect: BTreeMap<String, Value>,
-    /// What stands there.
+    /// The state that is applied at the service.
     pub(super) applied: Applied,
 }
 
-/// How an object stands that another state may have made and changed since; `None` where only this one can have.
+/// Interprets an object that another state may have created and changed since; `None` if only this
+/// state can have.
 pub(super) fn standing(
     shared: &Shared,
     intent: &Intent,
@@ -51,7 +52,7 @@ pub(super) fn standing(
     Ok(Some(Standing { expect: fixed(back, &intent.expect), applied }))
 }
 
-/// What the service only masks may be another one by now.
+/// Marks the fields that the service only masks as unknown: they may have changed.
 fn masked(back: &ReadBack, mut applied: Applied) -> Applied {
     for shown in back.fields.iter().filter(|shown| shown.form == Form::Fingerprint) {
         unsure::mark(&mut applied.spec, shown.path);
@@ -59,7 +60,7 @@ fn masked(back: &ReadBack, mut applied: Applied) -> Applied {
     applied
 }
 
-/// What was expected, without what can be changed and shows.
+/// Keeps the expected fields, except those that can change and are visible.
 fn fixed(back: &ReadBack, expect: &BTreeMap<String, Value>) -> BTreeMap<String, Value> {
     let first = |path: &str| path.split('.').next().unwrap_or_default().to_owned();
     let changes = |path: &str| back.fields.iter().any(|shown| first(shown.at) == first(path));

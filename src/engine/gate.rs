@@ -1,5 +1,5 @@
-//! The plan as a whole against the limits: what would exceed a sum is refused before its first effect, and
-//! not somewhere in the middle.
+//! Compares the plan as a whole with the limits: what would exceed a sum is refused before its
+//! first effect, and not midway.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,12 +15,12 @@ use crate::plan::{World, generation_of};
 use crate::policy::approval::{self, standing};
 use crate::policy::meter::{Span, whole};
 
-/// What is planned, by mode, of each merchant and of all.
+/// Planned sums, by mode, of each merchant and of all.
 type Planned = BTreeMap<(Mode, Option<Key>), Tally>;
 
 impl Engine {
-    /// Compares the plan as a whole with the limits, and makes the steps again that this is about.
-    /// A look that fails changes nothing: the meter, which fails as well, stops everything.
+    /// Compares the plan as a whole with the limits, and plans the affected steps again. A
+    /// comparison that fails changes nothing: the meter fails too, and stops everything.
     pub(super) fn look_at_whole(&mut self) {
         let guard = self.shared.guard.clone();
         if !guard.is_limited() {
@@ -43,7 +43,7 @@ impl Engine {
         }
     }
 
-    /// A plan was approved: everything that a limit stood in the way of is looked at again.
+    /// Handles the approval of a plan: plans every resource again that a limit blocked.
     pub(super) fn approved(&mut self) {
         self.look_at_whole();
         let over = |step: &&std::sync::Arc<Step>| matches!(step.reason, Reason::OverLimit(_));
@@ -51,20 +51,21 @@ impl Engine {
         self.look_again(keys);
     }
 
-    /// The limits that the plan as a whole exceeds: while there are any, `apply` does nothing.
+    /// Returns the limits that the plan as a whole exceeds; while there are any, `apply` does
+    /// nothing.
     pub fn refused_whole(&self) -> Vec<Over> {
         let counting = self.shared.guard.counting();
         counting.whole.iter().map(|whole| whole.over.clone()).collect()
     }
 
-    /// A short name of the present state of the files.
+    /// Returns a short name of the present state of the files.
     fn tree(&self) -> String {
         let digests = self.world.desired().manifests.values();
         let all: Vec<u8> = digests.flat_map(|manifest| *manifest.digest.as_bytes()).collect();
         sha256(&all).to_string().chars().take(16).collect()
     }
 
-    /// Every limit that what was counted and what is planned exceed together.
+    /// Returns every limit that the counted and the planned sums exceed together.
     fn exceeded(&self, guard: &Guard, tree: &str) -> Result<Vec<WholePlan>, EngineError> {
         let now = guard.now();
         let (run, today) = (Guard::run(tree, now), day(now));
@@ -92,7 +93,7 @@ impl Engine {
         Ok(found)
     }
 
-    /// What all steps add up to that are not approved, and that no limit of their own stands in the way of.
+    /// Sums all steps that are not approved, and that no limit of their own blocks.
     fn planned(&self, guard: &Guard) -> Result<Planned, EngineError> {
         let (kept, now) = (guard.facts.plan_approvals()?, guard.now());
         let rules = &guard.rules.approvals;
@@ -115,7 +116,7 @@ impl Engine {
         self.chosen.as_ref().is_none_or(|chosen| chosen.contains(key))
     }
 
-    /// What every step wants that puts something at stake, a limit in its way or not.
+    /// Returns the exposure of every step that has one, blocked by a limit or not.
     pub(super) fn wishes(&self) -> impl Iterator<Item = Wish> {
         let mut modes: BTreeMap<Key, Option<Mode>> = BTreeMap::new();
         self.planner.steps().filter_map(move |step| {
@@ -136,7 +137,7 @@ impl Engine {
         })
     }
 
-    /// The mode of a merchant, as its document says, else as it was when it was read.
+    /// Returns the mode of a merchant, from its document or else from its last reading.
     fn mode(&self, merchant: &Key) -> Option<Mode> {
         let manifest = self.world.desired().manifest(merchant);
         let said = manifest.and_then(|manifest| manifest.spec.get("mode").cloned());
@@ -144,7 +145,7 @@ impl Engine {
         serde_json::from_value(said.or_else(known)?).ok()
     }
 
-    /// The digest of a resource's document but for its amounts.
+    /// Returns the digest of a resource's document without its amounts.
     pub(super) fn rest(&self, key: &Key) -> Digest {
         let manifest = self.world.desired().manifest(key);
         let spec = manifest.as_ref().map(|manifest| &manifest.spec);
@@ -152,12 +153,12 @@ impl Engine {
     }
 }
 
-/// Whether a limit of single amounts stands in a step's way: then it adds to no sum.
+/// Returns true if a limit on single amounts blocks a step: then the step adds to no sum.
 fn is_too_much_alone(step: &Step) -> bool {
     matches!(&step.reason, Reason::OverLimit(over) if over.scope == Scope::Object)
 }
 
-/// What was counted, with what is planned.
+/// Adds the planned to the counted sums.
 fn added(mut counted: Tally, planned: &Tally) -> Tally {
     for (currency, amount) in &planned.money {
         let sum = counted.money.entry(*currency).or_default();

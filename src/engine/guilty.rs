@@ -1,4 +1,4 @@
-//! What the service refused and what is out of date, at the fields of the file that it means.
+//! Locates the service's refusals and outdated dates at their fields in the files.
 
 use chrono::TimeDelta;
 
@@ -10,21 +10,21 @@ use crate::model::plan::{Reason, Step, Verdict};
 use crate::model::service_problem::ServiceMessage;
 use crate::plan::World;
 
-/// A request that the service would not take.
+/// Code of a request that the service refused.
 const REFUSED: &str = "reckon::service::refused";
 
-/// A day ends so many hours later in the last time zone than in UTC.
+/// Hours by which a day ends later in the last time zone than in UTC.
 const LAST_ZONE: TimeDelta = TimeDelta::hours(12);
 
 impl Engine {
-    /// What there is to say of a step's fields: the service's refusals, and dates that are over.
+    /// Returns the problems of a step's fields: the service's refusals, and dates that are over.
     pub(super) fn said_of(&self, step: &Step) -> Vec<Problem> {
         let mut problems = self.refusals(step);
         problems.extend(self.overdue(step));
         problems
     }
 
-    /// Warnings of dates that are over, where an object is to be created.
+    /// Returns warnings of dates that are over, if an object is to be created.
     fn overdue(&self, step: &Step) -> Vec<Problem> {
         let is_new = matches!(step.verdict, Verdict::Create | Verdict::Wait | Verdict::Blocked)
             && step.remote_id.is_none();
@@ -38,7 +38,8 @@ impl Engine {
         issues.iter().filter_map(|issue| self.world.files().place(&step.key, issue)).collect()
     }
 
-    /// The messages of the refusal that a step tells of, each at its field; none for any other step.
+    /// Returns the messages of the refusal in a step's reason, each at its field; empty for any
+    /// other step.
     fn refusals(&self, step: &Step) -> Vec<Problem> {
         if !matches!(step.reason, Reason::Refused(_)) {
             return Vec::new();
@@ -51,7 +52,7 @@ impl Engine {
     }
 }
 
-/// One issue for each message.
+/// Returns one issue for each message.
 fn issues(kind: &str, refusal: &Refusal) -> Vec<Issue> {
     let fields = register::find(kind).map_or(&[][..], |row| row.fields);
     let issue = |message: &ServiceMessage| {

@@ -1,7 +1,8 @@
-//! Effects as they happen: one line for each, told to whoever waits and written to the log.
+//! Reports effects as they happen: one line for each, sent to the listener and written to the log.
 //!
-//! Told is what the journal holds already, once its record is durable: the verb, the resource, the money, the id and the
-//! time; who or what asked for it. Nothing private: no field of a document and no word of the service's.
+//! A report repeats what the journal holds, once the record is durable: the verb, the resource, the
+//! money, the id, the time and the cause. It holds nothing private: no field of a document and no
+//! text of the service.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -18,22 +19,19 @@ use crate::base::money::{Currency, Money};
 use crate::model::intent::{Cause, Intent, Progress};
 use crate::model::observed::{Observation, Observed};
 
-/// So many of the newest are kept for whoever waits for a daemon.
+/// Number of the newest effects that are kept for clients of a daemon.
 const KEPT_MAX: usize = 10_000;
 /// Effects that only prepare another one.
 const PREPARES: [&str; 2] = ["token.create", "file.upload"];
 
-/// What became of an effect.
+/// The result of an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verb {
-    /// An object was made.
     Created,
-    /// An object was changed.
     Changed,
-    /// An object was removed, ended or given back.
     Removed,
-    /// Something was made that only the next effect needs, such as a one-time token.
+    /// Something that only the next effect needs was made, such as a one-time token.
     Prepared,
     /// The service refused it and did nothing.
     Refused,
@@ -43,40 +41,35 @@ pub enum Verb {
     Held,
     /// Its absence was proved, or nothing arrived: nothing was done.
     NotSent,
-    /// Nothing can prove it: it is made again.
+    /// No evidence can prove it; the effect is made again.
     GivenUp,
 }
 
-/// One effect whose fate was written down.
+/// One effect whose result was recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Happened {
-    /// The last record of the journal then: what is asked for by `since` is behind it.
+    /// Sequence of the journal's last record at that time; `since` selects later ones.
     pub position: u64,
-    /// When.
     pub at: String,
-    /// What became of it.
     pub verb: Verb,
-    /// The resource.
     pub key: Key,
-    /// The effect.
     pub effect: String,
-    /// Its intent.
     pub intent: String,
-    /// The service's id, where one is known.
+    /// The service's id, if known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub remote_id: Option<String>,
-    /// The money that it set in motion; empty where it did nothing.
+    /// The money that it moved; empty if nothing was done.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub money: Vec<MoneyView>,
-    /// The status of a refusal, and the service's code of it.
+    /// The status of a refusal, and the service's code.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub refusal: Option<String>,
-    /// The document that asked for it, the commit of its tree, or who did by a command.
+    /// The document that asked for it with the commit of its tree, or the actor of a command.
     pub cause: Cause,
 }
 
 impl Verb {
-    /// The word for people.
+    /// Returns the word for people.
     pub fn word(self) -> &'static str {
         match self {
             Self::Created => "created",
@@ -91,13 +84,13 @@ impl Verb {
         }
     }
 
-    /// Whether something was done.
+    /// Returns true if something was done.
     pub fn is_done(self) -> bool {
         matches!(self, Self::Created | Self::Changed | Self::Removed | Self::Prepared)
     }
 }
 
-/// The newest effects, and who is told of the next ones.
+/// The newest effects, and the listener for further ones.
 #[derive(Debug, Default)]
 pub(super) struct Witness(Mutex<Inner>);
 
@@ -115,7 +108,7 @@ impl Witness {
     fn tell(&self, happened: Happened) {
         let mut inner = self.inner();
         if let Some(told) = &inner.told {
-            // Whoever listened may have gone away.
+            // The listener may have gone away.
             drop(told.send(happened.clone()));
         }
         if inner.kept.len() >= KEPT_MAX {
@@ -131,25 +124,27 @@ impl Witness {
 }
 
 impl Engine {
-    /// Effects from now on, each once its record is durable. A second listener takes the place of the first.
+    /// Subscribes to effects, each once its record is durable. A second listener replaces the
+    /// first.
     pub fn effects(&self) -> mpsc::UnboundedReceiver<Happened> {
         let (told, effects) = mpsc::unbounded_channel();
         self.shared.witness().inner().told = Some(told);
         effects
     }
 
-    /// Ends what [`Self::effects`] began: its receiver is at its end.
+    /// Ends the subscription of [`Self::effects`]: its receiver ends.
     pub fn no_more_effects(&self) {
         self.shared.witness().inner().told = None;
     }
 
-    /// Effects behind this position of the journal, the newest few thousand of this process.
+    /// Returns the effects behind this position of the journal, among the newest few thousand of
+    /// this process.
     pub(super) fn happened(&self, position: u64) -> Vec<Happened> {
         self.shared.witness().since(position)
     }
 }
 
-/// Tells of progress that was just written down; `before` is what was known of the resource until then.
+/// Reports progress that was just recorded; `before` is the resource's state until then.
 pub(super) fn tell(
     shared: &Shared,
     intent: &Intent,
@@ -205,7 +200,7 @@ fn made(
     }
 }
 
-/// What became of an effect; nothing where it only goes on.
+/// Returns the result of an effect; `None` while it continues.
 fn verb(intent: &Intent, before: Option<&Observed>, progress: &Progress) -> Option<Verb> {
     Some(match progress {
         Progress::Again => return None,
@@ -229,13 +224,13 @@ fn verb(intent: &Intent, before: Option<&Observed>, progress: &Progress) -> Opti
     })
 }
 
-/// Whether a new object took the place of another one.
+/// Returns true if a new object replaced another one.
 fn is_replaced(before: Option<&Observed>, now: &Observation) -> bool {
     let old = before.and_then(|before| before.remote_id.as_ref());
     now.remote_id.is_some() && old.is_some() && now.remote_id.as_ref() != old
 }
 
-/// Writes one line of the log: fields that programs can read. A field that has no value is left out.
+/// Writes one line of the log with machine-readable fields. A field without a value is omitted.
 fn log(happened: &Happened) {
     let Happened { verb, key, effect, intent, remote_id, money, cause, refusal, .. } = happened;
     let money: Vec<String> = money.iter().map(amount).collect();
@@ -248,7 +243,7 @@ fn log(happened: &Happened) {
     tracing::info!(target: "reckon::effects", %key, verb = word, effect, intent, id, money, file, line = *line, commit, uncommitted, actor, refusal, "effect");
 }
 
-/// `10.00 USD refunded (test)`.
+/// Formats an amount: `10.00 USD refunded (test)`.
 fn amount(money: &MoneyView) -> String {
     let MoneyView { currency, mode, meaning, amount } = money;
     let shown = currency.parse::<Currency>().map_or_else(

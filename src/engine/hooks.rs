@@ -1,8 +1,9 @@
-//! Operators' hooks in the daemon: which scripts are loaded, when they run, and what follows.
+//! Operators' hooks in the daemon: the loaded scripts, their runs, and the consequences.
 //!
-//! Events go to them in the order in which they became known, one merchant beside the other, and one script beside the
-//! other. What a run asks for is written down with the fact that it ran, in one record; only then is any of it done. A set of scripts that is wrong is
-//! not used: the last good one goes on, and without one events wait.
+//! Scripts receive events in the order in which these became known; merchants run beside each
+//! other, and so do scripts. The requests of a run are written in one record with the fact that it
+//! ran; only then is any of them performed. A set of scripts with problems is not used: the last
+//! good set stays in use, and without one events wait.
 
 mod again;
 mod agenda;
@@ -49,41 +50,42 @@ pub(super) use event::shown;
 pub use notify::{Carried, Courier};
 pub use past::{PastEvent, PastRun, recount};
 
-/// Failed hooks that are handed to rounds at once: they are decoded at every look until their runs are written.
+/// Largest number of failed hooks given to workers at once: each check decodes them until their
+/// runs are written.
 const RETRIES_MAX: usize = 256;
 
-/// A set of scripts as it was found.
+/// A set of scripts as found in the folder.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// The set, if nothing is wrong with it.
+    /// The set, if it has no problems.
     pub hooks: Option<Hooks>,
     /// SHA-256 over the files as they are.
     pub files: Digest,
-    /// How much is wrong.
+    /// Number of problems.
     pub problems: usize,
 }
 
-/// The scripts of a daemon, and what is under way.
+/// The scripts of a daemon, and their activity.
 pub(super) struct Scripts {
-    /// The way to this engine from its own tasks.
+    /// Channel from the engine's own tasks to the engine.
     sender: mpsc::UnboundedSender<Event>,
     pub(super) asked: mpsc::UnboundedReceiver<Event>,
-    /// The last good set; none was found yet, or there are no scripts.
+    /// The last good set; `None` before the first one.
     hooks: Option<Hooks>,
     /// SHA-256 over its files.
     files_in_use: Option<Digest>,
-    /// The good set that takes over once nothing runs by the one in use.
+    /// The good set that takes over once no run of the current one is left.
     next: Option<Found>,
-    /// The set whose scripts are being written down.
+    /// The set whose scripts are being recorded.
     changing: Option<Found>,
-    /// The newest set, good or not; none while nobody looked.
+    /// The newest set, good or not; `None` before the first read.
     found: Option<Found>,
     /// Merchants whose hooks are being run.
     running: BTreeMap<Key, Arc<Bell>>,
     pool: Arc<Pool>,
-    /// The order in which actions are done.
+    /// The order of actions.
     agenda: Agenda,
-    /// Who carries what hooks tell; without one it waits.
+    /// Delivers the notifications of hooks; without one they wait.
     courier: Option<Arc<dyn Courier>>,
     next_wish: Option<Instant>,
     next_failed: Option<Instant>,
@@ -111,7 +113,7 @@ impl Default for Scripts {
 }
 
 impl Engine {
-    /// Takes a set of scripts in; from the first one on hooks are run.
+    /// Accepts a set of scripts; hooks run from the first good set on.
     pub fn use_scripts(&mut self, found: Found) -> Result<(), EngineError> {
         if found.hooks.is_some() {
             self.scripts.next = Some(found.clone());
@@ -127,12 +129,12 @@ impl Engine {
         self.change_scripts()
     }
 
-    /// Whether hooks can run: there are scripts that are good, or none at all.
+    /// Returns true if hooks can run: a good set is loaded, possibly an empty one.
     fn has_scripts(&self) -> bool {
         self.scripts.hooks.is_some() && !self.stopping
     }
 
-    /// Runs the hooks of every event that waits for that.
+    /// Runs the hooks of every waiting event.
     pub(super) fn run_hooks(&mut self) -> Result<(), EngineError> {
         let stays = self.scripts.next.is_none() && self.scripts.changing.is_none();
         let hooks = self.scripts.hooks.clone().filter(|_| stays && self.has_scripts());
@@ -164,7 +166,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Hooks that failed and are to be run again now, by merchant, at most so many; notes when the next ones are.
+    /// Returns failed hooks whose retry is due, by merchant, up to a limit; notes the time of the
+    /// next ones.
     fn failed_due(&mut self) -> Result<BTreeMap<Key, Vec<FailedHook>>, EngineError> {
         let now = self.shared.now();
         let (failed, next) = self.shared.facts.retries((now, latest(now)), RETRIES_MAX)?;
@@ -176,7 +179,7 @@ impl Engine {
         Ok(due)
     }
 
-    /// When something of the hooks is due by its time.
+    /// Returns the time at which something of the hooks is due.
     pub(super) fn next_hooks(&self) -> Option<Instant> {
         let on = self.has_scripts();
         [self.scripts.next_failed, self.scripts.next_wish]
@@ -186,13 +189,13 @@ impl Engine {
             .filter(|_| on)
     }
 
-    /// Something of the hooks is due.
+    /// Runs hooks and actions that are due.
     pub(super) fn hooks_due(&mut self) -> Result<(), EngineError> {
         self.run_hooks()?;
         self.grant()
     }
 
-    /// What a script came to is on disk: what it asks for is not kept waiting by other scripts.
+    /// Handles the durable result of a script: its actions do not wait for other scripts.
     pub(super) fn wished(&mut self, asked: Vec<Scheduled>) -> Result<(), EngineError> {
         self.scripts.agenda.add(asked, self.shared.now());
         let due = self.failed_due()?;
@@ -207,7 +210,7 @@ impl Engine {
         self.grant()
     }
 
-    /// The scripts in use, and those in the folder.
+    /// Returns the scripts in use, and those in the folder.
     pub(super) fn scripts_view(&self) -> HooksView {
         let changing = self.scripts.changing.as_ref();
         let hooks = changing.and_then(|changing| changing.hooks.as_ref());
@@ -223,7 +226,7 @@ impl Engine {
         }
     }
 
-    /// A person wants the hooks of an event run again that failed for good.
+    /// Runs the hooks of an event again that failed for good, at a person's request.
     pub(super) fn replay(&mut self, event: String, actor: String, reply: oneshot::Sender<Reply>) {
         let shared = self.shared.clone();
         self.tasks.spawn(async move {
@@ -234,7 +237,7 @@ impl Engine {
         });
     }
 
-    /// A merchant's hooks have run.
+    /// Handles the end of a merchant's hook runs.
     pub(super) fn hooks_ran(&mut self, merchant: &Key) -> Result<(), EngineError> {
         self.scripts.running.remove(merchant);
         self.change_scripts()?;
@@ -242,7 +245,7 @@ impl Engine {
     }
 }
 
-/// Writes down that what failed for good is run again; answers how many hooks that are.
+/// Records that hooks which failed for good are run again; returns their number.
 async fn replayed(shared: &Shared, event: String, actor: String) -> Result<usize, EngineError> {
     let failed = shared.facts.failed_of(&event)?;
     let dead = failed.iter().filter(|one| one.failed.again.is_none());

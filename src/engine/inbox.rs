@@ -1,8 +1,9 @@
-//! The gateway's events: when a merchant's are looked at, and what follows for the resources they speak of.
+//! The gateway's events: the times at which each merchant's are read, and the consequences for
+//! their resources.
 //!
-//! A post only hastens the look. The list is what leaves no gaps: it is read on from a durable place, with an overlap,
-//! once a minute; posts of which it shows nothing are looked up by their ids, in bounded number, so that nobody can
-//! make us call the service as often as they like.
+//! A post only hastens the read. The list leaves no gaps: it is read once a minute from a durable
+//! place, with an overlap. Posts that the list does not contain are looked up by their ids. Their
+//! number is bounded, so that posts cannot cause unlimited calls to the service.
 
 mod budget;
 mod door;
@@ -32,28 +33,29 @@ pub use door::{Inbox, Taken};
 pub use recover::{Recovered, Recovering};
 pub use round::Looked;
 
-/// The list of a merchant's events is read so often.
+/// Interval between two reads of a merchant's list of events.
 const LIST_EVERY: Duration = Duration::from_mins(1);
-/// With more posts than this the list is read at once: a page of it shows a hundred events.
+/// Number of waiting posts above which the list is read at once: a page of it has a hundred events.
 const POSTS_FEW: usize = 20;
-/// But never more often than this, however much is posted.
+/// Shortest interval between two reads of the list, whatever number is posted.
 const LIST_LEAST: Duration = Duration::from_secs(5);
-/// A merchant that is not ready is asked about again after this.
+/// Delay before a merchant that is not ready is tried again.
 const AGAIN: Duration = Duration::from_secs(5);
-/// A look that failed is made again after this.
+/// Delay before a failed read is repeated.
 const FAILED: Duration = Duration::from_secs(30);
 
-/// When which merchant's events are looked at.
+/// The schedule of reads of merchants' events.
 #[derive(Debug, Default)]
 pub(super) struct Inboxes {
-    /// Whether they are looked at by themselves.
+    /// True if events are read on schedule.
     on: bool,
     due: BTreeMap<Key, Instant>,
     listed: BTreeMap<Key, Instant>,
-    /// When each merchant's list was last read to its end by this process: the journal has it once in ten minutes.
+    /// Time at which this process last read each merchant's list to its end; the journal records it
+    /// every ten minutes.
     pub(super) read_at: BTreeMap<Key, DateTime<Utc>>,
     budgets: BTreeMap<Key, Budget>,
-    /// From when to when nobody listened before this process began.
+    /// The period without a listener before this process began.
     away: Option<(DateTime<Utc>, DateTime<Utc>)>,
     under_way: BTreeSet<Key>,
     /// Lists that a person wants read again.
@@ -61,7 +63,8 @@ pub(super) struct Inboxes {
 }
 
 impl Inboxes {
-    /// When a merchant's posts can be looked up by their ids, or its list be read before its time.
+    /// Returns the earliest time at which a merchant's posts can be looked up, or its list be read
+    /// early.
     fn soonest(&mut self, merchant: &Key, now: Instant) -> Instant {
         let budget = self.budgets.entry(merchant.clone()).or_default();
         if budget.left(now) > 0 {
@@ -74,12 +77,13 @@ impl Inboxes {
 }
 
 impl Engine {
-    /// The door for what is posted to merchants' addresses; these are the events that this engine reads.
+    /// Builds the receiver for posts to merchants' addresses; `events` must be this engine's
+    /// channel.
     pub fn inbox(&self, events: mpsc::Sender<Event>) -> Inbox {
         Inbox::new(self.shared.clone(), events)
     }
 
-    /// Looks at every merchant's events from now on.
+    /// Starts to read every merchant's events on schedule.
     pub(super) fn hear_events(&mut self) {
         self.inboxes.on = true;
         let mut last = None;
@@ -91,19 +95,19 @@ impl Engine {
         self.inboxes.away = last.map(|last| (last, self.shared.now()));
     }
 
-    /// From when to when nobody listened before this process began.
+    /// Returns the period without a listener before this process began.
     pub(super) fn was_away(&self) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
         self.inboxes.away
     }
 
-    /// Sees to it that a merchant's events are looked at.
+    /// Schedules a read of a merchant's events.
     pub(super) fn schedule_events(&mut self, merchant: &Key) {
         if self.inboxes.on && merchant.kind.as_str() == MERCHANT {
             self.inboxes.due.entry(merchant.clone()).or_insert_with(Instant::now);
         }
     }
 
-    /// Something was posted: those merchants are looked at as soon as anything may be asked.
+    /// Schedules the merchants with new posts as early as their budget permits.
     pub(super) fn posted(&mut self) {
         let now = Instant::now();
         for merchant in self.shared.poked().all() {
@@ -117,13 +121,13 @@ impl Engine {
         }
     }
 
-    /// When the next merchant's events are looked at.
+    /// Returns the time of the next read of any merchant's events.
     pub(super) fn next_look(&self) -> Option<Instant> {
         let idle = self.inboxes.due.iter().filter(|(key, _)| !self.inboxes.under_way.contains(key));
         idle.map(|(_, due)| *due).min()
     }
 
-    /// Looks at every merchant's events whose time has come.
+    /// Reads every merchant's events that are due.
     pub(super) fn look_at_events(&mut self) {
         let now = Instant::now();
         let due = self.inboxes.due.iter().filter(|(_, due)| **due <= now);
@@ -135,10 +139,11 @@ impl Engine {
         }
     }
 
-    /// Starts a look at a merchant's events; one that is gone is forgotten, one that is not ready comes later.
+    /// Starts a read of a merchant's events. A removed merchant is dropped, and one that is not
+    /// ready is retried later.
     fn look_at_merchant(&mut self, merchant: Key, now: Instant) {
         self.inboxes.due.remove(&merchant);
-        // What is posted from here on is told again: this look may be past it.
+        // Later posts signal again: this read may already be past them.
         self.shared.poked().forget(&merchant);
         let Some(step) = self.planner.step(&merchant) else {
             return self.not_recovered(&merchant, "its document is gone".to_owned());
@@ -161,7 +166,8 @@ impl Engine {
         self.tasks.spawn(async move { round::look(&shared, &wallet, round, &ignored).await });
     }
 
-    /// Whether the list is read this time: its time has come, or more was posted than is looked up one by one.
+    /// Returns true if the list is due: by its interval, or since more was posted than is looked up
+    /// one by one.
     fn lists(&self, merchant: &Key, now: Instant) -> bool {
         let Some(listed) = self.inboxes.listed.get(merchant) else { return true };
         let since = now.saturating_duration_since(*listed);
@@ -178,7 +184,10 @@ impl Engine {
         }
     }
 
-    /// When a merchant's list of events was last read to its end, if it ever was. Errors: the state cannot be read.
+    /// Returns the time at which a merchant's list of events was last read to its end, if ever.
+    ///
+    /// # Errors
+    /// The state cannot be read.
     pub(super) fn list_read_at(
         &self,
         merchant: &Key,
@@ -187,12 +196,12 @@ impl Engine {
         Ok(noted.max(self.inboxes.read_at.get(merchant).copied()))
     }
 
-    /// Whether a merchant's events are being looked at.
+    /// Returns true while a merchant's events are being read.
     pub(super) fn hears(&self, merchant: &Key) -> bool {
         self.inboxes.under_way.contains(merchant)
     }
 
-    /// Takes in what a look came to.
+    /// Handles the result of a read.
     pub(super) fn looked(&mut self, looked: Looked) -> Result<(), EngineError> {
         let Looked { merchant, done, listed_at, again, count, trouble, read_backs, touched } =
             looked;
@@ -219,7 +228,7 @@ impl Engine {
             self.world.refresh(&self.shared.facts, key)?;
         }
         self.look_again(touched);
-        // What payments tell changes the health of resources that are not looked at anew.
+        // Payments change the health of resources that have no new step.
         self.catch_up()?;
         self.run_hooks()
     }

@@ -1,7 +1,8 @@
-//! A payer's link for a saved method: what it leads to, and for what one is made now.
+//! A payer's link for a saved method: the state that the link shows, and the terms of a new one.
 //!
-//! A look changes nothing. A link asks for the details that a generation of the document has not got yet, or for others in
-//! the place of those that are saved: then it is good as long as just those are.
+//! Opening a link changes nothing. A link asks for the details that a generation of the document
+//! does not have yet, or for a replacement of the saved ones; a replacement link is valid only
+//! while exactly those details are saved.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -18,71 +19,72 @@ use crate::model::observed::Observed;
 use crate::model::plan::{Reason, Verdict};
 use crate::plan::World;
 
-/// Tokens that are brought at once, at most: one for the method, and one for each recurring charge that it pays.
+/// Largest number of tokens submitted at once: one for the method, and one for each recurring
+/// charge that it pays.
 pub(super) const TOKENS_MAX: usize = 32;
-/// Stands for details of which nobody wrote down which token gave them.
+/// Name of details whose token is not recorded.
 const UNNAMED: &str = "0";
 
-/// A payer's link, once its signature was found to be ours.
+/// A payer's link with a verified signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IntakeLink {
     /// The saved method.
     pub key: Key,
-    /// What it is good for.
     pub terms: Terms,
-    /// Until when the link is good.
+    /// End of the link's validity.
     pub until: DateTime<Utc>,
 }
 
-/// What a payer's link is made for.
+/// The terms of a payer's link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Terms {
     /// The generation of the saved method's document.
     pub generation: u32,
-    /// The name of the details that are saved and that the payer's take the place of, 12 hexadecimal digits or `0`; none
-    /// while the generation has none.
+    /// The name of the saved details that the payer's details replace, 12 hexadecimal digits or
+    /// `0`; `None` while the generation has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<String>,
 }
 
-/// What a payer's link leads to now.
+/// The present state of a payer's link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Intake {
-    /// The details are asked for.
+    /// The details are requested.
     Asks(Box<Asking>),
-    /// A token has come, and is being saved.
+    /// A token has arrived, and is being saved.
     Received,
-    /// It is saved: the link has done its work.
+    /// The details are saved: the link has served its purpose.
     Stored,
-    /// Its time is over, or nobody asks for this any more.
+    /// The link has expired, or the details are no longer requested.
     Over,
-    /// It is asked for, but cannot be taken yet.
+    /// The details are requested, but cannot be accepted yet.
     Later,
 }
 
-/// What a payer's page needs.
+/// The data of a payer's page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asking {
     /// `card` or `bank`.
     pub sort: &'static str,
     /// The merchant's public key.
     pub public_key: String,
-    /// The merchant's name, where it is known.
+    /// The merchant's name, if known.
     pub merchant: Option<String>,
-    /// Whether real money is meant.
+    /// Test or live.
     pub mode: Mode,
-    /// The address that the service's own fields come from.
+    /// Address from which the service's own fields are loaded.
     pub service: String,
-    /// Why the token before made nothing.
+    /// The reason why the previous token failed.
     pub trouble: Option<String>,
-    /// Whether something is saved already, which these details replace.
+    /// True if saved details exist that these replace.
     pub replaces: bool,
-    /// How many tokens of the details are wanted: one for the method, and one for each recurring charge that it pays.
+    /// Number of tokens needed for the details: one for the method, and one for each recurring
+    /// charge that it pays.
     pub tokens: usize,
 }
 
 impl Engine {
-    /// What a payer's link leads to.
+    /// Returns the state of a payer's link.
     pub(super) fn intake(&self, link: &IntakeLink) -> Intake {
         let wanted = self.world.desired().manifest(&link.key).filter(|one| is_intake(&one.spec));
         let Some(manifest) = wanted else { return Intake::Over };
@@ -98,7 +100,10 @@ impl Engine {
         }
     }
 
-    /// For what a link is made now. Errors: why none is, in a sentence.
+    /// Returns the terms of a new link.
+    ///
+    /// # Errors
+    /// The reason why none can be made, in a sentence.
     pub(super) fn intake_link(&self, key: &Key) -> Result<Terms, String> {
         let manifest = self.intake_manifest(key)?;
         let generation = manifest.annotations.generation;
@@ -110,7 +115,10 @@ impl Engine {
         }
     }
 
-    /// The good document of a saved method that a payer gives the details of.
+    /// Returns the valid document of a saved method whose details a payer gives.
+    ///
+    /// # Errors
+    /// There is none, in a sentence.
     pub(super) fn intake_manifest(&self, key: &Key) -> Result<Manifest, String> {
         let name = key.short();
         let manifest = self.world.desired().manifest(key);
@@ -124,7 +132,8 @@ impl Engine {
         Ok(manifest)
     }
 
-    /// The name of what is saved under the document's generation; `None`: nothing is.
+    /// Returns the name of the details saved under the document's generation; `None`: there are
+    /// none.
     pub(super) fn saved_as(&self, manifest: &Manifest) -> Option<String> {
         let known = self.world.observed(&manifest.key);
         let applied = stored(manifest, known.as_deref())?;
@@ -132,7 +141,8 @@ impl Engine {
         Some(named.unwrap_or(UNNAMED).to_owned())
     }
 
-    /// How a method stands towards a payer who is to give its first details, or others in the place of these.
+    /// Returns a method's state for a payer who gives its first details, or replaces the named
+    /// ones.
     pub(super) fn state(&self, manifest: &Manifest, replaces: Option<&str>) -> Intake {
         match (self.saved_as(manifest), replaces) {
             (None, None) => self.awaits(manifest),
@@ -142,7 +152,7 @@ impl Engine {
         }
     }
 
-    /// How a method that is not saved stands towards its payer.
+    /// Returns the state of a method without saved details.
     fn awaits(&self, manifest: &Manifest) -> Intake {
         let (known, busy) = (self.world.observed(&manifest.key), self.is_busy(&manifest.key));
         let step = self.planner.whole(&self.world, &manifest.key);
@@ -155,7 +165,7 @@ impl Engine {
         if busy || fresh { Intake::Received } else { Intake::Later }
     }
 
-    /// How one that is saved stands towards a payer who gives other details.
+    /// Returns the state of a method whose saved details a payer replaces.
     fn renews(&self, manifest: &Manifest) -> Intake {
         let known = self.world.observed(&manifest.key);
         if self.is_busy(&manifest.key) || self.is_fresh(manifest, known.as_deref()) {
@@ -177,14 +187,14 @@ impl Engine {
         self.busy.contains(key) || self.world.open(key).is_some()
     }
 
-    /// Whether a token has come that can still be used.
+    /// Returns true if a token has arrived that can still be used.
     fn is_fresh(&self, manifest: &Manifest, known: Option<&Observed>) -> bool {
         let open = known.filter(|known| known.refusal.is_none());
         let brought = open.and_then(|known| Brought::of(known, manifest.annotations.generation));
         brought.is_some_and(|brought| self.shared.now() < good_until(&brought))
     }
 
-    /// What the page needs; `None`: the merchant's key is not known.
+    /// Returns the data of the page; `None`: the merchant's key is not known.
     fn asking(&self, manifest: &Manifest, awaited: &Awaited) -> Option<Box<Asking>> {
         let merchant = merchant_of(manifest)?;
         let known = self.world.observed(&merchant)?;
@@ -203,8 +213,9 @@ impl Engine {
         }))
     }
 
-    /// The recurring charges that take a token of their own when a payer gives the details of this method, with the
-    /// generation of each; no more than tokens are taken for.
+    /// Returns the recurring charges that need a token of their own when a payer gives the details
+    /// of this method, with the generation of each; their number is limited by the tokens accepted
+    /// at once.
     pub(super) fn charges_of(&self, method: &Key) -> Vec<(Key, u32)> {
         let takes = |key: &&Key| {
             let manifest = self.world.desired().manifest(key)?;
@@ -216,7 +227,7 @@ impl Engine {
         charges.take(TOKENS_MAX.saturating_sub(1)).collect()
     }
 
-    /// Why a method cannot take a token now.
+    /// Message: the reason why a method cannot accept a token now.
     pub(super) fn not_now(&self, key: &Key) -> String {
         let why = self.planner.step(key).map(|step| step.reason.to_string());
         let why = why.unwrap_or_else(|| "nothing is known of it".to_owned());
@@ -224,7 +235,7 @@ impl Engine {
     }
 }
 
-/// Why a token is not taken, or no link made.
+/// Message: the reason why a token is refused, or no link made.
 pub(super) fn refused(key: &Key, state: &Intake) -> String {
     let name = key.short();
     match state {

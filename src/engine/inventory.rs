@@ -1,5 +1,5 @@
-//! What a merchant has on the service, object by object, and what may be done about each: for `import --all`. Reads
-//! only.
+//! Lists a merchant's objects at the service, and the possible handling of each: for
+//! `import --all`. Reads only.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,17 +24,18 @@ use crate::model::adoption::{Found, Inventory, What};
 
 /// The kind of the methods that pay.
 const METHOD: &str = "SavedMethod";
-/// So many names are tried beside one that is taken.
+/// Largest number tried behind a name that is taken.
 const NAMES_MAX: u32 = 10_000;
 
-/// What this state knows that a list is compared with.
+/// The known state with which a list is compared.
 struct Known {
     merchant: Key,
     back: &'static ReadBack,
     wallet: Wallet,
     /// Every name that is taken.
     names: BTreeSet<Key>,
-    /// Documents that say which object they stand for, and those whose mark it may carry.
+    /// Documents by the object that they adopt; `marks` has the documents whose mark an object may
+    /// carry.
     adopts: BTreeMap<RemoteId, Key>,
     marks: BTreeMap<String, Key>,
     ours: BTreeMap<RemoteId, Key>,
@@ -43,7 +44,7 @@ struct Known {
 }
 
 impl Engine {
-    /// Reads a list of a merchant, and answers what may be done about each of its objects.
+    /// Reads a list of a merchant, and answers with the possible handling of each object.
     pub(super) fn inventory(&mut self, asked: &Inventory, reply: oneshot::Sender<Reply>) {
         let known = match self.known_for(asked) {
             Ok(known) => known,
@@ -53,7 +54,7 @@ impl Engine {
         self.tasks.spawn(async move {
             match told(&shared, known).await {
                 Ok(told) => {
-                    // Whoever asked may have gone away: nothing was written.
+                    // The asker may have gone away; nothing was written.
                     drop(reply.send(Reply::Inventory(told)));
                     Finished::Heard(None)
                 }
@@ -85,7 +86,7 @@ impl Engine {
             if key.kind.as_str() == METHOD && key.namespace == merchant.namespace {
                 methods.push((key.name.to_string(), one.facts.clone()));
             }
-            // What a command made is nobody's yet: a document may stand for it.
+            // An object made by a command is not managed yet: a document may adopt it.
             let id = one.remote_id.clone().filter(|_| !is_action(key));
             ours.extend(id.map(|id| (id, key.clone())));
         }
@@ -118,7 +119,7 @@ async fn told(shared: &Shared, known: Known) -> Result<Result<Vec<Found>, String
 }
 
 impl Known {
-    /// Every object, and what may be done about it.
+    /// Returns every object with its possible handling.
     fn compared(mut self, items: &[Value]) -> Vec<Found> {
         let mut found = Vec::new();
         for item in items {
@@ -160,7 +161,7 @@ impl Known {
         }
     }
 
-    /// A name that nothing has: the wished one, or that and a number.
+    /// Returns a free name: the suggested one, or that with a number.
     fn free_name(&self, kind: &str, wish: &str) -> Option<Key> {
         let base = slug(wish);
         let key = |name: String| {
@@ -173,10 +174,10 @@ impl Known {
     }
 }
 
-/// The longest beginning of a name: a number fits behind it.
+/// Largest length of a name's stem: a number still fits behind it.
 const SLUG_MAX: usize = 48;
 
-/// A text as a name: lower case, letters and digits, one hyphen for all else.
+/// Turns a text into a name: lower-case letters and digits, with one hyphen for everything else.
 fn slug(text: &str) -> String {
     let mut slug = String::new();
     for c in text.to_lowercase().chars() {

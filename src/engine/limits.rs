@@ -1,7 +1,7 @@
-//! What the limits say of one thing that is to be done: for the plan, and again for the meter.
+//! Judges one step or effect by the limits: for the plan, and again for the meter.
 //!
-//! One judgement for both. A limit is passed only by approvals that name just this; what cannot be read
-//! counts as a limit in the way.
+//! Both use the same judgement. A limit is passed only by approvals that name exactly this request;
+//! an unreadable state counts as an exceeded limit.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -24,37 +24,34 @@ use crate::policy::meter::{Known, Span, Whole, single, sums};
 use crate::policy::usual::Usual;
 use crate::store::facts::{FactError, Facts};
 
-/// The limits, what was counted, and what is about to be.
+/// The limits, the counted sums, and the pending ones.
 pub(super) struct Guard {
     pub(super) rules: Rules,
     pub(super) facts: Facts,
     clock: SharedClock,
     state: Mutex<Counting>,
-    /// Told whenever something that was about to be counted is counted, or is not done.
+    /// Notified whenever a pending request is counted or given up.
     pub(super) freed: Notify,
 }
 
-/// What is counted outside the fold.
+/// State that is counted outside the fold.
 #[derive(Debug, Default)]
 pub(super) struct Counting {
-    /// The present state of the files.
+    /// Digest of the present state of the files.
     pub tree: String,
     /// The limits that the plan as a whole exceeds.
     pub whole: Vec<WholePlan>,
-    /// What passed the meter and is not in the fold yet.
+    /// Requests that passed the meter and are not in the fold yet.
     pub pending: BTreeMap<IntentId, Wish>,
 }
 
-/// A limit that the plan as a whole exceeds: none of what it is about is done.
+/// A limit that the plan as a whole exceeds: nothing that it concerns is done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct WholePlan {
-    /// Test or live.
     pub mode: Mode,
-    /// The merchant whose limit it is; none for a general one.
+    /// The merchant whose limit it is; `None` for a general one.
     pub merchant: Option<Key>,
-    /// What it is about.
     pub about: Whole,
-    /// The limit.
     pub over: Over,
 }
 
@@ -65,14 +62,14 @@ impl WholePlan {
     }
 }
 
-/// What the limits say.
+/// The judgement of the limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Judged {
-    /// No limit stands in the way.
+    /// No limit is exceeded.
     Within,
-    /// One does, and these approvals let it past.
+    /// A limit is exceeded, and these approvals permit that.
     Approved(Vec<String>),
-    /// One does.
+    /// A limit is exceeded.
     Over(Box<Over>),
 }
 
@@ -83,7 +80,7 @@ impl std::fmt::Debug for Guard {
 }
 
 impl Guard {
-    /// A guard over these facts.
+    /// Builds a guard over this read model.
     pub(super) fn new(settings: &Settings, facts: &Facts, clock: &SharedClock) -> Self {
         Self {
             rules: settings.policy.clone(),
@@ -94,22 +91,21 @@ impl Guard {
         }
     }
 
-    /// Whether anything is limited at all.
+    /// Returns true if there is any limit.
     pub(super) fn is_limited(&self) -> bool {
         !self.rules.limits.is_empty()
     }
 
-    /// The present time.
     pub(super) fn now(&self) -> DateTime<Utc> {
         self.clock.now()
     }
 
-    /// What is counted outside the fold.
+    /// Locks the state that is counted outside the fold.
     pub(super) fn counting(&self) -> MutexGuard<'_, Counting> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The limit that stands in the way of a step of the plan.
+    /// Returns the limit that blocks a step of the plan.
     pub(super) fn over(&self, wish: &Wish, rest: &dyn Fn() -> Digest) -> Option<Over> {
         if !self.is_limited() {
             return None;
@@ -121,7 +117,7 @@ impl Guard {
         }
     }
 
-    /// What the limits say, with or without what is not in the fold yet.
+    /// Judges a request, with or without the pending ones.
     pub(super) fn judge(
         &self,
         counting: &Counting,
@@ -147,7 +143,7 @@ impl Guard {
         }
     }
 
-    /// Whether approvals let it past.
+    /// Decides if approvals permit an exceeded limit.
     fn approved(
         &self,
         over: Over,
@@ -168,18 +164,18 @@ impl Guard {
         Judged::Over(Box::new(Over { approved_by, approvers, ..over }))
     }
 
-    /// The run that is counted now: one state of the files on one UTC day.
+    /// Names the run that is counted now: one state of the files on one UTC day.
     pub(super) fn run(tree: &str, now: DateTime<Utc>) -> String {
         format!("{tree}@{}", day(now))
     }
 }
 
-/// The UTC day, as sums are named by.
+/// Names a UTC day, as sums are named.
 pub(super) fn day(now: DateTime<Utc>) -> String {
     now.date_naive().to_string()
 }
 
-/// What a failed look at the past comes to: nothing is done.
+/// Builds the block for an unreadable state: nothing is done.
 fn unreadable(error: &FactError) -> Over {
     Over {
         limit: "the state".to_owned(),
@@ -193,7 +189,7 @@ fn unreadable(error: &FactError) -> Over {
     }
 }
 
-/// What is known of the past at one moment.
+/// The sums that are known at one moment.
 struct Past<'a> {
     guard: &'a Guard,
     counting: &'a Counting,
@@ -204,7 +200,7 @@ struct Past<'a> {
 }
 
 impl Past<'_> {
-    /// What was read, or nothing and a note that it failed.
+    /// Returns the read value, or the default after noting the failure.
     fn or_note<T: Default>(&self, read: Result<T, FactError>) -> T {
         read.unwrap_or_else(|error| {
             *self.failed.borrow_mut() = Some(error);

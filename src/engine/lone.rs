@@ -1,7 +1,7 @@
-//! Lanes: what is kept apart while an answer is out (see [`Lane`]). Of effects that nothing marks a merchant has
-//! one open at a time, so that a lost answer can be told from the others; an object has one change on its way; and
-//! of effects that do the same, such as the upload of one file, the second waits for the first, and then has
-//! nothing left to do.
+//! Lanes: effects in one lane never run concurrently (see [`Lane`]). Of a merchant's effects
+//! without a mark only one is open at a time, so that a lost answer can be attributed. An object
+//! has at most one change under way. Of effects that do the same, such as the upload of one file,
+//! the second waits for the first. Then it has nothing left to do.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use crate::effects::{Lane, effect_row};
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
-/// Who is under way in a lane, and who waits for that.
+/// The effects under way by lane, and the waiting resources.
 #[derive(Debug, Default)]
 pub(super) struct Lone {
     working: BTreeMap<Key, Track>,
@@ -26,12 +26,13 @@ pub(super) struct Lone {
 }
 
 impl Lone {
-    /// Has an action asked for again once something under way has ended.
+    /// Requests an action again once an effect has ended.
     pub(super) fn act_later(&mut self, asked: Asked, reply: oneshot::Sender<Reply>) {
         self.acts.push((asked, reply));
     }
 
-    /// Nothing starts any more: whoever waits hears that nobody answers, and asks again in the next process.
+    /// Drops the waiting actions at the end of the process: their clients get no answer, and ask
+    /// again in the next process.
     pub(super) fn let_go(&mut self) {
         self.acts.clear();
     }
@@ -42,20 +43,20 @@ impl Lone {
 pub(super) struct Track {
     merchant: Key,
     name: String,
-    /// Whether nothing may start either while one is not settled.
+    /// True if an unsettled effect blocks the lane, too.
     strict: bool,
 }
 
-/// Why an effect cannot start now.
+/// The reason why an effect cannot start now.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Behind {
-    /// One is under way: it will end.
+    /// Another one is under way and will end.
     Working,
-    /// One is not settled: this resource's.
+    /// Another one is unsettled: the effect of this resource.
     Unsettled(String),
 }
 
-/// The lane of an effect, from its row; `None` for one that is kept apart from nothing.
+/// Returns the lane of an effect from its row; `None` for an effect without a lane.
 fn track(name: &str, merchant: &Key, target: Option<&RemoteId>, about: &Value) -> Option<Track> {
     let of = |name: String, strict| Some(Track { merchant: merchant.clone(), name, strict });
     match effect_row(name)?.lane {
@@ -83,7 +84,10 @@ impl Engine {
         }
     }
 
-    /// Takes the lane of an effect for a resource. Errors: another has it.
+    /// Takes the lane of an effect for a resource.
+    ///
+    /// # Errors
+    /// The lane is taken.
     pub(super) fn take_lane(&mut self, key: &Key, effect: &Effect) -> Result<(), Behind> {
         let is_last = effect_row(effect.name).is_some_and(|row| row.lane == Lane::Last);
         if is_last && self.is_looked_at(&effect.merchant) {
@@ -105,8 +109,9 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether an effect may start now. One behind another that is under way waits for it; so does one behind
-    /// another that a person has to settle, and that is told: it is tried again once something in a lane has ended.
+    /// Returns true if an effect may start now. An effect behind one under way waits for it. An
+    /// effect behind one that a person has to settle also waits, and is reported; it is tried again
+    /// once any effect in a lane has ended.
     pub(super) fn may_start(&mut self, key: &Key, effect: &Effect) -> bool {
         match self.take_lane(key, effect) {
             Ok(()) => true,
@@ -128,7 +133,7 @@ impl Engine {
         }
     }
 
-    /// The resource of another effect in this lane that is not settled.
+    /// Returns the resource of another unsettled effect in this lane.
     fn unsettled(&self, key: &Key, track: &Track) -> Option<String> {
         let mut open = self.world.open_intents().map(|open| &open.intent);
         let same = open.find(|one| {
@@ -139,13 +144,13 @@ impl Engine {
         same.map(|one| one.key.short())
     }
 
-    /// Those that waited for something under way may try.
+    /// Queues the resources that waited for a lane.
     pub(super) fn let_waiting_go(&mut self) {
         let waiting = std::mem::take(&mut self.lone.waiting);
         self.enqueue(waiting);
     }
 
-    /// The effect of this resource has ended: those that waited for it may try.
+    /// Frees the lane of this resource, and queues those that waited for it.
     pub(super) fn let_others_go(&mut self, key: &Key) {
         if self.lone.working.remove(key).is_some() {
             self.let_waiting_go();

@@ -1,7 +1,8 @@
-//! The meter: every effect passes it just before its intent is written, whoever wants it.
+//! The meter: every effect passes it just before its intent is written, whatever its origin.
 //!
-//! Guarantees: of two effects at once, no two pass where there is room for one; what passed counts until
-//! the fold counts it; a limit that only something unwritten is in the way of is waited for, never tripped.
+//! Guarantees: of two concurrent effects never both pass if there is room for one. An effect that
+//! passed counts until the fold counts it. A limit that only pending effects fill is waited for,
+//! never exceeded.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -17,7 +18,8 @@ use crate::model::effect::Effect;
 use crate::model::limit::Over;
 use crate::model::stake::{Stake, Wish};
 
-/// Room that was found for an effect. It is held until the fold counts the effect, or nothing is done.
+/// Room reserved for an effect. It is held until the fold counts the effect, or the effect is given
+/// up.
 #[derive(Debug)]
 pub(super) struct Reserved {
     guard: Arc<Guard>,
@@ -27,12 +29,12 @@ pub(super) struct Reserved {
 }
 
 impl Reserved {
-    /// When it was found: the day that it counts to.
+    /// The time of the reservation: the day to which it counts.
     pub(super) fn at(&self) -> DateTime<Utc> {
         self.at
     }
 
-    /// What counts.
+    /// The exposure that counts.
     pub(super) fn stake(&self) -> Stake {
         self.stake.clone()
     }
@@ -46,7 +48,7 @@ impl Drop for Reserved {
 }
 
 impl Guard {
-    /// Finds room for an effect, or tells the limit that leaves none.
+    /// Reserves room for an effect, or returns the limit that leaves none.
     pub(super) async fn reserve(
         self: &Arc<Self>,
         id: IntentId,
@@ -65,7 +67,7 @@ impl Guard {
         }
     }
 
-    /// One look, with everything else at rest.
+    /// Tries once, under the lock of all counts.
     fn try_reserve(
         self: &Arc<Self>,
         id: IntentId,
@@ -92,17 +94,17 @@ impl Guard {
     }
 }
 
-/// What a look came to.
+/// The result of a try.
 enum Tried {
-    /// There is room.
     Reserved(Reserved),
-    /// There is none.
+    /// There is no room.
     Over(Box<Over>),
-    /// There may be, once others are written down or given up.
+    /// There may be room once pending effects are recorded or given up.
     Wait,
 }
 
-/// What an effect wants, as the meter sees it: what it says of itself, and what its request says beyond that.
+/// Builds the request of an effect for the meter: its declared amounts, and those that its request
+/// contains beyond them.
 fn wish(effect: &Effect) -> Wish {
     let stake = Stake::new(&declared(effect), effect.counts);
     Wish {

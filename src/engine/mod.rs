@@ -1,12 +1,14 @@
-//! The shell that joins the floors below: one owner of state.
+//! The engine: the single owner of state, which joins the floors below.
 //!
-//! The engine keeps what the files want and what is known, asks the planner what is to be done,
-//! and starts one task per resource that has something to do. A task writes its intent, sends,
-//! settles the answer and ends; only then does the engine look again. Others speak to it by
-//! events over a bounded channel.
+//! The engine keeps the desired and the observed state, asks the planner for the steps, and starts
+//! one task per resource that has work. A task writes its intent, sends the call, settles the
+//! answer and ends. Only then does the engine plan that resource again. Other parts send [`Event`]s
+//! over a bounded channel.
 //!
-//! Guarantees: nothing is sent before its intent is on disk; a resource has one effect under way;
-//! dropping the engine at any await leaves a state from which the next start goes on.
+//! Guarantees:
+//! - Nothing is sent before its intent is on disk.
+//! - A resource has at most one effect under way.
+//! - Dropping the engine at any await leaves a state from which the next start continues.
 
 mod access;
 mod act;
@@ -121,16 +123,16 @@ pub use unable::Unable;
 pub use visit::{Link, Page};
 pub use world::Standing;
 
-/// When a run ends by itself.
+/// End condition of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Until {
-    /// When only outside events remain.
+    /// Ends when only outside events remain.
     Settled,
-    /// When it is told to.
+    /// Ends at [`Event::Stop`].
     Stopped,
 }
 
-/// The one owner of state.
+/// Owns the state and runs the loop.
 pub struct Engine {
     shared: Arc<Shared>,
     world: Standing,
@@ -165,7 +167,7 @@ impl std::fmt::Debug for Engine {
 }
 
 impl Engine {
-    /// Starts from what the journal knows and what the files want.
+    /// Builds the engine from the journal's read model and the documents.
     pub fn new(shared: Arc<Shared>, specs: Box<dyn Specs>) -> Result<Self, EngineError> {
         let planner = Planner::new(shared.settings.planning.clone());
         drop(shared.writer.touched().take());
@@ -205,29 +207,29 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Acts on these resources alone, for `--target` and path arguments.
+    /// Restricts the run to these resources, for `--target` and path arguments.
     pub fn choose(&mut self, keys: BTreeSet<Key>) {
         self.queue.retain(|key| keys.contains(key));
         self.chosen = Some(keys);
         self.look_at_whole();
     }
 
-    /// The planner, for a look at the plan.
+    /// Returns the planner, for read access to the plan.
     pub fn planner(&self) -> &Planner {
         &self.planner
     }
 
-    /// What the files want.
+    /// Returns the desired state that the files describe.
     pub fn desired(&self) -> &Desired {
         self.world.desired()
     }
 
-    /// What could not even be tried, and why.
+    /// Resources whose last attempt failed, with the failure.
     pub fn unable(&self) -> &BTreeMap<Key, Unable> {
         &self.unable
     }
 
-    /// Works until the end that `until` names.
+    /// Runs the loop until the condition of `until`.
     pub async fn run(
         &mut self,
         mut events: mpsc::Receiver<Event>,
@@ -282,12 +284,12 @@ impl Engine {
         }
     }
 
-    /// How things stand as a whole, now and whenever it changes.
+    /// Subscribes to the overview; the receiver gets each change.
     pub fn overviews(&self) -> watch::Receiver<Overview> {
         self.overviews.subscribe()
     }
 
-    /// Tells whoever looks, if something changed.
+    /// Publishes the overview if it changed.
     fn publish(&self) {
         let now = self.overview();
         self.overviews.send_if_modified(|told| {
@@ -299,12 +301,12 @@ impl Engine {
         });
     }
 
-    /// Whether only outside events remain.
+    /// Returns true if only outside events remain.
     fn idle(&self) -> bool {
         self.queue.is_empty() && self.backoff.is_empty() && !self.reader.is_busy()
     }
 
-    /// Takes one event in. Whatever it asks for is answered from the fold as it is now.
+    /// Handles one event. Every answer is made from the current fold.
     fn handle(&mut self, event: Event) -> Result<(), EngineError> {
         self.catch_up()?;
         match event {
@@ -317,7 +319,7 @@ impl Engine {
             }
             Event::Ask(question, reply) => {
                 let answer = self.answer(question)?;
-                // Whoever asked may have gone away: then nobody wants the answer.
+                // The asker may have gone away; the answer is dropped then.
                 drop(reply.send(answer));
             }
             Event::Notice(notice, stored) => self.hear(notice, stored),
@@ -356,8 +358,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Makes the steps of these resources again and queues what can be done. A new wish clears
-    /// what an older one had to wait for.
+    /// Plans these resources again and queues the work. A new request clears the failure and the
+    /// backoff of an older one.
     fn look_again(&mut self, keys: BTreeSet<Key>) {
         for key in &keys {
             self.unable.remove(key);

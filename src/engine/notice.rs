@@ -1,8 +1,8 @@
-//! What the service tells by itself: stored and synced first, then matched to what we submitted.
+//! Partner webhooks: each is stored and synced first, then matched to a submitted application.
 //!
-//! A notification proves nothing (law 3): it is taken only for an application whose mark it carries, an
-//! equal one changes nothing, provisioned beats declined, and one about an older submission says nothing
-//! once the newest was decided.
+//! A webhook proves nothing (law 3). It is accepted only for an application whose mark it carries,
+//! and an equal one changes nothing. Provisioned overrides declined. A webhook about an older
+//! submission changes nothing once the newest was decided.
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -27,19 +27,18 @@ use crate::model::record::Record;
 use crate::model::remote_object::Standing;
 use crate::store::vault::Sealed;
 
-/// Whose key seals a body that matches nothing.
+/// Subject whose key seals a body that matches nothing.
 const STRANGERS: &str = "inbox";
-/// How often it is looked whether a notification has come, while an answer is in doubt.
+/// Interval of the checks for a webhook while an answer is in doubt.
 const LOOK_EVERY: std::time::Duration = std::time::Duration::from_millis(500);
 
-/// A notification of the partner interface as it arrived.
+/// A webhook of the partner interface as it arrived.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Notice {
-    /// The generation of the address that it came to.
+    /// The generation of the address at which it arrived.
     pub generation: u32,
     /// The reference at the end of the path.
     pub reference: String,
-    /// The body.
     pub body: Vec<u8>,
 }
 
@@ -49,15 +48,15 @@ impl std::fmt::Debug for Notice {
     }
 }
 
-/// What was learnt of a resource, to be written with the notification.
+/// The results for a resource, to be written with the webhook.
 #[derive(Default)]
 struct News {
     blobs: Vec<Sealed>,
     records: Vec<Record>,
 }
 
-/// Stores a notification and what it teaches, as one commit; answers the resource it is about. One that
-/// is known changes nothing.
+/// Stores a webhook and its results in one commit; returns its resource. A known webhook changes
+/// nothing.
 pub(super) async fn receive(shared: &Shared, notice: &Notice) -> Result<Option<Key>, EngineError> {
     let _one_by_one = shared.notices().lock().await;
     let id = identity(shared, notice);
@@ -84,14 +83,15 @@ pub(super) async fn receive(shared: &Shared, notice: &Notice) -> Result<Option<K
     } else {
         tracing::info!(?matched, "a notification was stored");
     }
-    // Last: a crash may keep only the first records, and what it taught would be passed over when it
-    // comes again.
+    // Last: a crash may keep only the first records, and with this one among them the results would
+    // be skipped when the webhook is sent again.
     news.records.push(Record::Inbox(Box::new(event)));
     shared.write(news.blobs, news.records).await?;
     Ok(matched)
 }
 
-/// Why a notification teaches nothing: it is about nothing that we submitted, or says nothing of it.
+/// Returns the reason why a webhook is ignored: it matches no submission of ours, or has no event
+/// about it.
 fn ignored(matched: Option<&Key>, notice: &Notice) -> Option<String> {
     let reference = &notice.reference;
     let said: Option<Notification> = serde_json::from_slice(&notice.body).ok();
@@ -107,13 +107,14 @@ fn ignored(matched: Option<&Key>, notice: &Notice) -> Option<String> {
     Some(why.to_owned())
 }
 
-/// The name of a notification: where it came to and what it says.
+/// Returns the identity of a webhook: its reference and its body.
 fn identity(shared: &Shared, notice: &Notice) -> Digest {
     let said = [notice.reference.as_bytes(), b"\0", &notice.body].concat();
     keyed(&shared.settings.planning.digest_key, "partner-notice", &said)
 }
 
-/// What its events say of the resource. What cannot be read, or speaks of another reference, says nothing.
+/// Applies a webhook's events to its resource. Unreadable events, and those of another reference,
+/// are ignored.
 fn learn(shared: &Shared, notice: &Notice, key: &Key, news: &mut News) -> Result<(), EngineError> {
     if is_older(shared, key, &notice.reference)? {
         return Ok(());
@@ -136,7 +137,7 @@ fn learn(shared: &Shared, notice: &Notice, key: &Key, news: &mut News) -> Result
     Ok(())
 }
 
-/// An event of an application that we submitted, for hooks: without its code, and each once.
+/// Adds an event of our application for hooks: without its code, and each once.
 fn told(
     shared: &Shared,
     key: &Key,
@@ -175,7 +176,8 @@ fn told(
     Ok(())
 }
 
-/// Whether a mark is that of an older submission, where what is known is what became of the newest one.
+/// Returns true if a mark belongs to an older submission while the known decision is that of the
+/// newest one.
 fn is_older(shared: &Shared, key: &Key, mark: &str) -> Result<bool, EngineError> {
     let known = shared.facts.observed(key)?;
     let told = known.as_ref().and_then(|known| known.text("mark"));
@@ -195,14 +197,14 @@ fn is_older(shared: &Shared, key: &Key, mark: &str) -> Result<bool, EngineError>
 
 type Told = (Value, Vec<(&'static str, Secret)>);
 
-/// Whether a test was submitted; the notification may come before our answer is known.
+/// Returns true if a test was submitted; the webhook may arrive before our answer is known.
 fn is_test(shared: &Shared, key: &Key) -> Result<bool, EngineError> {
     let open = shared.facts.open(key)?.map(|open| open.intent.applied);
     let known = shared.facts.observed(key)?.and_then(|known| known.applied);
     Ok(open.or(known).is_some_and(|applied| applied.spec.get("test").is_some()))
 }
 
-/// What underwriting decided, as facts. The code of a test is a fake, and is not kept.
+/// Returns the decision of underwriting as facts. A test's code is a fake, and is not stored.
 fn decision(event: &PartnerEvent, is_test: bool, mark: &str) -> Option<Told> {
     match &event.kind {
         PartnerEventType::Provisioned => {
@@ -232,7 +234,7 @@ fn fact(shared: &Shared, key: &Key, facts: Value) -> Observation {
     }
 }
 
-/// A submission of this mark that is held because its answer was lost.
+/// Returns a submission of this mark that is on hold because its answer was lost.
 fn held_submission(
     shared: &Shared,
     key: &Key,
@@ -243,7 +245,7 @@ fn held_submission(
     Ok(held.filter(|open| open.intent.mark.as_str() == mark))
 }
 
-/// That it was decided proves that it happened.
+/// Settles a submission: a decision proves that it happened.
 fn settled(open: OpenIntent, fact: &Observation) -> Record {
     let applied = Some(open.intent.applied);
     let observation = Observation { exists: Some(true), applied, ..fact.clone() };
@@ -251,8 +253,8 @@ fn settled(open: OpenIntent, fact: &Observation) -> Record {
     Record::Progress { intent: open.intent.id, at: fact.at, progress }
 }
 
-/// Waits for the notification that proves a submission whose answer was lost; without one in time, a
-/// person has to look.
+/// Waits for the webhook that proves a submission whose answer was lost; without one in time, the
+/// submission is on hold for a person.
 pub(super) async fn awaited(
     shared: &Shared,
     row: &EffectRow,
@@ -262,7 +264,7 @@ pub(super) async fn awaited(
     let now = Instant::now();
     let after = now.checked_add(most).unwrap_or(now);
     loop {
-        // A notification that is being stored now comes before what is decided here.
+        // A webhook that is being stored now takes precedence over this decision.
         let one_by_one = shared.notices().lock().await;
         if is_decided(shared, intent)? {
             return answered(shared, row, intent, &Value::Null, Proof::Found).await;

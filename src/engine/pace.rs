@@ -1,8 +1,9 @@
-//! How calls pass the gate, and how tasks of a merchant whose calls are made to wait leave room for others.
+//! Passes calls through the rate limiter, and throttles tasks: tasks of a merchant whose calls wait
+//! leave room for others.
 //!
-//! A throttled merchant has few tasks at a time; its other resources are parked until one of them ends. Tasks that
-//! only wait, at the gate or for evidence, take no room, and nor do those that read something again: so neither a
-//! slow merchant nor a thousand polls keep a changed document from being started.
+//! A throttled merchant has few tasks at a time; its other resources are deferred until one of them
+//! ends. Tasks that only wait, for the limiter or for evidence, take no room, nor do account
+//! readings. So neither a slow merchant nor a thousand polls delay the start of a changed document.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,18 +17,18 @@ use crate::base::id::Key;
 use crate::client::{Client, Shut};
 use crate::model::effect::Work;
 
-/// Tasks of a merchant whose calls are made to wait: enough that its bucket never waits for us.
+/// Largest number of tasks of a throttled merchant: enough that its bucket never waits for us.
 const TASKS_OF_SLOW_MAX: usize = 8;
 
 /// The lane of the partner's own calls.
 const PARTNER: &str = "partner";
 
-/// The client for calls of this kind: in the merchant's lane, or the partner's own.
+/// Returns the client for calls of this kind: in the merchant's lane, or the partner's own.
 pub(super) fn calls(shared: &Shared, wallet: &Wallet, auth: Auth) -> Client {
     shared.client.through(shared.gate(), &lane(&wallet.merchant, auth), wallet.urgency)
 }
 
-/// Waits until a request may go to this host, before anything of it is promised.
+/// Waits until a request may go to this host, before its intent is written.
 pub(super) async fn ready(
     shared: &Shared,
     wallet: &Wallet,
@@ -35,12 +36,12 @@ pub(super) async fn ready(
 ) -> Result<(), Shut> {
     let client = calls(shared, wallet, auth);
     let brand = web_url.map(|web_url| client.with_web_url(web_url));
-    // An address that cannot be used is told when the request is sent.
+    // An unusable address is reported when the request is sent.
     let client = brand.and_then(Result::ok).unwrap_or(client);
     client.ready(host).await
 }
 
-/// Whose calls these are.
+/// Returns the lane of these calls.
 fn lane(merchant: &Key, auth: Auth) -> String {
     match auth {
         Auth::None | Auth::Tenant => PARTNER.to_owned(),
@@ -48,7 +49,7 @@ fn lane(merchant: &Key, auth: Auth) -> String {
     }
 }
 
-/// Tasks under way by lane, and who is parked.
+/// Tasks under way by lane, and the deferred resources.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
     working: BTreeMap<Key, String>,
@@ -62,12 +63,13 @@ struct Lane {
 }
 
 impl Engine {
-    /// How many tasks there may be, those that take no room included.
+    /// Returns the permitted number of tasks, including those that take no room.
     pub(super) fn room(&self, room: usize) -> usize {
         room.saturating_add(self.shared.resting()).saturating_add(self.reading_again())
     }
 
-    /// Whether a task may start now; else its resource is parked until another one of its merchant ends.
+    /// Returns true if a task may start now; otherwise its resource is deferred until another task
+    /// of its merchant ends.
     pub(super) fn paced(&mut self, key: &Key, work: &Work) -> bool {
         let name = match work {
             Work::Effect(effect) => lane(&effect.merchant, effect.request.auth),
@@ -84,7 +86,7 @@ impl Engine {
         true
     }
 
-    /// A task has ended, or could not start after all: those that were parked for it may try.
+    /// Notes that a task has ended or could not start; queues resources that were deferred for it.
     pub(super) fn unpaced(&mut self, key: &Key) {
         let Some(name) = self.pace.working.remove(key) else { return };
         let Some(lane) = self.pace.lanes.get_mut(&name) else { return };
@@ -92,7 +94,7 @@ impl Engine {
         self.unpark(&name);
     }
 
-    /// Lets go of those that are parked and wait for no task of their merchant.
+    /// Queues deferred resources that wait for no task of their merchant.
     pub(super) fn unpark_idle(&mut self) {
         let idle = self.pace.lanes.iter().filter(|(_, lane)| lane.working == 0);
         let idle: Vec<String> = idle.map(|(name, _)| name.clone()).collect();
@@ -101,7 +103,7 @@ impl Engine {
         }
     }
 
-    /// Queues as many of those that are parked as their merchant has room for.
+    /// Queues as many deferred resources as their merchant has room for.
     fn unpark(&mut self, name: &str) {
         let Some(lane) = self.pace.lanes.get_mut(name) else { return };
         let slowed = self.shared.gate().is_slowed(name);
@@ -122,7 +124,7 @@ impl Engine {
         }
     }
 
-    /// Looks at what the gate has learnt while a task was under way.
+    /// Applies changes of the limiter during a task.
     pub(super) fn after_calls(&mut self, finished: &Finished) {
         match finished {
             Finished::Moved(key)
@@ -149,7 +151,8 @@ impl Engine {
         }
     }
 
-    /// The service answers again: whatever waits for just that is tried at once.
+    /// Retries at once every resource that waited for an unreachable service, since the service
+    /// answers again.
     fn rouse(&mut self) {
         let silent = |unable: &Unable| matches!(unable, Unable::Unreachable(_));
         let waiting = self.unable.iter().filter(|(_, unable)| silent(unable));

@@ -1,4 +1,4 @@
-//! One effect: its intent is written and synced, then it is sent, then its answer is written.
+//! Executes one effect: writes and syncs its intent, sends it, and then writes its answer.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ pub(super) async fn perform(shared: &Shared, job: Job) -> Finished {
     }
 }
 
-/// Every step of an effect, in order.
+/// Performs every step of an effect, in order.
 async fn tried(shared: &Shared, job: Job) -> Result<Finished, NoAccess> {
     let row = row(job.effect.name)?;
     let (id, wallet) = (job.id, job.wallet.clone());
@@ -83,7 +83,7 @@ async fn tried(shared: &Shared, job: Job) -> Result<Finished, NoAccess> {
         return Ok(Finished::Moved(job.effect.key));
     }
     if spent.is_some() {
-        // What a token was made of is not needed any more.
+        // The details from which the token was made are no longer needed.
         let borrowed = body::borrowed_details(&job.effect.key);
         shared.vault.erase(&borrowed).map_err(EngineError::from)?;
     }
@@ -101,7 +101,7 @@ async fn tried(shared: &Shared, job: Job) -> Result<Finished, NoAccess> {
     Ok(conclude(shared, row, &intent, &wallet, outcome).await?)
 }
 
-/// The promise of an effect, with what is sent and what was known before.
+/// Builds the intent of an effect, with its request and its baseline.
 fn intent(job: Job, request: StoredRequest, baseline: Value, reserved: &Reserved) -> Intent {
     let Job { id, effect, wallet: _, cause, rest: _, again } = job;
     let counts = !(again && crate::base::planted::is("retries-bypass-the-meter"));
@@ -126,7 +126,7 @@ fn intent(job: Job, request: StoredRequest, baseline: Value, reserved: &Reserved
     }
 }
 
-/// Law 1: the intent is on disk, and only then it is sent; a planted fault turns the two around.
+/// Law 1: sends only once the intent is on disk; an injected fault reverses the order.
 async fn promised_and_sent(
     shared: &Shared,
     (blobs, spent, reserved): (Vec<Sealed>, Option<Record>, Reserved),
@@ -142,25 +142,25 @@ async fn promised_and_sent(
         return Ok(outcome);
     }
     shared.write(blobs, promise).await?;
-    // From here on the fold counts it.
+    // The fold counts it from here on.
     drop(reserved);
     send(shared, intent, wallet).await
 }
 
-/// The row of an effect.
+/// Returns the row of an effect.
 pub(super) fn row(name: &str) -> Result<&'static EffectRow, EngineError> {
     effect_row(name).ok_or_else(|| EngineError::Bug(format!("no effect is called {name}")))
 }
 
-/// What is asked just before sending. An effect whose evidence needs it is not sent without it, nor one that
-/// meets something else than it was asked for.
+/// Reads the state just before sending. An effect whose evidence needs that state is not sent
+/// without it, nor is one whose baseline refuses it.
 async fn baseline(
     shared: &Shared,
     row: &EffectRow,
     gate: &Gate,
     job: &Job,
 ) -> Result<Result<Value, Unable>, Unread> {
-    // What is looked for may be older than anything that could be asked now.
+    // The effect to be looked up may be older than any present baseline.
     let Some(baseline) = row.baseline.filter(|_| *gate == Gate::Open) else {
         return Ok(Ok(Value::Null));
     };
@@ -199,7 +199,7 @@ pub(super) async fn send(
     }
 }
 
-/// The credential for a call.
+/// Returns the credential for a call.
 fn access_for(
     shared: &Shared,
     wallet: &Wallet,
@@ -211,7 +211,7 @@ fn access_for(
     access(shared, wallet, call.auth)
 }
 
-/// Writes down what a first answer means.
+/// Records the meaning of a first answer.
 async fn conclude(
     shared: &Shared,
     row: &EffectRow,
@@ -236,7 +236,8 @@ async fn conclude(
     }
 }
 
-/// An answer that says it happened: learnt if it is the answer to what was asked, else held.
+/// Handles an answer of success: it is learnt if it matches the request, and otherwise the resource
+/// is on hold.
 pub(super) async fn answered(
     shared: &Shared,
     row: &EffectRow,
@@ -267,12 +268,12 @@ pub(super) async fn answered(
     }
 }
 
-/// Law 4 is looked at; a planted fault forgets it.
+/// Returns true: law 4 is checked; an injected fault skips the check.
 fn differs_matter() -> bool {
     !crate::base::planted::is("settled-without-comparing")
 }
 
-/// It happened.
+/// Records that the effect happened.
 async fn done(
     shared: &Shared,
     intent: &Intent,
@@ -298,7 +299,7 @@ async fn done(
     Ok(Finished::Moved(intent.key.clone()))
 }
 
-/// What was learnt as an observation, its secrets sealed.
+/// Builds the observation of an answer, its secrets sealed.
 fn observation(
     shared: &Shared,
     intent: &Intent,
@@ -318,7 +319,7 @@ fn observation(
     Ok((observation, blobs))
 }
 
-/// The service said no. A refusal that proves an earlier success is one.
+/// Handles a refusal. A refusal that proves an earlier success counts as a success.
 pub(super) async fn refused(
     shared: &Shared,
     row: &EffectRow,
@@ -329,7 +330,7 @@ pub(super) async fn refused(
     if row.is_ended_by(status) {
         return answered(shared, row, intent, &Value::Null, Proof::Duplicate).await;
     }
-    // A command that meets nothing did nothing, and whoever gave it is told so.
+    // A command that finds its state already reached did nothing, and its actor gets the refusal.
     let proved = (row.proves)(&problem).filter(|_| !is_action(&intent.key));
     if let Some(proved) = proved {
         let exists = proved == Proved::There;

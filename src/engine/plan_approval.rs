@@ -1,7 +1,7 @@
-//! A person approves the plan: it is the one that was looked at, or nothing is written.
+//! Approval of the plan by a person: it must be the plan that was displayed, or nothing is written.
 //!
-//! What is written names every step with its amounts, so that the approval is good for these and for no
-//! others (`policy/approval.rs`), whatever the files say later.
+//! The record names every step with its amounts. The approval is then valid for these and for no
+//! others (`policy/approval.rs`), whatever the files contain later.
 
 use std::collections::BTreeMap;
 
@@ -23,64 +23,62 @@ use crate::model::record::Record;
 use crate::model::stake::Wish;
 use crate::policy::approval::beyond;
 
-/// So many characters of a checksum name a plan.
+/// Number of characters of a checksum that name a plan.
 pub const CHECKSUM_SHORT: usize = 16;
 
 /// An approval on its way to the engine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovingPlan {
-    /// The checksum of the plan that was looked at, or its beginning: 16 characters at least.
+    /// The checksum of the displayed plan, or its beginning: 16 characters at least.
     pub checksum: String,
-    /// The most that may move of each currency; none asks nothing.
+    /// The largest sum that may move in each currency; an empty list sets no ceiling.
     pub ceilings: Vec<Money>,
-    /// Who approves.
     #[serde(default)]
     pub actor: String,
 }
 
-/// What became of it.
+/// The result of an approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanAnswer {
-    /// It is written down.
+    /// The approval is recorded.
     Approved {
-        /// What was written.
         approval: Box<PlanApproval>,
-        /// Who approved all of this plan by now.
+        /// The actors who have approved all of this plan.
         approved_by: Vec<String>,
-        /// How many have to.
+        /// Number of approvers required.
         approvers: usize,
     },
-    /// The plan is another one by now.
+    /// The plan has changed.
     Changed {
-        /// Its checksum.
+        /// The checksum of the present plan.
         checksum: String,
     },
-    /// The plan puts nothing at stake that limits count.
+    /// The plan has no exposure that limits count.
     Nothing,
-    /// The plan moves more than the approver said.
+    /// The plan moves more than the approver permitted.
     Beyond {
-        /// What it moves of that currency.
+        /// The sum of that currency in the plan.
         moves: Money,
-        /// What the approver said; none if that currency was not named.
+        /// The approver's ceiling; `None` if that currency was not named.
         ceiling: Option<Money>,
     },
 }
 
 impl Engine {
-    /// Writes an approval down in a task of its own, and goes on once it is durable.
+    /// Records an approval in a task of its own; the engine continues once it is durable.
     pub(super) fn approve_plan(&mut self, approving: ApprovingPlan, reply: oneshot::Sender<Reply>) {
         let approval = match self.plan_approval(approving) {
             Ok(approval) => approval,
             Err(refused) => {
-                // Whoever approved may have gone away.
+                // The asker may have gone away.
                 return drop(reply.send(Reply::PlanApproved(refused)));
             }
         };
         self.write_approval(approval, reply);
     }
 
-    /// Writes it down, and tells whoever asked.
+    /// Records an approval, and then answers.
     pub(super) fn write_approval(&mut self, approval: PlanApproval, reply: oneshot::Sender<Reply>) {
         let shared = self.shared.clone();
         self.tasks.spawn(async move {
@@ -94,7 +92,7 @@ impl Engine {
         });
     }
 
-    /// The same in a process in which nothing runs.
+    /// Does the same in a process without tasks.
     pub async fn approve_plan_alone(
         &mut self,
         approving: ApprovingPlan,
@@ -110,7 +108,10 @@ impl Engine {
         Ok(Reply::PlanApproved(answer))
     }
 
-    /// The approval to be written, if the plan is the one that was looked at.
+    /// Builds the approval to write.
+    ///
+    /// # Errors
+    /// The plan is not the displayed one, or does not fit the request.
     pub(super) fn plan_approval(
         &self,
         approving: ApprovingPlan,
@@ -145,7 +146,7 @@ impl Engine {
     }
 }
 
-/// What steps add up to, by mode, meaning and currency.
+/// Sums steps by mode, meaning and currency.
 fn ceilings(steps: &[Wish]) -> Vec<Ceiling> {
     let mut sums: BTreeMap<(Mode, &str, Currency), i64> = BTreeMap::new();
     for step in steps {
@@ -163,7 +164,7 @@ fn ceilings(steps: &[Wish]) -> Vec<Ceiling> {
     sums.into_iter().map(ceiling).collect()
 }
 
-/// Writes it down, and tells how far the plan is approved with it.
+/// Records an approval, and returns the approval state of the plan with it.
 pub(super) async fn write(
     shared: &Shared,
     approval: &PlanApproval,
@@ -186,7 +187,7 @@ pub(super) async fn write(
     })
 }
 
-/// A step that a limit stands in the way of names the plan that can be approved.
+/// Adds to a step that a limit blocks the plan that can be approved.
 pub(super) fn named(mut view: StepView, step: &Step, checksum: &str) -> StepView {
     if let Reason::OverLimit(over) = &step.reason {
         let short: String = checksum.chars().take(CHECKSUM_SHORT).collect();

@@ -1,4 +1,4 @@
-//! What can be asked of the engine, and its answers as plain data.
+//! Questions to the engine, and its answers as plain data.
 
 use std::collections::BTreeMap;
 
@@ -71,15 +71,13 @@ pub use views::{
     Against, Confidence, LookView, MoneyView, Overview, PlanView, ResourceView, StepView,
 };
 
-/// A question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Question {
-    /// How things stand as a whole.
+    /// Overview of the whole state.
     Overview,
-    /// Every resource.
     Resources,
-    /// One resource, with everything known of it.
+    /// One resource with all its properties.
     Resource(Key),
     /// Counts for a monitor.
     Metrics,
@@ -89,130 +87,130 @@ pub enum Question {
     Events(EventsWanted),
     /// One event, by its id.
     Event(String),
-    /// How hooks stand.
+    /// State of hooks.
     Hooks,
-    /// What scripts see of a resource, by its key.
+    /// A resource as scripts see it, by its key.
     Known(String),
-    /// What scripts see of all resources of a kind with these fields.
+    /// All resources of a kind with these fields, as scripts see them.
     Sought(String, Value),
-    /// What a run of a script that does nothing needs to know.
+    /// Data for a trial run of a script, which changes nothing.
     Rehearsing(Rehearsing),
-    /// What would be done.
+    /// The plan.
     Plan,
-    /// What would be done of what this chooses.
+    /// The plan of the resources that the scope selects.
     Scoped(Scope),
-    /// The same as a plan that can be kept in a file.
+    /// The same as a plan that can be saved in a file.
     Save(Box<Saving>),
-    /// Every live binding that waits for a person's approval.
+    /// Every live authorisation that waits for a person's approval.
     Approvals,
-    /// For what a payer's link of this saved method is made now.
+    /// The terms for a payer's link of this saved method.
     IntakeLink(Key),
-    /// Where in the journal something stands.
+    /// Positions in the journal, for `why`.
     Trail(Wanted),
-    /// Which addresses are good.
+    /// The valid addresses.
     Addresses,
-    /// The effects whose fate was written down behind this record of the journal, since the process began.
+    /// The effects whose result was recorded behind this record of the journal, since the process
+    /// began.
     Happened(u64),
-    /// Look at the whole tree again, and answer once only outside events remain.
+    /// Reads the whole tree, and answers once only outside events remain.
     Settle,
 }
 
 impl Question {
-    /// Whether its answer rests on what the files ask for: they are looked at before it is answered, since whoever asks
+    /// Returns true if the answer depends on the files: they are read before it, since the asker
     /// may have edited one a moment ago.
     pub fn is_about_files(&self) -> bool {
         matches!(self, Self::Plan | Self::Scoped(_) | Self::Save(_) | Self::Settle)
     }
 }
 
-/// An answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
-    /// How things stand.
+    /// Overview of the whole state.
     Overview(Overview),
-    /// Every resource.
     Resources(Vec<ResourceView>),
-    /// One resource, if there is such a one.
+    /// One resource, if it exists.
     Resource(Option<Box<ResourceView>>),
     /// Counts for a monitor.
     Metrics(Box<Metrics>),
     /// Open intents and possible orphans.
     Intents(IntentsView),
-    /// The gateway's events, and how their receiver stands.
+    /// The gateway's events, and the state of their receiver.
     Events(Box<EventsView>),
     /// One event, if it is known.
     Event(Option<Box<EventView>>),
-    /// How hooks stand.
+    /// State of hooks.
     Hooks(Box<HooksView>),
-    /// How many hooks are run again.
+    /// Number of hooks that are run again.
     Replayed(usize),
-    /// What scripts see; or why not.
+    /// Data for scripts, or the reason why there is none.
     Known(Result<Value, String>),
-    /// The plan, with the files' coverage and problems.
+    /// The plan, with the tree's state and problems.
     Plan(Box<PlanView>),
-    /// A plan that can be kept in a file.
+    /// A plan that can be saved in a file.
     Saved(Box<SavedPlan>),
-    /// What became of a person's word to suspend or resume.
+    /// Result of a suspension or resumption.
     Paused(Box<Paused>),
-    /// Names that were chosen and that nothing has.
+    /// Selected names that no resource has.
     Unknown(Vec<Unknown>),
-    /// Every live binding that waits for a person's approval.
+    /// Every live authorisation that waits for a person's approval.
     Approvals(Vec<LiveBinding>),
-    /// What was written down; empty if nothing waited for just that.
+    /// The recorded approval; `None` if nothing waited for exactly that one.
     Approved(Option<Box<Approval>>),
-    /// What became of an approval of the plan.
+    /// Result of an approval of the plan.
     PlanApproved(Box<PlanAnswer>),
-    /// The resources that a person's word is about.
+    /// The resources whose removal is permitted.
     Allowed(Vec<Key>),
     /// Only outside events remain.
     Settled,
-    /// What became of an action.
+    /// Result of an action.
     Acted(Box<Acted>),
-    /// What became of a person's word on an intent.
+    /// Result of a manual settlement.
     Resolved(Resolved),
-    /// What became of an object that was to be taken over.
+    /// Result of an import.
     Adopted(Box<Adopted>),
-    /// What became of several.
+    /// Results of several imports.
     AllAdopted(Vec<Adopted>),
-    /// What a merchant has, object by object; or why that is not known.
+    /// A merchant's objects, or the reason why they are not known.
     Inventory(Result<Vec<Found>, String>),
-    /// What the service answered, its secrets hidden; or why there is no answer.
+    /// The service's response with its secrets hidden, or the reason why there is none.
     Shown(Result<Value, String>),
-    /// What became of a person's word that something is not ours.
+    /// Result of forgetting or disowning.
     Forgot(Box<Forgot>),
     /// About the state on disk.
     State(StateReply),
-    /// The portal link that was asked for, if there is one.
+    /// The requested portal link, if there is one.
     Link(Option<Link>),
-    /// The generation that a payer's link is made for; or why there is none now.
+    /// The terms of a payer's link, or the reason why there is none now.
     IntakeLink(Result<Terms, String>),
-    /// The saved method that a token was brought for; or why it was not taken.
+    /// The saved method that received a token, or the reason of the refusal.
     Attached(Result<Key, String>),
-    /// Which addresses are good: those that were exchanged once.
+    /// The rotated addresses with their valid generations.
     Addresses(Vec<(Address, Rotation)>),
-    /// The addresses that a word was about; or why it cannot be meant.
+    /// The addresses that a rotation concerned, or the reason of its refusal.
     Rotated(Result<Vec<Address>, String>),
-    /// What a compaction of the state did; or why it did not end.
+    /// Result of a compaction of the state, or the reason of its failure.
     Compacted(Result<Box<Shorter>, String>),
-    /// The exchange of the state's key; or why there was none.
+    /// Result of a change of the state's key, or the reason why there was none.
     Rekeyed(Result<Rekeyed, String>),
-    /// What the lists of events held; or why they were not read.
+    /// Content of the lists of events, or the reason why they were not read.
     Recovered(Result<Vec<Recovered>, String>),
-    /// The resource that was made again and is listed no more; none: no such intent is listed.
+    /// The acknowledged resource that was made again; `None`: no such intent is listed.
     OrphanSeen(Option<Key>),
-    /// How many failures and actions a person has seen.
+    /// Number of acknowledged failures and actions.
     Dismissed(usize),
-    /// How many values an absent script kept that was let go; none: there is no such script, or it is in use.
+    /// Number of values that a forgotten script kept; `None`: there is no such script, or it is in
+    /// use.
     ScriptForgotten(Option<usize>),
-    /// What is told beside the engine.
+    /// An answer from the local data beside the engine.
     Told(Told),
     /// Effects, oldest first.
     Happened(Vec<Happened>),
 }
 
 impl Engine {
-    /// Answers a question from what is known now.
+    /// Answers a question from the present state.
     pub fn answer(&self, question: Question) -> Result<Reply, EngineError> {
         Ok(match question {
             Question::Overview => Reply::Overview(self.overview()),
@@ -243,7 +241,7 @@ impl Engine {
         })
     }
 
-    /// The plan and what it rests on.
+    /// Returns the plan and its basis.
     pub fn plan_view(&self) -> PlanView {
         let head = self.shared.writer.head();
         let plan = self.planner.plan(&self.world);
@@ -281,7 +279,7 @@ impl Engine {
         }
     }
 
-    /// One resource with everything known of it, secrets left out.
+    /// Returns one resource with all its properties, without secrets.
     fn resource(&self, key: &Key) -> Option<ResourceView> {
         let mut view = self.view(self.planner.step(key)?);
         if let Some(observed) = self.world.observed(key) {
@@ -292,13 +290,13 @@ impl Engine {
         Some(view)
     }
 
-    /// The status of each condition of a resource, without the words.
+    /// Returns the status of each condition of a resource, without messages.
     fn statuses(&self, step: &Step) -> [(ConditionType, Status); 4] {
         let unable = self.unable.get(&step.key).filter(|_| self.world.open(&step.key).is_none());
         conditions::statuses(step, self.is_suspended(&step.key), unable)
     }
 
-    /// One resource in a list.
+    /// Returns one resource as in a list.
     fn view(&self, step: &Step) -> ResourceView {
         let observed = self.world.observed(&step.key);
         let confidence = observed.as_ref().and_then(|known| self.confidence(&step.key, known));
@@ -336,7 +334,8 @@ impl Engine {
     }
 }
 
-/// What is to be said first: why it could not be tried, what is wrong with it, or how it was last seen.
+/// Returns the headline of a resource: the failure of its last attempt, its problem, or its last
+/// known state.
 fn headline(known: &conditions::Known<'_>) -> (String, String) {
     if let Some(unable) = known.unable {
         return (word(unable).to_owned(), unable.message().to_owned());
@@ -348,12 +347,12 @@ fn headline(known: &conditions::Known<'_>) -> (String, String) {
     (word.to_owned(), message)
 }
 
-/// Whether a step has nothing to say.
+/// Returns true if a step has nothing to report.
 fn settled(step: &Step) -> bool {
     step.verdict == Verdict::Settled && step.ready
 }
 
-/// One step for people and machines.
+/// Builds the view of one step.
 fn step_view(step: &Step) -> StepView {
     let money = step.money.iter().map(|money| MoneyView {
         currency: money.amount.currency().to_string(),
@@ -382,7 +381,7 @@ fn step_view(step: &Step) -> StepView {
     }
 }
 
-/// The word for what could not be tried.
+/// Returns the reason word of a failed attempt.
 fn word(unable: &Unable) -> &'static str {
     match unable {
         Unable::Secret(_) => "SecretMissing",

@@ -7,7 +7,7 @@ use crate::base::id::Key;
 use crate::base::planted;
 
 impl Engine {
-    /// Queues every resource of these whose step can be done now.
+    /// Queues those of these resources whose step can be done now.
     pub(super) fn enqueue(&mut self, keys: BTreeSet<Key>) {
         for key in keys {
             let work = self.planner.doable(&key);
@@ -24,8 +24,8 @@ impl Engine {
         }
     }
 
-    /// Queues what waited long enough. What has nothing to do any more waits for nothing: its wait ends, or it would
-    /// be due for ever, and what stands in its way now is told instead.
+    /// Queues the resources whose wait is over. A resource without work has its wait ended, since
+    /// it would be due for ever; its present reason is then reported instead.
     pub(super) fn retry(&mut self) {
         let due = self.backoff.take_due();
         self.enqueue(due.clone());

@@ -1,4 +1,4 @@
-//! Readings: questions that change nothing, and what their answers teach.
+//! Readings: queries of the service that change nothing, and the interpretation of their answers.
 
 use std::time::Duration;
 
@@ -22,28 +22,28 @@ use crate::model::observed::{Observation, Observed, Source};
 use crate::model::record::Record;
 use crate::store::vault::Sealed;
 
-/// What the service is still at work at is asked about again after no less than this.
+/// Shortest wait before a repeated query while the service is still processing.
 const WAIT_MIN: Duration = Duration::from_secs(1);
 
-/// Why a question has no answer.
+/// The reason why a query has no answer.
 #[derive(Debug)]
 pub(super) enum Unread {
-    /// Nothing lets it in.
+    /// A credential is missing.
     Access(NoAccess),
     /// The service did not answer.
     Read(ReadError),
 }
 
-/// When what was read is written down.
+/// Condition for recording an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Write {
-    /// In any case: also that it was read at all is worth knowing.
+    /// In any case: the time of the reading is information, too.
     Always,
-    /// Where it is other than what is known.
+    /// Only if it differs from the known state.
     News,
 }
 
-/// Reads what a row asks for and writes down what it teaches.
+/// Runs a reading and records its results.
 pub(super) async fn read(
     shared: &Shared,
     reading: Reading,
@@ -62,7 +62,7 @@ pub(super) async fn read(
     }
 }
 
-/// The questions of a row, and what follows from their answers.
+/// Runs the queries of a row, and interprets their answers.
 async fn tried(
     shared: &Shared,
     reading: &Reading,
@@ -101,7 +101,7 @@ async fn tried(
     }
 }
 
-/// Whether all that a reading taught is known already, its secrets included.
+/// Returns true if the results of a reading are known already, its secrets included.
 fn is_known(shared: &Shared, reading: &Reading, learned: &Learned) -> Result<bool, EngineError> {
     let Some(known) = shared.facts.observed(&reading.key)? else { return Ok(false) };
     let open = learned.facts.as_object().into_iter().flatten();
@@ -118,7 +118,7 @@ fn is_known(shared: &Shared, reading: &Reading, learned: &Learned) -> Result<boo
     Ok(same)
 }
 
-/// What the answers mean, given what is known.
+/// Interprets the answers, given the known state.
 fn judged(
     shared: &Shared,
     row: &ReadingRow,
@@ -139,7 +139,7 @@ fn judged(
     Ok((row.learn)(&cx, answers))
 }
 
-/// Writes down what a reading taught. A token that the spec names itself is sealed with it.
+/// Records the results of a reading. A token that the spec itself names is sealed with them.
 async fn learnt(
     shared: &Shared,
     reading: &Reading,
@@ -172,12 +172,13 @@ async fn learnt(
     Ok(Finished::Moved(reading.key.clone()))
 }
 
-/// The moment of what was read just now. A clock that went back does not make it older than what is known.
+/// Returns the time of a reading made now. A clock that was set back does not make it older than
+/// the known state.
 pub(super) fn since(now: DateTime<Utc>, known: Option<&Observed>) -> DateTime<Utc> {
     known.map_or(now, |known| now.max(known.at))
 }
 
-/// Facts in which every secret is sealed and named by reference.
+/// Replaces every secret in facts by a reference to its sealed value.
 pub(super) fn sealed_facts(
     shared: &Shared,
     key: &Key,
@@ -197,8 +198,8 @@ pub(super) fn sealed_facts(
     Ok((facts, blobs))
 }
 
-/// The answers to these questions, in order; a 404 is an answer. What a person said is nobody's of ours is in no
-/// list: it is evidence of nothing.
+/// Returns the answers to these queries, in order; a 404 is an answer. Disowned objects are left
+/// out of every list: they are evidence of nothing.
 pub(super) async fn answers(
     shared: &Shared,
     queries: &[Query],
@@ -226,7 +227,7 @@ pub(super) async fn answers(
     Ok(answers)
 }
 
-/// The answer to one question for a person, or why there is none.
+/// Returns the answer to one query for a person, or the reason why there is none.
 pub(super) async fn one(
     shared: &Shared,
     query: Query,
@@ -241,7 +242,7 @@ pub(super) async fn one(
 }
 
 impl Unread {
-    /// How a task ends that could not go on without an answer.
+    /// Returns the end of a task that cannot continue without an answer.
     pub(super) fn finished(
         self,
         shared: &Shared,

@@ -1,8 +1,8 @@
-//! A look at the files, and who waits for it. A daemon looks on a thread of its own, so that a tree of any size keeps
-//! neither events nor status waiting.
+//! Reads of the files, and the questions that wait for them. A daemon reads on a thread of its own,
+//! so that a tree of any size delays neither events nor status.
 //!
-//! Guarantees: one look goes on at a time; a question about the files is answered after a look that began later; effects
-//! of documents start between two looks.
+//! Guarantees: one read runs at a time. A question about the files is answered after a read that
+//! began later. Effects of documents start between two reads.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -20,10 +20,10 @@ use crate::model::desired::Coverage;
 use crate::model::plan::{Reason, Step};
 use crate::plan::World;
 
-/// Questions that are answered after a look.
+/// Questions that are answered after a read.
 type Questions = Vec<(Question, oneshot::Sender<Reply>)>;
 
-/// A look that is wanted.
+/// A requested read.
 #[derive(Debug, Default)]
 pub(super) struct Look {
     scope: Scope,
@@ -31,46 +31,46 @@ pub(super) struct Look {
 }
 
 impl Look {
-    /// A look at these files, at all of them if there are none.
+    /// Requests a read of these files, or of all files if the list is empty.
     pub(super) fn at(paths: Vec<PathBuf>) -> Self {
         Self { scope: Scope { paths, ..Scope::default() }, ..Self::default() }
     }
 
-    /// A look at all files for a question.
+    /// Requests a read of all files for a question.
     pub(super) fn before(question: Question, reply: oneshot::Sender<Reply>) -> Self {
         Self { questions: vec![(question, reply)], ..Self::default() }
     }
 
-    /// The same, whatever sizes and times of files say.
+    /// Extends the read to every file's content, regardless of size and time.
     pub(super) fn at_contents(self) -> Self {
         Self { scope: Scope { verify: true, ..self.scope }, ..self }
     }
 
-    /// One look in the place of two.
+    /// Merges two reads into one.
     fn with(mut self, other: Self) -> Self {
         self.questions.extend(other.questions);
         Self { scope: self.scope.with(other.scope), questions: self.questions }
     }
 }
 
-/// The looks of a daemon.
+/// The reads of a daemon.
 #[derive(Default)]
 pub(super) struct Reader {
-    /// Whether looks have a thread of their own.
+    /// True if reads have a thread of their own.
     aside: bool,
     under_way: Option<JoinHandle<Looked>>,
-    /// Who waits for the one that is under way.
+    /// Questions that wait for the read under way.
     questions: Questions,
     next: Option<Look>,
 }
 
 impl Reader {
-    /// Whether a look is under way, or wanted.
+    /// Returns true if a read is under way or requested.
     pub(super) fn is_busy(&self) -> bool {
         self.under_way.is_some() || self.next.is_some()
     }
 
-    /// Returns once the look that is under way has ended; never where none is.
+    /// Waits for the end of the read under way; waits for ever without one.
     pub(super) async fn done(&mut self) -> Result<Looked, JoinError> {
         let Some(under_way) = &mut self.under_way else { return std::future::pending().await };
         let looked = under_way.await;
@@ -80,13 +80,13 @@ impl Reader {
 }
 
 impl Engine {
-    /// Looks at files on another thread from now on: for a daemon.
+    /// Reads files on another thread from now on: for a daemon.
     pub fn read_aside(&mut self) {
         self.reader.aside = true;
         self.world.files_mut().note();
     }
 
-    /// Looks at files, or has another thread look, and answers who asked.
+    /// Reads files, here or on another thread, and answers the waiting questions.
     pub(super) fn look_at_files(&mut self, look: Look) -> Result<(), EngineError> {
         if self.reader.aside {
             self.reader.next = Some(match self.reader.next.take() {
@@ -101,7 +101,7 @@ impl Engine {
         self.answer_all(look.questions)
     }
 
-    /// Begins the look that is wanted, unless one is under way. Effects start between two looks.
+    /// Begins the requested read, unless one is under way. Effects start between two reads.
     pub(super) fn begin_look(&mut self) {
         if self.reader.under_way.is_some() {
             return;
@@ -113,7 +113,7 @@ impl Engine {
         }
     }
 
-    /// A look of another thread has ended.
+    /// Applies the finished read of another thread.
     pub(super) fn looked_at_files(&mut self, looked: Looked) -> Result<(), EngineError> {
         self.catch_up()?;
         let before = self.world.desired().coverage;
@@ -123,7 +123,7 @@ impl Engine {
         self.answer_all(questions)
     }
 
-    /// Answers those who waited for a look.
+    /// Answers the questions that waited for a read.
     fn answer_all(&mut self, questions: Questions) -> Result<(), EngineError> {
         for (question, reply) in questions {
             if question == Question::Settle {
@@ -132,14 +132,14 @@ impl Engine {
                 continue;
             }
             let answer = self.answer(question)?;
-            // Whoever asked may have gone away: then nobody wants the answer.
+            // The asker may have gone away; the answer is dropped then.
             drop(reply.send(answer));
         }
         Ok(())
     }
 
-    /// Takes in what a look at files changed. When absence becomes believable or stops being so,
-    /// everything without a document is looked at too.
+    /// Applies the changes of a read. If pruning becomes allowed or suspended, every resource
+    /// without a document is planned again, too.
     fn take_in(&mut self, before: Coverage, mut touched: BTreeSet<Key>) {
         if self.world.desired().coverage != before {
             let waits = |step: &&Arc<Step>| step.reason == Reason::AbsenceNotBelieved;

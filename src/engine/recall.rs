@@ -1,29 +1,29 @@
-//! What is about to be done and is looked at again meanwhile: it is not promised any more.
+//! Drops a queued effect whose resource was re-planned before its intent was written.
 //!
-//! Between a plan and the promise of an effect there can be minutes: a shut breaker, a full bucket, a look at the
-//! service. A file that comes back within them is believed, not the plan from before it.
+//! Minutes can pass between a plan and the intent of an effect: an open breaker, an empty bucket, a
+//! read of the service. A file that changes within them counts, and the earlier plan does not.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::base::id::Key;
 
-/// The resources whose steps were made again while a task of theirs was under way.
+/// The resources that were re-planned while a task of theirs was under way.
 #[derive(Debug, Default)]
 pub(super) struct Recalled(Mutex<BTreeSet<Key>>);
 
 impl Recalled {
-    /// A task begins with the step as it is now.
+    /// Notes that a task begins with the present step.
     pub(super) fn begin(&self, key: &Key) {
         self.keys().remove(key);
     }
 
-    /// The step was made again.
+    /// Notes that the step was re-planned.
     pub(super) fn note(&self, key: &Key) {
         self.keys().insert(key.clone());
     }
 
-    /// Whether the step that a task began with may not be the step any more.
+    /// Returns true if the step with which a task began may be outdated.
     pub(super) fn holds(&self, key: &Key) -> bool {
         self.keys().contains(key)
     }

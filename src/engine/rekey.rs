@@ -1,4 +1,4 @@
-//! The key of the state is exchanged beside everything else, when a person asks for it.
+//! Changes the state's key beside all other work, at a person's request.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use super::question::Reply;
 use crate::store::rekey::{Rekeyer, Rekeying};
 
 impl Engine {
-    /// Exchanges the key of the state by this from now on.
+    /// Sets the means to change the state's key.
     pub fn rekey_with(&mut self, rekeyer: Arc<Rekeyer>) {
         self.rekeyer = Some(rekeyer);
     }
 
-    /// Exchanges the key because a person asks for it.
+    /// Changes the key because a person asks for it.
     pub(super) fn rekey(
         &self,
         new_key_file: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! A person says how an intent is to be settled that nothing else can settle.
+//! Manual settlement of an intent that nothing else can settle.
 
 mod proof;
 
@@ -21,53 +21,54 @@ use crate::model::observed::{Observation, Source};
 use crate::model::record::Record;
 use proof::Shown;
 
-/// What a person says of an intent.
+/// A person's decision about an intent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Said {
     /// It happened; this is the object's id, which is read at the service.
     Done(RemoteId),
-    /// It happened; this is the object's id, which nothing but the person's word tells.
+    /// It happened; this is the object's id, which only the person vouches for.
     Unverified(RemoteId),
     /// It did not happen, and cannot any more.
     NotDone,
-    /// It is to be settled once more as its effect says: asked again, looked for.
+    /// It is settled once more as its effect's row defines: sent again, or looked up.
     Retry,
 }
 
-/// A person's word on its way to the engine.
+/// A person's decision on its way to the engine.
 #[derive(Debug)]
 pub struct Resolving {
-    /// The intent.
     pub id: IntentId,
-    /// What is said.
     pub said: Said,
-    /// Who says so.
     pub actor: String,
 }
 
-/// What became of a person's word.
+/// The result of a manual settlement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resolved {
-    /// There is no such intent that is not settled.
+    /// There is no such unsettled intent.
     Unknown,
-    /// It is being settled just now; nothing was written.
+    /// It is being settled now; nothing was written.
     Busy(Key),
     /// It is settled.
     Settled(Key),
-    /// It was settled once more, and is still not settled.
+    /// It was tried once more, and is still not settled.
     Unsettled(Key, String),
-    /// The object of the id is not what the intent asked for: why. Nothing was written.
+    /// The object of the id differs from the request, for this reason. Nothing was written.
     Differs(Key, String),
-    /// The object cannot be read: why. A person has to say that it is meant all the same; nothing was written.
+    /// The object cannot be read, for this reason. A person has to confirm it with `unverified`;
+    /// nothing was written.
     Unverified(Key, String),
 }
 
 impl FromStr for Said {
     type Err = String;
 
-    /// Reads `done:REMOTE_ID`, `unverified:REMOTE_ID`, `not-done` or `retry`. Errors: what to write instead.
+    /// Parses `done:REMOTE_ID`, `unverified:REMOTE_ID`, `not-done` or `retry`.
+    ///
+    /// # Errors
+    /// The text to write instead.
     fn from_str(text: &str) -> Result<Self, String> {
         match text.split_once(':') {
             Some(("done", id)) => {
@@ -87,7 +88,7 @@ impl FromStr for Said {
 }
 
 impl Said {
-    /// The word in the journal.
+    /// Returns the word for the journal.
     fn word(&self) -> String {
         match self {
             Self::Done(id) => format!("done:{id}"),
@@ -99,7 +100,7 @@ impl Said {
 }
 
 impl Engine {
-    /// Has an intent settled as a person says, and answers once that is durable.
+    /// Settles an intent as a person decides, and answers once that is durable.
     pub(super) fn resolve(&mut self, resolving: Resolving, reply: oneshot::Sender<Reply>) {
         let open = self.world.open_intents().find(|open| open.intent.id == resolving.id).cloned();
         let Some(open) = open else {
@@ -118,7 +119,7 @@ impl Engine {
     }
 }
 
-/// Writes a person's word down and does what it says.
+/// Records a person's decision and carries it out.
 async fn resolved(
     shared: &Shared,
     open: Arc<OpenIntent>,
@@ -144,7 +145,7 @@ async fn resolved(
     finished.answering(Reply::Resolved(told), reply)
 }
 
-/// Why an id that a person gave is not written down, if it is not.
+/// Returns the reason why a person's id is not accepted, if it is not.
 async fn doubted(
     shared: &Shared,
     open: &OpenIntent,
@@ -194,7 +195,8 @@ async fn written(
             let doubt = Record::Progress { intent: id, at, progress };
             shared.write(Vec::new(), vec![word, doubt]).await?;
             let row = super::perform::row(&open.intent.effect)?;
-            // What was sent as often as it may be by itself is sent so often once more at a person's word.
+            // An effect that was sent the permitted number of times is sent as often once more at a
+            // person's request.
             return settle::settle(shared, row, &open.intent, wallet, 1).await;
         }
     };
@@ -205,7 +207,7 @@ async fn written(
     Ok(Finished::Moved(key))
 }
 
-/// What is known of an object whose id a person gave: that it is there as it was asked for.
+/// Builds the observation of an object whose id a person gave: it exists as requested.
 fn observation(
     shared: &Shared,
     open: &OpenIntent,
@@ -214,12 +216,13 @@ fn observation(
     let intent = &open.intent;
     let row = super::perform::row(&intent.effect)?;
     let learned = (row.learn)(intent, &expect::as_asked(&intent.expect, &remote_id));
-    // What ends an object says so whatever its answer is; everything else leaves one.
+    // An effect that ends an object implies that, whatever its answer is; every other effect leaves
+    // an object.
     let (exists, mut facts) =
         learned.map_or((true, json!({})), |learned| (learned.exists, learned.facts));
     let known = shared.facts.observed(&intent.key)?.and_then(|known| known.remote_id.clone());
     if let Some(facts) = facts.as_object_mut().filter(|_| known.as_ref() == Some(&remote_id)) {
-        // What an answer told of this very object stays known.
+        // Facts that an answer gave about this very object stay known.
         facts.retain(|_, fact| !fact.is_null());
     }
     Ok(Observation {

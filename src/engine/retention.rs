@@ -1,7 +1,8 @@
-//! Retention in the daemon: events that are settled and older than `events.keep` are dropped, a few at a time.
+//! Retention in the daemon: drops settled events older than `events.keep`, a few at a time.
 //!
-//! Guarantees: the horizon stays behind what was read of a merchant's list, so that no event is dropped, or taken for an
-//! old one, that was never seen; it never goes back, whatever the clock does.
+//! Guarantees: the horizon stays behind the read part of a merchant's list, so that no event is
+//! dropped, or treated as old, that was never seen. The horizon never goes back, whatever the clock
+//! does.
 
 mod old_actions;
 
@@ -23,26 +24,28 @@ use crate::model::event::EventLedger;
 use crate::model::record::Record;
 use crate::model::retained::Retained;
 
-/// Events that one record drops at most: posts wait no longer than for the fold of so many.
+/// Largest number of events that one record drops: posts wait no longer than for the fold of this
+/// number.
 const STEP: usize = 128;
 
-/// What an operator keeps, and for how long.
+/// The operator's retention settings.
 #[derive(Debug, Clone)]
 pub struct Retention {
     /// The time for which settled events are kept.
     pub keep: TimeDelta,
-    /// The time between two looks for what is old.
+    /// The time between two searches for old data.
     pub every: Duration,
-    /// How much later than a newer event the list may show an older one.
+    /// The delay with which the list may show an event after a newer one.
     pub late: TimeDelta,
-    /// How far our clock may be ahead of the clock of the service. Events have times of the service.
+    /// The time by which our clock may be ahead of the service's clock. Events have times of the
+    /// service.
     pub ahead: TimeDelta,
 }
 
 impl Retention {
-    /// The time that a list of the service may lag behind itself, in production.
+    /// The delay of the service's list in production.
     pub const LATE: TimeDelta = TimeDelta::minutes(5);
-    /// The time that our clock may be ahead, in production.
+    /// The lead of our clock in production.
     pub const AHEAD: TimeDelta = TimeDelta::days(1);
 }
 
@@ -51,23 +54,23 @@ impl Retention {
 pub(super) struct Keeper {
     retention: Option<Retention>,
     due: Option<Instant>,
-    /// The last intent that was looked at for an old action.
+    /// The last intent that was checked for an old action.
     intent: Arc<AtomicU64>,
 }
 
 impl Engine {
-    /// Drops what is settled and old from now on.
+    /// Drops settled old data from now on.
     pub fn retain(&mut self, retention: Retention) {
         let due = Some(Instant::now());
         self.keeper = Keeper { retention: Some(retention), due, ..Keeper::default() };
     }
 
-    /// When the next look for what is old is due.
+    /// Returns the time of the next search for old data.
     pub(super) fn next_retention(&self) -> Option<Instant> {
         self.keeper.due
     }
 
-    /// Looks for what is old, if that is due.
+    /// Starts a search for old data, if one is due.
     pub(super) fn drop_old(&mut self) {
         let is_due = self.keeper.due.is_some_and(|due| due <= Instant::now());
         let Some(retention) = self.keeper.retention.clone().filter(|_| is_due) else { return };
@@ -82,7 +85,7 @@ impl Engine {
         });
     }
 
-    /// A look for what is old has ended.
+    /// Handles the end of a search for old data.
     pub(super) fn retained(&mut self) {
         let every = self.keeper.retention.as_ref().map(|retention| retention.every);
         self.keeper.due = every.and_then(|every| Instant::now().checked_add(every));
@@ -90,7 +93,7 @@ impl Engine {
     }
 }
 
-/// Drops all that is old of every merchant.
+/// Drops the old data of every merchant.
 async fn dropped(
     shared: &Arc<Shared>,
     (retention, read_at): (&Retention, &BTreeMap<Key, DateTime<Utc>>),
@@ -106,8 +109,9 @@ async fn dropped(
     old_actions::dropped(shared, intent).await
 }
 
-/// The moment up to which a merchant's events may be dropped; none before its list was read. `read_at`: when this process
-/// last read the list to its end. A quiet merchant's newest events become old by that moment alone.
+/// Returns the time up to which a merchant's events may be dropped; `None` before its list was
+/// read. `read_at` is the time at which this process last read the list to its end. Only through it
+/// do a quiet merchant's newest events become old.
 fn horizon(
     merchant: &Key,
     ledger: &EventLedger,
@@ -124,8 +128,9 @@ fn horizon(
     Some(old.min(seen).max(ledger.horizon.unwrap_or(DateTime::<Utc>::MIN_UTC)))
 }
 
-/// Drops a merchant's old events. Events are numbered about in the order of their times: from the first page without an
-/// old one on none is looked at, and none that a script was not run for.
+/// Drops a merchant's old events. Events are numbered roughly in the order of their times. So the
+/// search ends at the first page without an old event, or at an event that a script was not run
+/// for.
 async fn events(
     shared: &Shared,
     merchant: &Key,
@@ -151,7 +156,7 @@ async fn events(
     }
 }
 
-/// Drops posts that were no event of the merchant's.
+/// Drops old posts that were no event of the merchant.
 async fn forgeries(
     shared: &Shared,
     merchant: &Key,
@@ -177,7 +182,7 @@ async fn forgeries(
     Ok(())
 }
 
-/// A record that drops nothing yet.
+/// Builds a record that drops nothing yet.
 fn nothing(shared: &Shared, merchant: &Key, horizon: DateTime<Utc>) -> Retained {
     Retained {
         merchant: merchant.clone(),

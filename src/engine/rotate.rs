@@ -1,4 +1,4 @@
-//! The exchange of the addresses at which the service tells us things.
+//! Rotation of the addresses to which the service posts.
 
 use tokio::sync::oneshot;
 
@@ -13,7 +13,7 @@ use crate::model::record::Record;
 use crate::model::rotation::{Address, Rotated, Rotating, RotationStep};
 
 impl Engine {
-    /// Exchanges addresses; whoever asked hears once it is durable.
+    /// Rotates addresses; the reply follows once it is durable.
     pub(super) fn rotate(
         &mut self,
         asked: &Rotating,
@@ -23,7 +23,7 @@ impl Engine {
         let addresses = match self.to_rotate(asked)? {
             Ok(addresses) => addresses,
             Err(why) => {
-                // Whoever asked may have gone away.
+                // The asker may have gone away.
                 drop(reply.send(Reply::Rotated(Err(why))));
                 return Ok(());
             }
@@ -39,7 +39,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The addresses that a word is about; or why it cannot be meant.
+    /// Returns the addresses that a rotation concerns, or the reason of its refusal.
     fn to_rotate(&self, asked: &Rotating) -> Result<Result<Vec<Address>, String>, EngineError> {
         let merchants = self.merchants();
         let all = match &asked.merchant {
@@ -71,7 +71,7 @@ impl Engine {
     }
 }
 
-/// That there is no such merchant.
+/// Message: there is no such merchant.
 fn unknown(key: &Key, merchants: &[Key]) -> String {
     let names: Vec<String> = merchants.iter().map(Key::short).collect();
     let meant = nearest(&key.short(), names.iter().map(String::as_str));

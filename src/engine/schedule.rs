@@ -1,4 +1,4 @@
-//! Who waits how long before the next try: per resource, growing, with full jitter.
+//! Per-resource exponential backoff with full jitter.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -12,31 +12,31 @@ use super::Engine;
 use super::shared::EngineError;
 use crate::base::id::Key;
 
-/// The wait before the first retry is at most this long.
+/// Ceiling of the wait before the first retry.
 const FIRST: Duration = Duration::from_secs(1);
-/// No wait grows beyond this.
+/// Largest ceiling of a wait.
 const MOST: Duration = Duration::from_mins(5);
-/// After so many failures in a row the wait stops growing.
+/// Number of failures in a row after which the ceiling stops growing.
 const DOUBLINGS_MAX: u32 = 9;
 
-/// One resource's waiting.
+/// The wait of one resource.
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
     failures: u32,
     due: Option<Instant>,
-    /// Its wait is over and it stands in the queue: it does not come due a second time.
+    /// True if its wait is over and it is queued: it does not become due a second time.
     taken: bool,
 }
 
 impl Waiting {
-    /// Its place in the order, if it comes due.
+    /// Returns its place in the order, if it can become due.
     fn place(&self) -> Option<Instant> {
         self.due.filter(|_| !self.taken)
     }
 }
 
-/// Every resource that waits for another try. Guarantees: `order` holds exactly those that come due, so that a look at
-/// the next one does not grow with their number.
+/// Every resource that waits for another try. Guarantees: `order` holds exactly those that can
+/// become due, so that finding the next one does not cost more with their number.
 #[derive(Debug, Default)]
 pub struct Backoff {
     waiting: BTreeMap<Key, Waiting>,
@@ -44,7 +44,7 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// Changes one that waits, and its place in the order.
+    /// Changes a waiting resource, and its place in the order.
     fn change(&mut self, key: &Key, change: impl FnOnce(&mut Waiting)) {
         let Some(waiting) = self.waiting.get_mut(key) else { return };
         if let Some(due) = waiting.place() {
@@ -55,6 +55,7 @@ impl Backoff {
     }
 
     /// Notes a failure: the next try is due after a growing, random wait, and not before `least`.
+    /// Returns the number of failures.
     pub(super) fn fail(&mut self, key: &Key, least: Duration, rng: &mut dyn Rng) -> u32 {
         self.waiting.entry(key.clone()).or_insert(Waiting { failures: 0, due: None, taken: false });
         let mut failures = 0;
@@ -72,7 +73,8 @@ impl Backoff {
         self.change(key, |waiting| waiting.due = None);
     }
 
-    /// What these wait for has come: they are due now. Their failures stay counted.
+    /// Makes these resources due now, since the awaited condition is met. Their failures stay
+    /// counted.
     pub(super) fn hasten(&mut self, keys: &BTreeSet<Key>) {
         let now = Instant::now();
         for key in keys {
@@ -86,33 +88,33 @@ impl Backoff {
         self.waiting.remove(key);
     }
 
-    /// Whether an earlier try of a resource came to nothing.
+    /// Returns true if an earlier try of a resource failed.
     pub(super) fn failed(&self, key: &Key) -> bool {
         self.waiting.contains_key(key)
     }
 
-    /// Whether a resource may not be tried now.
+    /// Returns true if a resource may not be tried now.
     pub(super) fn holds(&self, key: &Key) -> bool {
         let waiting = self.waiting.get(key);
         waiting.is_some_and(|waiting| waiting.due.is_none_or(|due| due > Instant::now()))
     }
 
-    /// How many resources wait.
+    /// Returns the number of waiting resources.
     pub(super) fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Whether nobody will be tried again.
+    /// Returns true if no resource will be retried.
     pub(super) fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
 
-    /// When the next try is due.
+    /// Returns the time at which the next try is due.
     pub(super) fn next_due(&self) -> Option<Instant> {
         self.order.first().map(|(due, _)| *due)
     }
 
-    /// Everyone whose wait is over; their failures stay counted until they succeed.
+    /// Returns the resources whose wait is over; their failures stay counted until they succeed.
     pub(super) fn take_due(&mut self) -> BTreeSet<Key> {
         let now = Instant::now();
         let mut keys = BTreeSet::new();
@@ -129,13 +131,13 @@ impl Backoff {
         keys
     }
 
-    /// A try is under way: it is not due any more.
+    /// Notes that a try is under way: the resource is no longer due.
     pub(super) fn trying(&mut self, key: &Key) {
         self.change(key, |waiting| waiting.due = None);
     }
 }
 
-/// A random wait between nothing and a ceiling that doubles with each failure.
+/// Returns a random wait between zero and a ceiling that doubles with each failure.
 pub(super) fn delay(failures: u32, rng: &mut dyn Rng) -> Duration {
     let doublings = failures.saturating_sub(1).min(DOUBLINGS_MAX);
     let ceiling = FIRST.saturating_mul(2_u32.saturating_pow(doublings)).min(MOST);
@@ -143,16 +145,16 @@ pub(super) fn delay(failures: u32, rng: &mut dyn Rng) -> Duration {
     Duration::from_millis(rng.next_u64().checked_rem(millis).unwrap_or(0))
 }
 
-/// A new day begins at one of these everywhere: time zones differ by quarters of an hour.
+/// A day begins at such a boundary everywhere: time zones differ by quarters of an hour.
 const QUARTER_MS: i64 = 15 * 60 * 1000;
 
-/// How long until the next quarter of an hour.
+/// Returns the time until the next quarter of an hour.
 pub(super) fn to_next_quarter(now: DateTime<Utc>) -> Duration {
     let into = now.timestamp_millis().rem_euclid(QUARTER_MS);
     Duration::from_millis(u64::try_from(QUARTER_MS.saturating_sub(into)).unwrap_or(1))
 }
 
-/// The instant of a moment that is to come.
+/// Returns the instant of a future time.
 pub(super) fn until_time(now: DateTime<Utc>, at: DateTime<Utc>) -> Option<Instant> {
     let wait = at.signed_duration_since(now).to_std().unwrap_or_default();
     Instant::now().checked_add(wait)
@@ -166,7 +168,7 @@ pub(super) async fn until(due: Option<Instant>) {
     }
 }
 
-/// Returns once the clock was moved: never for one that nobody moves.
+/// Waits until the clock is moved; waits for ever for a clock that cannot be moved.
 pub(super) async fn moved(moves: &mut Option<watch::Receiver<i64>>) {
     if let Some(moves) = moves
         && moves.changed().await.is_ok()
@@ -177,7 +179,7 @@ pub(super) async fn moved(moves: &mut Option<watch::Receiver<i64>>) {
 }
 
 impl Engine {
-    /// The clock was moved: whatever waits for a moment that is over by now goes on at once.
+    /// Handles a moved clock: everything that waits for a time now past continues at once.
     pub(super) fn clock_moved(&mut self) -> Result<(), EngineError> {
         self.redate();
         self.hooks_due()

@@ -1,8 +1,8 @@
-//! A lost answer is settled as the effect's row says (design.md part 3).
+//! Settles a lost answer as the effect's row defines (design.md part 3).
 //!
-//! Absence is proved, never assumed: two complete readings, the second after the call's timeout
-//! and the grace, when nothing of the first try can take effect any more. The first try of what only an earlier state
-//! can have sent was before this state began.
+//! Absence is proved, never assumed: it takes two complete readings, the second after the call's
+//! timeout and the grace. By then no part of the first try can take effect any more. An effect that
+//! only an earlier state can have sent was sent before this state began.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ use crate::model::outcome::Outcome;
 
 /// The status of a decline (service-facts, 21).
 const DECLINED: u16 = 422;
-/// What nothing can prove is made again so often, and then a person has to look.
+/// Number of times that an unprovable effect is made again before a person has to act.
 const REMADE_MAX: u32 = 5;
 
 /// Settles an intent that an earlier process left open.
@@ -68,24 +68,23 @@ pub(super) async fn settle(
     }
 }
 
-/// How often something was sent, and may be.
+/// Number of sends so far, and their limit.
 struct Again {
     attempt: u32,
     most: u32,
     refusal_settles: bool,
 }
 
-/// What one more try came to.
+/// The result of one more try.
 enum Tried {
-    /// It is settled.
     Settled(Finished),
     /// The answer was lost again.
     Lost(String),
-    /// It did not even arrive; wait at least so long.
+    /// The call did not arrive; wait at least this long.
     NotSent(String, Duration),
 }
 
-/// Sends the same bytes again until an answer comes, at most so often in all.
+/// Sends the same bytes again until an answer comes, up to a total number of sends.
 async fn resend(
     shared: &Shared,
     row: &EffectRow,
@@ -159,7 +158,7 @@ async fn once_more(
     Ok(Tried::Settled(settled))
 }
 
-/// A person has to look.
+/// Puts an intent on hold: a person has to act.
 pub(super) async fn held(
     shared: &Shared,
     intent: &Intent,
@@ -168,7 +167,7 @@ pub(super) async fn held(
     moved(shared, intent, Progress::Held { reason, observation: None }).await
 }
 
-/// Asks the service until it shows the effect, or its absence is proved.
+/// Queries the service until it shows the effect, or its absence is proved.
 async fn look(
     shared: &Shared,
     row: &EffectRow,
@@ -223,15 +222,17 @@ async fn look(
     }
 }
 
-/// What no event shows is absent once an event is newer than the last moment at which it can have happened.
+/// Turns an unseen effect into an absent one, once any event is newer than the last time at which
+/// it can have happened.
 fn dated(found: Finding, deadline: DateTime<Utc>) -> Finding {
     let is_over =
         matches!(&found, Finding::Unseen { newest: Some(newest), .. } if *newest > deadline);
     if is_over { Finding::Absent } else { found }
 }
 
-/// The last moment at which an earlier try can take effect: the call's timeout and the grace from now on, or from the
-/// beginning of this state for what only an earlier state can have sent.
+/// Returns the last time at which an earlier try can take effect: the call's timeout and the grace
+/// from now on. If only an earlier state can have sent the effect, both count from the beginning of
+/// this state.
 pub(super) fn deadline(shared: &Shared, intent: &Intent) -> Result<DateTime<Utc>, EngineError> {
     let now = shared.now();
     let began = if is_looked_first(intent) { shared.facts.began()? } else { None };
@@ -240,23 +241,23 @@ pub(super) fn deadline(shared: &Shared, intent: &Intent) -> Result<DateTime<Utc>
     Ok(tried.checked_add_signed(quiet).unwrap_or(DateTime::<Utc>::MAX_UTC))
 }
 
-/// How long until a deadline is over.
+/// Returns the time left until a deadline.
 fn time_to(shared: &Shared, deadline: DateTime<Utc>) -> Duration {
     let left = deadline.signed_duration_since(shared.now()).to_std().unwrap_or_default();
     left.min(quiet(shared))
 }
 
-/// How long after it was sent a call can still take effect.
+/// Returns the time after its send during which a call can still take effect.
 fn quiet(shared: &Shared) -> Duration {
     shared.settings.timeout.saturating_add(shared.settings.grace)
 }
 
-/// Whether an absence, seen for the second time and late enough, is a proof.
+/// Returns true if an absence is proved: found a second time, and late enough.
 fn proved(absences: u32, late: bool) -> bool {
     crate::base::planted::is("absent-after-one-read") || (late && absences > 0)
 }
 
-/// One complete look at the evidence.
+/// Reads the complete evidence once.
 async fn find(
     shared: &Shared,
     intent: &Intent,
@@ -277,7 +278,7 @@ async fn find(
     }
 }
 
-/// Proved absent.
+/// Handles proved absence.
 async fn absent(shared: &Shared, intent: &Intent, absent: Absent) -> Result<Finished, EngineError> {
     let reason = "two complete readings, the second after every call had ended, show nothing";
     match absent {
@@ -289,7 +290,7 @@ async fn absent(shared: &Shared, intent: &Intent, absent: Absent) -> Result<Fini
     }
 }
 
-/// Nothing can prove it: the resource's own word decides.
+/// Settles an effect that nothing can prove, as the resource's document defines.
 async fn unprovable(shared: &Shared, intent: &Intent) -> Result<Finished, EngineError> {
     if let Some(reason) = epoch::older(&shared.facts, intent)? {
         return held(shared, intent, reason).await;
@@ -310,7 +311,8 @@ async fn unprovable(shared: &Shared, intent: &Intent) -> Result<Finished, Engine
     held(shared, intent, reason).await
 }
 
-/// A try came to nothing, or nobody can tell: there is another one, which waits the longer the more there were.
+/// Records that a try failed, or that its result cannot be known. Another try follows, which waits
+/// longer after each failure.
 async fn undone(
     shared: &Shared,
     intent: &Intent,

@@ -1,4 +1,4 @@
-//! What every task of the engine shares.
+//! The state that every task of the engine shares.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,26 +31,27 @@ use crate::store::fold::IndexFold;
 use crate::store::vault::{Sealed, Vault, VaultError};
 use crate::store::writer::{Commit, Writer};
 
-/// Intents written or being written for each call that may be under way: enough that a call never
-/// waits for the disk, and few enough that a crash leaves little doubt.
+/// Intents written or being written, for each permitted call: enough that a call never waits for
+/// the disk, and few enough that a crash leaves little doubt.
 const PROMISES_PER_CALL: usize = 2;
 
-/// Finds what a spec names and does not hold, as late as possible: secrets, and files.
+/// Resolves secrets and files that a spec names and does not contain, as late as possible.
 pub trait Secrets: Send + Sync {
-    /// The secret of this source, for this resource.
+    /// Returns the secret of this source, for this resource.
     fn resolve(&self, source: &Value, key: &Key) -> Result<Secret, SecretError>;
-    /// The file that a spec attaches, which has to be the one of this digest.
+    /// Returns the file that a spec attaches; its content must have this digest.
     fn attachment(&self, path: &str, _sha256: Digest) -> Result<Vec<u8>, SecretError> {
         let message = format!("the file {path} cannot be read: no folder of attachments is open");
         Err(SecretError { message })
     }
 }
 
-/// A secret that cannot be had: the environment, not the user's files (exit code 4).
+/// The error of a secret that cannot be resolved: the environment, not the user's files (exit code
+/// 4).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct SecretError {
-    /// What is missing and what to do.
+    /// The missing secret, and the remedy.
     pub message: String,
 }
 
@@ -65,49 +66,42 @@ pub struct PartnerAccess {
     pub redirect_uri: String,
 }
 
-/// What the engine is told once.
+/// Settings of the engine, fixed at its start.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// What planning is told.
     pub planning: plan::Settings,
-    /// How long a call may take.
+    /// Longest duration of a call.
     pub timeout: Duration,
-    /// How much longer than a call a lost one may still take effect.
+    /// Time after a call's timeout in which a lost call may still take effect.
     pub grace: Duration,
-    /// How many calls are under way at once.
+    /// Largest number of concurrent calls.
     pub concurrency: usize,
-    /// After so many failures in a row a resource is left alone; `None` tries for ever.
+    /// Number of failures in a row after which a resource is given up; `None` retries for ever.
     pub failures_max: Option<u32>,
-    /// Limits and approvals.
     pub policy: policy::Rules,
-    /// How long a script may run; none in a simulation, where the number of its operations alone is bounded.
+    /// Longest run of a script; `None` in a simulation, which bounds only the number of operations.
     pub hook_time: Option<Duration>,
-    /// Whether the first creation of a process reads the list of its kind: always, but where no machine is ever put back.
+    /// True if the first creation of a process reads the list of its kind: always, except where no
+    /// machine is ever restored.
     pub first_look: bool,
-    /// Whether live applications wait for a person in a state that began empty: always, but where the service is the
-    /// sandbox inside.
+    /// True if live applications wait for a person in a state that began empty: always, except with
+    /// the in-process sandbox.
     pub cautious_start: bool,
 }
 
-/// Handles that every task has.
+/// Handles that every task uses.
 pub struct Shared {
-    /// Towards the service.
     pub client: Client,
-    /// The one door for appends.
+    /// The only path for appends.
     pub writer: Arc<Writer<Record, IndexFold>>,
     /// Typed reads of the fold.
     pub facts: Facts,
     /// Seals and opens blobs.
     pub vault: Vault,
-    /// The time.
     pub clock: SharedClock,
-    /// Finds secrets.
     pub secrets: Arc<dyn Secrets>,
-    /// The partner application.
     pub partner: Result<PartnerAccess, SecretError>,
-    /// What the engine is told once.
     pub settings: Settings,
-    /// What limits say.
     pub(super) guard: Arc<Guard>,
     gate: Arc<Gate>,
     resting: AtomicUsize,
@@ -131,30 +125,26 @@ impl std::fmt::Debug for Shared {
     }
 }
 
-/// The parts of [`Shared`] that the shell brings.
+/// The parts of [`Shared`] that the caller supplies.
 #[expect(missing_debug_implementations, reason = "handles, some of which hold secrets")]
 pub struct Parts {
-    /// Towards the service.
     pub client: Client,
-    /// The one door for appends.
+    /// The only path for appends.
     pub writer: Arc<Writer<Record, IndexFold>>,
     /// Typed reads of the fold.
     pub facts: Facts,
     /// Seals and opens blobs.
     pub vault: Vault,
-    /// The time.
     pub clock: SharedClock,
-    /// Finds secrets.
     pub secrets: Arc<dyn Secrets>,
-    /// The partner application, or why its values cannot be had.
+    /// The partner application, or the reason why its values are unavailable.
     pub partner: Result<PartnerAccess, SecretError>,
-    /// What the engine is told once.
     pub settings: Settings,
-    /// Where randomness comes from.
+    /// Source of randomness.
     pub rng: ChaCha20Rng,
 }
 
-/// What stops the engine: the state on disk or our own mistakes, never the service.
+/// An error that stops the engine: the state on disk or our own mistakes, never the service.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// The state could not be written or read.
@@ -166,10 +156,10 @@ pub enum EngineError {
     /// The fold could not be read.
     #[error(transparent)]
     Fact(#[from] FactError),
-    /// A task ended in a way that it must not.
+    /// A task panicked or was cancelled.
     #[error("run a task of the engine: {0}")]
     Task(#[from] tokio::task::JoinError),
-    /// Something that cannot be.
+    /// An impossible situation.
     #[error("our own mistake: {0}")]
     Bug(String),
 }
@@ -206,22 +196,21 @@ impl Shared {
         })
     }
 
-    /// The lists that this process has read.
+    /// Returns the lists that this process has read.
     pub(super) fn lists(&self) -> &ReadLists {
         &self.lists
     }
 
-    /// The present time.
     pub(super) fn now(&self) -> DateTime<Utc> {
         self.clock.now()
     }
 
-    /// Runs `use_it` with the generator.
+    /// Runs `use_it` with the random generator.
     pub(super) fn random<T>(&self, use_it: impl FnOnce(&mut ChaCha20Rng) -> T) -> T {
         use_it(&mut self.rng.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// What is known of a merchant now: every call asks for it, and it seldom changes.
+    /// Returns the known state of a merchant: every call needs it, and it seldom changes.
     pub(super) fn merchant(&self, key: &Key) -> Result<Option<Arc<Observed>>, FactError> {
         let mut merchants = self.merchants.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.facts.observed_again(key, merchants.get(key))?;
@@ -233,7 +222,8 @@ impl Shared {
         Ok(known)
     }
 
-    /// A sealed credential. It is opened once and kept in memory: every call needs one.
+    /// Returns a sealed credential. It is opened once and kept in memory, since every call needs
+    /// one.
     pub(super) fn credential(&self, reference: &str) -> Result<Secret, EngineError> {
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(secret) = opened.get(reference) {
@@ -248,7 +238,7 @@ impl Shared {
         Ok(secret)
     }
 
-    /// Writes records, and the sealed blobs they refer to before them.
+    /// Writes records, and before them the sealed blobs that they refer to.
     pub(super) async fn write(
         &self,
         blobs: Vec<Sealed>,
@@ -258,7 +248,8 @@ impl Shared {
         Ok(())
     }
 
-    /// The same, and returns as soon as they are durable: what is read next may not know of them yet.
+    /// Does the same, but returns once the records are durable: a following read may not include
+    /// them yet.
     pub(super) async fn keep(
         &self,
         blobs: Vec<Sealed>,
@@ -268,69 +259,70 @@ impl Shared {
         Ok(())
     }
 
-    /// Returns once everything that was kept before is seen by whoever reads.
+    /// Returns once every read includes all records that were kept before.
     pub(super) async fn settled(&self) -> Result<(), EngineError> {
         self.write(Vec::new(), Vec::new()).await
     }
 
-    /// The gate that every call passes.
+    /// Returns the limiter that every call passes.
     pub(super) fn gate(&self) -> &Arc<Gate> {
         &self.gate
     }
 
-    /// Merchants whose credentials were refused a moment ago.
+    /// Returns the merchants whose refused credentials are being recorded.
     pub(super) fn refusing(&self) -> &Refusing {
         &self.refusing
     }
 
-    /// What was looked at again while a task of it was under way.
+    /// Returns the resources that were re-planned while a task of theirs was under way.
     pub(super) fn recalled(&self) -> &Recalled {
         &self.recalled
     }
 
-    /// How many tasks only wait, and so leave their room to others.
+    /// Returns the number of tasks that only wait, and so leave their room to others.
     pub(super) fn resting(&self) -> usize {
         self.resting.load(Ordering::Relaxed).saturating_add(self.gate.waiting())
     }
 
-    /// The permits that bound how many intents are on disk without having been sent: each of them
-    /// would be in doubt after a crash.
+    /// Returns the permits that bound the intents on disk without a sent call: each of them would
+    /// be in doubt after a crash.
     pub(super) fn promises(&self) -> &Semaphore {
         &self.promises
     }
 
-    /// Whoever holds it is the one that takes a notification in, or decides that none has come.
+    /// Returns the lock for accepting a webhook, or deciding that none has come.
     pub(super) fn notices(&self) -> &tokio::sync::Mutex<()> {
         &self.notices
     }
 
-    /// Merchants for whom something was posted.
+    /// Returns the merchants with new posts.
     pub(super) fn poked(&self) -> &Poked {
         &self.poked
     }
 
-    /// Effects as they happen.
+    /// Returns the reporter of effects.
     pub(super) fn witness(&self) -> &Witness {
         &self.witness
     }
 
-    /// Rings when an effect is in doubt, or is sent once more, while its task goes on.
+    /// Returns the signal of an effect that is in doubt, or is sent once more, while its task
+    /// continues.
     pub(super) fn doubted(&self) -> &Notify {
         &self.doubted
     }
 
-    /// Tells every task to end at the next good place.
+    /// Requests every task to end at the next safe place.
     pub(super) fn stop(&self) {
         self.stopping.send_replace(true);
         self.gate.close();
     }
 
-    /// Whether tasks are to end at the next good place.
+    /// Returns true if tasks are to end at the next safe place.
     pub(super) fn is_stopping(&self) -> bool {
         *self.stopping.borrow()
     }
 
-    /// Sleeps, unless told to stop; answers whether the sleep came to its end.
+    /// Sleeps unless the engine stops; returns true after a complete sleep.
     pub(super) async fn rest(&self, duration: Duration) -> bool {
         let mut stopping = self.stopping.subscribe();
         self.resting.fetch_add(1, Ordering::Relaxed);

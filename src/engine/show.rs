@@ -1,4 +1,4 @@
-//! A look at the service itself, as it answers now. Nothing is written down of it.
+//! A pass-through read of the service. Nothing of it is recorded.
 
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -15,11 +15,11 @@ use crate::effects::{Answer, Query};
 use crate::kinds::step::MERCHANT;
 use crate::model::showing::Showing;
 
-/// What stands in the place of a secret.
+/// Replaces a secret.
 const HIDDEN: &str = "***";
 
 impl Engine {
-    /// Reads what a person wants to see, and answers it, its secrets hidden.
+    /// Performs a read for a person, and answers it with its secrets hidden.
     pub(super) fn show(&mut self, asked: &Showing, reply: oneshot::Sender<Reply>) {
         let (query, secret, wallet) = match self.look_for(asked) {
             Ok(ready) => ready,
@@ -29,7 +29,7 @@ impl Engine {
         self.tasks.spawn(async move {
             match shown(&shared, query, secret, &wallet).await {
                 Ok(told) => {
-                    // Whoever asked may have gone away: nothing was written.
+                    // The asker may have gone away; nothing was written.
                     drop(reply.send(Reply::Shown(told)));
                     Finished::Heard(None)
                 }
@@ -71,7 +71,7 @@ async fn shown(
     }))
 }
 
-/// An answer whose secret cannot be read.
+/// Replaces the secret values of an answer.
 fn hidden(body: Value, secret: Option<&str>) -> Value {
     match body {
         Value::Object(map) => {

@@ -1,7 +1,7 @@
-//! An approval of the plan that came in a signed commit: journaled as the one of a command is.
+//! An approval of the plan in a signed commit: it is recorded like that of a command.
 //!
-//! Who made such an event has looked at the commit and its signature (`cli/signed.rs`). It is made in this
-//! process alone: no request of another process becomes one.
+//! The creator of such an event has verified the commit and its signature (`cli/signed.rs`). The
+//! event is created in this process alone: no request of another process becomes one.
 
 use tokio::sync::oneshot;
 
@@ -15,21 +15,21 @@ use crate::model::plan_approval::{PlanApproval, Signature};
 /// A signed approval on its way to the engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signing {
-    /// What is approved; its actor is the signer.
+    /// The approved plan; its actor is the signer.
     pub plan: ApprovingPlan,
     /// The evidence.
     pub signature: Signature,
-    /// When it was signed, as the commit says.
+    /// The time of the signature, from the commit.
     pub at: chrono::DateTime<chrono::Utc>,
 }
 
 impl Engine {
-    /// Writes it down in a task of its own, and goes on once it is durable.
+    /// Records an approval in a task of its own; the engine continues once it is durable.
     pub(super) fn approve_signed(&mut self, signing: Signing, reply: oneshot::Sender<Reply>) {
         let approval = match self.signed_approval(signing) {
             Ok(Ok(approval)) => approval,
             Ok(Err(refused)) => {
-                // Whoever asked may have gone away.
+                // The asker may have gone away.
                 return drop(reply.send(Reply::PlanApproved(refused)));
             }
             Err(error) => {
@@ -40,7 +40,7 @@ impl Engine {
         self.write_approval(approval, reply);
     }
 
-    /// The same in a process in which nothing runs.
+    /// Does the same in a process without tasks.
     pub async fn approve_signed_alone(
         &mut self,
         signing: Signing,
@@ -55,7 +55,7 @@ impl Engine {
         }
     }
 
-    /// The approval to be written. What came in a commit is written down once: it is used once.
+    /// Returns the approval to write. An approval of a commit is recorded once, so it is used once.
     fn signed_approval(
         &self,
         signing: Signing,

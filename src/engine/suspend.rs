@@ -1,6 +1,7 @@
-//! A person's word that nothing new is done to a resource, and that it goes on.
+//! Suspension and resumption of a resource by a person.
 //!
-//! What is under way is settled all the same. A suspension ends by itself at its time: the engine wakes then.
+//! An effect under way is settled all the same. A suspension ends by itself at its time: the engine
+//! wakes then.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,14 +21,14 @@ use crate::model::record::Record;
 use crate::model::suspension::{Pause, Paused, Still, Suspension};
 use crate::plan::World;
 
-/// No wait for the end of a suspension is longer: the clock may have been set.
+/// Longest wait for the end of a suspension: the clock may have been set.
 const LOOK_EVERY: Duration = Duration::from_hours(1);
 
-/// What is to be written, if anything is, and what is answered then.
+/// The record to write, if any, and the answer that follows.
 type Word = (Option<Record>, Paused);
 
 impl Engine {
-    /// Has a person's word written down, and goes on once it is durable.
+    /// Records a suspension or resumption; the engine continues once it is durable.
     pub(super) fn pause(&mut self, pause: &Pause, actor: String, reply: oneshot::Sender<Reply>) {
         let (record, paused) = self.word(pause, actor);
         let Some(record) = record else {
@@ -45,7 +46,7 @@ impl Engine {
         });
     }
 
-    /// The same in a process in which nothing runs: for a command that holds the state itself.
+    /// Does the same in a process without tasks: for a command that holds the state itself.
     pub async fn pause_alone(
         &mut self,
         pause: &Pause,
@@ -87,7 +88,7 @@ impl Engine {
         }
     }
 
-    /// What a person said of the suspension of a resource, or of its merchant, where that holds now.
+    /// Returns the suspension of a resource, or of its merchant, that is now in effect.
     pub(super) fn suspension(&self, key: &Key) -> Option<Arc<Suspension>> {
         self.world.suspensions().next()?;
         let said = self.world.desired().manifests.get(key).and_then(|one| merchant_of(one));
@@ -97,13 +98,13 @@ impl Engine {
         words.find(|word| word.holds(self.shared.now()))
     }
 
-    /// Whether nothing new is done to a resource, by a person's word or its document's.
+    /// Returns true if a resource is suspended, by a person or by its document.
     pub(super) fn is_suspended(&self, key: &Key) -> bool {
         let document = self.world.desired().manifests.get(key);
         document.is_some_and(|one| one.annotations.suspend) || self.suspension(key).is_some()
     }
 
-    /// What suspends a resource besides a word about itself.
+    /// Returns the cause that suspends a resource besides its own suspension.
     fn still(&self, key: &Key) -> Option<Still> {
         let manifest = self.world.desired().manifest(key);
         if let Some(manifest) = manifest.as_ref().filter(|one| one.annotations.suspend) {
@@ -116,20 +117,21 @@ impl Engine {
         (holds && merchant != *key).then_some(Still::Merchant(merchant))
     }
 
-    /// What a word about this resource is about: of a merchant, also what has no document any more.
+    /// Returns the resources that a suspension of this one affects: for a merchant, also those
+    /// without a document.
     pub(super) fn spoken_of(&self, key: &Key) -> BTreeSet<Key> {
         let whole = key.kind.as_str() == MERCHANT;
         let absent = self.planner.steps().filter(|step| whole && step.place.is_none());
         absent.map(|step| step.key.clone()).chain([key.clone()]).collect()
     }
 
-    /// How many names are suspended now.
+    /// Counts the names that are suspended now.
     pub(super) fn suspended(&self) -> usize {
         let now = self.shared.now();
         self.world.suspensions().filter(|one| one.holds(now)).count()
     }
 
-    /// When the next suspension ends by itself.
+    /// Returns the time at which the next suspension ends by itself.
     pub(super) fn next_resumption(&self) -> Option<Instant> {
         let now = self.shared.now();
         let ends = self.world.suspensions().filter_map(|one| one.until);
@@ -138,7 +140,7 @@ impl Engine {
         Instant::now().checked_add(wait.min(LOOK_EVERY))
     }
 
-    /// What goes on because its suspension ended by itself.
+    /// Returns the resources whose suspension ended by itself.
     pub(super) fn resumed(&self) -> BTreeSet<Key> {
         let now = self.shared.now();
         let over = self.world.suspensions().filter(|one| !one.holds(now));

@@ -1,8 +1,8 @@
-//! Drift: what the service shows is looked at from time to time, list by list, and whatever is not as it was put
-//! there becomes a difference that the planner sees.
+//! Drift: reads the service's lists from time to time, and turns each difference from the applied
+//! state into one that the planner sees.
 //!
-//! Nothing is written for what is as it should be. When each list was last looked at is kept by this process alone:
-//! after a restart it is only known what was last known.
+//! A read without differences writes nothing. The time of each list's last read is known to this
+//! process alone: after a restart only the last known state remains.
 
 mod compare;
 mod strays;
@@ -34,18 +34,18 @@ use crate::plan::World;
 pub(super) use strays::{found as unknown, ours};
 pub(super) use task::look_at_each;
 
-/// A look that failed is made again after this.
+/// Delay before a failed read is repeated.
 const AGAIN: Duration = Duration::from_mins(1);
-/// Parts of the cadence by which a look may come earlier, so that not all come at once.
+/// Divisor of the interval that gives the largest advance of a read, so that the reads are spread.
 const JITTER_PARTS: u32 = 5;
 
 /// One list of one merchant.
 type List = (Key, &'static str);
 
-/// Which lists are looked at when, and what came of it.
+/// The schedule of list reads, and their results.
 #[derive(Debug, Default)]
 pub(super) struct Sweeps {
-    /// Whether lists are looked at by themselves.
+    /// True if lists are read on schedule.
     on: bool,
     due: BTreeSet<(Instant, List)>,
     known: BTreeSet<List>,
@@ -54,7 +54,7 @@ pub(super) struct Sweeps {
     waiters: Vec<oneshot::Sender<Reply>>,
 }
 
-/// What a look at a list came to.
+/// The result of a list read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Seen {
     /// All of it was read at this time.
@@ -63,18 +63,18 @@ pub(super) enum Seen {
     Never,
 }
 
-/// What a look at one list came to, for the engine.
+/// The result of one list read, for the engine.
 #[derive(Debug)]
 pub struct Swept {
     list: List,
-    /// Nothing, if it could not be read.
+    /// `None` if the list could not be read.
     seen: Option<Seen>,
-    /// The resources of which something new is known.
+    /// The resources with new information.
     pub(super) touched: BTreeSet<Key>,
 }
 
 impl Engine {
-    /// Looks at every list from now on, each in its time.
+    /// Reads every list on schedule from now on.
     pub fn keep_looking(&mut self) {
         self.sweeps.on = true;
         self.hear_events();
@@ -83,13 +83,13 @@ impl Engine {
         }
     }
 
-    /// Every merchant there is.
+    /// Returns every merchant.
     pub(super) fn merchants(&self) -> Vec<Key> {
         let merchants = self.planner.steps().filter(|step| step.key.kind.as_str() == MERCHANT);
         merchants.map(|step| step.key.clone()).collect()
     }
 
-    /// Sees to it that a merchant's lists are looked at.
+    /// Schedules reads of a merchant's lists.
     pub(super) fn schedule_sweeps(&mut self, merchant: &Key) {
         if !self.sweeps.on || merchant.kind.as_str() != MERCHANT {
             return;
@@ -109,12 +109,12 @@ impl Engine {
         }
     }
 
-    /// When the next list is to be looked at.
+    /// Returns the time of the next list read.
     pub(super) fn next_sweep(&self) -> Option<Instant> {
         self.sweeps.due.first().map(|(due, _)| *due)
     }
 
-    /// Looks at every list whose time has come.
+    /// Reads every list that is due.
     pub(super) fn sweep(&mut self) {
         let now = Instant::now();
         while let Some((due, list)) = self.sweeps.due.pop_first() {
@@ -126,7 +126,7 @@ impl Engine {
         }
     }
 
-    /// Looks at everything now, and answers with the plan once that is done.
+    /// Reads every list now, and answers with the plan once that is done.
     pub(super) fn refresh(&mut self, reply: oneshot::Sender<Reply>) {
         self.sweeps.waiters.push(reply);
         self.sweep_all();
@@ -141,7 +141,7 @@ impl Engine {
         }
     }
 
-    /// The same in a process in which nothing else runs.
+    /// Does the same in a process without other tasks.
     pub async fn look_at_everything(&mut self) -> Result<(), EngineError> {
         self.sweep_all();
         while let Some(finished) = self.tasks.join_next().await {
@@ -150,7 +150,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Starts a look at a list, unless one is under way or the merchant is not ready.
+    /// Starts to read a list, unless a read is under way or the merchant is not ready.
     fn look_at(&mut self, list: List) {
         let ready = self.planner.step(&list.0).is_some_and(|step| step.ready);
         let ready = ready && !self.is_leaving(&list.0);
@@ -166,13 +166,13 @@ impl Engine {
         self.tasks.spawn(async move { task::sweep(&shared, list, back, &wallet, &ignored).await });
     }
 
-    /// Whether a list of this merchant is being looked at.
+    /// Returns true if a list of this merchant is being read.
     pub(super) fn is_looked_at(&self, merchant: &Key) -> bool {
         let swept = self.sweeps.under_way.iter().any(|(one, _)| one == merchant);
         swept || self.hears(merchant)
     }
 
-    /// Whether a merchant without a document is about to give its authorization back.
+    /// Returns true if a merchant without a document is about to revoke its authorization.
     pub(super) fn is_leaving(&self, merchant: &Key) -> bool {
         let goes = |step: &Arc<Step>| step.verdict == Verdict::Delete;
         let goes = self.planner.step(merchant).is_some_and(goes) || self.busy.contains(merchant);
@@ -185,14 +185,14 @@ impl Engine {
         }
     }
 
-    /// The documents whose drift is no matter of ours, and which fields of them.
+    /// Returns the documents that ignore drift, with the ignored fields.
     pub(super) fn ignored(&self) -> BTreeMap<Key, Box<[String]>> {
         let manifests = self.world.desired().manifests.values();
         let ignoring = manifests.filter(|one| !one.annotations.ignore_drift.is_empty());
         ignoring.map(|one| (one.key.clone(), one.annotations.ignore_drift.clone())).collect()
     }
 
-    /// Takes in what a look came to.
+    /// Handles the result of a list read.
     pub(super) fn swept(&mut self, swept: Swept) -> Result<(), EngineError> {
         let Swept { list, seen, touched } = swept;
         self.sweeps.under_way.remove(&list);
@@ -217,18 +217,18 @@ impl Engine {
         Ok(())
     }
 
-    /// Answers those who wait for a look at everything, once none is under way.
+    /// Answers the waiting refreshes, once no read is under way.
     fn refreshed(&mut self) {
         if self.sweeps.under_way.is_empty() && !self.sweeps.waiters.is_empty() {
             let plan = self.plan_view();
             for waiter in self.sweeps.waiters.drain(..) {
-                // Whoever asked may have gone away.
+                // The asker may have gone away.
                 drop(waiter.send(Reply::Plan(Box::new(plan.clone()))));
             }
         }
     }
 
-    /// What may be said of an object now, and when it was verified.
+    /// Returns the confidence in an object's known state, and the time of its verification.
     pub(super) fn confidence(
         &self,
         key: &Key,
@@ -245,7 +245,7 @@ impl Engine {
         })
     }
 
-    /// What was looked at so far, by merchant and list.
+    /// Returns the lists read so far, by merchant and list.
     pub(super) fn looks(&self) -> Vec<LookView> {
         let view = |((merchant, list), seen): (&List, &Seen)| LookView {
             merchant: merchant.short(),
@@ -259,12 +259,12 @@ impl Engine {
     }
 }
 
-/// The list of this name.
+/// Returns the list of this name.
 fn back(name: &str) -> Option<&'static ReadBack> {
     READ_BACKS.iter().copied().find(|back| back.list_name == name)
 }
 
-/// A random part of a time.
+/// Returns a random part of a duration.
 fn part(whole: Duration, rng: &mut dyn Rng) -> Duration {
     let millis = u64::try_from(whole.as_millis()).unwrap_or(u64::MAX).max(1);
     Duration::from_millis(rng.next_u64().checked_rem(millis).unwrap_or(0))

@@ -1,4 +1,4 @@
-//! Tasks: how one is started, and what the engine does when it ends.
+//! Tasks: their start, and the consequences of their end.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -28,53 +28,56 @@ use crate::model::record::Record;
 use crate::model::rotation::Address;
 use crate::plan::World;
 
-/// Tasks there may be for each call that may be under way: those that send, those whose intents are
-/// on their way to disk, and those whose answers are.
+/// Tasks for each permitted call: those that send, those whose intents are being written, and those
+/// whose answers are.
 const TASKS_PER_CALL: usize = 4;
 
-/// How a task ended. What it did is in the journal; this only says whether to try again.
+/// The result of a task. Its work is in the journal; the result only decides on another try.
 #[derive(Debug)]
 pub enum Finished {
-    /// Something was written down: look at the resource again.
+    /// Something was recorded: plan the resource again.
     Moved(Key),
-    /// Objects that nobody knows stand in the way of this resource, by what they were written down for.
+    /// Unknown objects block this resource; the set names the resources under which they are
+    /// recorded.
     Barred(Key, BTreeSet<Key>),
-    /// Nothing happened; try again after a wait of at least this.
+    /// The try failed; try again after a wait of at least this duration.
     Again(Key, Unable, Duration),
-    /// A notification was stored, about this resource if it is one of ours.
+    /// A record about this resource, if any, was written outside its own task, such as a partner
+    /// webhook.
     Heard(Option<Key>),
-    /// A list of the service was looked at.
+    /// A list of the service was read.
     Swept(Swept),
-    /// A merchant's events were looked at.
+    /// A merchant's events were read.
     Looked(Looked),
     /// Hooks that failed for good are to be run again.
     Replayed,
-    /// The scripts that are in use from now on are on disk.
+    /// The list of scripts that are used from now on is on disk.
     Enrolled,
-    /// A look for what is settled and old has ended.
+    /// A search for settled old data has ended.
     Retained,
     /// The hooks of a merchant's events have run.
     HooksRan(Key),
-    /// A try of an action that a hook asked for has ended: whether it is settled, and what to look at again.
+    /// A try of a hook's action has ended: true if it is settled, and the resource to plan again.
     Granted(WishId, bool, Option<Key>),
-    /// A plan was approved: look at everything that a limit stands in the way of.
+    /// A plan was approved: plan every resource again that a limit blocks.
     Approved,
-    /// Bookkeeping about these resources was written down.
+    /// Bookkeeping records of these resources were written.
     Booked(BTreeSet<Key>),
-    /// A person said what was not sent since a backup: look at everything again.
+    /// A release was recorded: plan everything again.
     Released,
-    /// The rest first, then this answer to whoever asked: what they ask next is answered with what they said.
+    /// Handles the inner result first, and then sends this answer: the asker's next question sees
+    /// the consequences.
     Answered(Box<Finished>, Reply, oneshot::Sender<Reply>),
-    /// It was told to stop.
+    /// The task was requested to stop.
     Stopped(Key),
-    /// The service does not take the credentials of this merchant: the resource, the merchant.
+    /// The service refuses the credentials: the resource, and its merchant.
     Unauthorised(Key, Key),
-    /// The state on disk failed, or we made a mistake: everything ends.
+    /// The state on disk failed, or the program has a mistake: everything ends.
     Broken(EngineError),
 }
 
 impl Finished {
-    /// The same, and whoever asked is answered once the engine has looked at it.
+    /// Adds an answer that is sent once the engine has handled this result.
     pub(super) fn answering(self, reply: Reply, to: oneshot::Sender<Reply>) -> Self {
         Self::Answered(Box::new(self), reply, to)
     }
@@ -85,21 +88,19 @@ impl Finished {
 pub(super) struct Job {
     /// The number of its intent.
     pub id: IntentId,
-    /// The effect.
     pub effect: Effect,
-    /// Where the merchant's credentials come from.
+    /// The sources of the merchant's credentials.
     pub wallet: Wallet,
-    /// Why it is done.
     pub cause: Cause,
-    /// Its document but for the amounts, which approvals bind to.
+    /// Digest of its document without the amounts; approvals are bound to it.
     pub rest: Digest,
-    /// Whether an earlier try came to nothing: it counts to the limits all the same.
+    /// True if an earlier try failed: it counts against the limits all the same.
     pub again: bool,
 }
 
 impl Engine {
-    /// Goes on with every intent that an earlier process left open. Nothing is known of calls
-    /// that were under way when it ended: they are in doubt.
+    /// Continues with every intent that an earlier process left open. The result of calls that were
+    /// under way when it ended is not known, so they are in doubt.
     pub(super) fn recover(&mut self) {
         let open: Vec<Arc<OpenIntent>> = self.world.open_intents().cloned().collect();
         for open in open {
@@ -117,7 +118,7 @@ impl Engine {
         }
     }
 
-    /// Starts as many tasks as there is room for.
+    /// Starts tasks up to the permitted number.
     pub(super) fn start_tasks(&mut self) -> Result<(), EngineError> {
         let room = self.shared.settings.concurrency.saturating_mul(TASKS_PER_CALL).max(1);
         self.unpark_idle();
@@ -129,7 +130,8 @@ impl Engine {
             let work = self.planner.whole(&self.world, &key).and_then(|step| step.work);
             match work {
                 Some(work) => self.start(&key, &work)?,
-                // What could be done when its step was made cannot any more: a date has come.
+                // The work was possible when its step was planned, but no longer is: a date has
+                // passed.
                 None => drop(self.planner.touch(&self.world, [key])),
             }
         }
@@ -157,7 +159,7 @@ impl Engine {
         Ok(())
     }
 
-    /// When the dates have to be looked at again, if a step waits for one.
+    /// Returns the time at which dated steps are planned again, if any step waits for a date.
     pub(super) fn next_dates(&self) -> Option<Instant> {
         let waits = !self.planner.dated().is_empty();
         let quarter = waits.then(|| Instant::now().checked_add(to_next_quarter(self.shared.now())));
@@ -166,7 +168,7 @@ impl Engine {
         [quarter.flatten(), self.next_resumption(), turn].into_iter().flatten().min()
     }
 
-    /// Looks again at the steps that wait for another day.
+    /// Plans the steps again that wait for another day.
     pub(super) fn redate(&mut self) {
         let mut keys: BTreeSet<Key> =
             self.planner.dated().union(&self.resumed()).cloned().collect();
@@ -176,13 +178,13 @@ impl Engine {
         self.look_at_whole();
     }
 
-    /// Starts an effect. The number of its intent is given here, where there is one owner.
+    /// Starts an effect. The engine, as the single owner, assigns the number of its intent.
     fn start_effect(&mut self, key: &Key, effect: Effect) {
         let (shared, job) = (self.shared.clone(), self.job(key, effect));
         self.tasks.spawn(async move { perform::perform(&shared, job).await });
     }
 
-    /// An effect with its number and its cause.
+    /// Builds the job of an effect, with its number and its cause.
     pub(super) fn job(&mut self, key: &Key, effect: Effect) -> Job {
         self.shared.recalled().begin(key);
         self.world.works(key, &effect.merchant);
@@ -212,7 +214,7 @@ impl Engine {
         self.tasks.spawn(async move { read::read(&shared, reading, &wallet, Write::Always).await });
     }
 
-    /// Writes down that nothing has to be sent.
+    /// Records a resource for which nothing has to be sent.
     fn start_note(&mut self, key: &Key, applied: Applied) {
         let known = self.world.observed(key);
         let merchant = known.map_or_else(|| key.clone(), |known| known.merchant.clone());
@@ -236,10 +238,11 @@ impl Engine {
         });
     }
 
-    /// Stores a notification, and answers once it is durable.
+    /// Stores a partner webhook, and answers once it is durable.
     pub(super) fn hear(&mut self, notice: Notice, stored: oneshot::Sender<()>) {
         let shared = self.shared.clone();
-        // It came before the state was open, when the door could not tell: whoever sends it comes again.
+        // Its address could not be checked while the state was closed: the service sends a rejected
+        // webhook again.
         let good = shared.facts.rotation(&Address::Partner);
         if good.is_ok_and(|good| !good.opens(notice.generation)) {
             return;
@@ -247,7 +250,7 @@ impl Engine {
         self.tasks.spawn(async move {
             match notice::receive(&shared, &notice).await {
                 Ok(key) => {
-                    // Whoever sent it may have gone away: it will send it again.
+                    // The sender may have gone away; it sends the webhook again.
                     stored.send(()).unwrap_or_default();
                     Finished::Heard(key)
                 }
@@ -256,7 +259,7 @@ impl Engine {
         });
     }
 
-    /// Looks again at what a notification was about; a task of it goes on.
+    /// Plans a resource again after a record about it; a task of the resource continues.
     pub(super) fn heard(&mut self, key: Option<Key>) -> Result<(), EngineError> {
         if let Some(key) = key {
             self.world.refresh(&self.shared.facts, &key)?;
@@ -265,7 +268,7 @@ impl Engine {
         self.run_hooks()
     }
 
-    /// Where a merchant's credentials come from.
+    /// Returns the sources of a merchant's credentials.
     pub(super) fn wallet(&self, merchant: &Key) -> Wallet {
         let manifest = self.world.desired().manifest(merchant);
         let spec = manifest.as_ref().and_then(|one| one.spec.get("credentials").cloned());
@@ -274,7 +277,7 @@ impl Engine {
         Wallet { merchant, spec, is_read: false, account: None, urgency, generation }
     }
 
-    /// Looks again after a task ended.
+    /// Handles the end of a task.
     pub(super) fn finish(&mut self, finished: Finished) -> Result<(), EngineError> {
         self.after_calls(&finished);
         if self.only_again(&finished) {
@@ -314,7 +317,7 @@ impl Engine {
             Finished::Released => return self.look_at_all(),
             Finished::Answered(finished, reply, to) => {
                 self.finish(*finished)?;
-                // Whoever asked may have gone away: what was written is written.
+                // The asker may have gone away; the records remain.
                 drop(to.send(reply));
                 return Ok(());
             }
@@ -343,14 +346,16 @@ impl Engine {
         Ok(())
     }
 
-    /// A task has ended that changed nothing: a merchant that is leaving does not wait for it any more.
+    /// Notes the end of a task that changed nothing: a merchant that is being removed no longer
+    /// waits for it.
     pub(super) fn let_merchant_go(&mut self, key: &Key) {
         let used = self.world.rests(key);
         let left = self.leaving(key, used);
         self.look_again(left.into_iter().collect());
     }
 
-    /// The merchant without a document that a task or an open intent of a resource belongs to: it waits for that.
+    /// Returns the merchant without a document whose removal waits for a task or an open intent of
+    /// this resource.
     fn leaving(&self, key: &Key, used: Option<Key>) -> Option<Key> {
         let open = || self.world.open(key).map(|open| open.intent.merchant.clone());
         let merchant = used.or_else(open)?;
@@ -358,7 +363,7 @@ impl Engine {
         (!stays).then_some(merchant)
     }
 
-    /// Tries a resource again later, or leaves it alone after too many failures.
+    /// Schedules another try of a resource, or gives it up after too many failures.
     pub(super) fn put_off(&mut self, key: Key, unable: Unable, least: Duration) {
         self.uncount(&key);
         let shared = self.shared.clone();
@@ -379,7 +384,7 @@ impl Engine {
     }
 }
 
-/// A planted fault: the name of the obligation holds the number of the attempt.
+/// An injected fault: the effect's own name at the service contains the number of the attempt.
 fn renamed(mut effect: Effect, partner: &str, id: IntentId) -> Effect {
     let number = u32::try_from(id.get()).unwrap_or(u32::MAX).saturating_add(1000);
     let name = SourceId::new(partner, &effect.key, number);

@@ -1,9 +1,9 @@
-//! What a one-time token tells of an effect in doubt that uses it (design.md part 3).
+//! Evidence from a one-time token about an effect in doubt that uses it (design.md part 3).
 //!
-//! A token is used once at most, and ends five minutes after it was made. As long as it can be read nothing has
-//! used it, whatever an object shows that others may have changed meanwhile. If it cannot be read before its time
-//! is over, it was used: then the effect itself is looked for, since it may have been declined. If it cannot be
-//! read later, that proves nothing.
+//! A token is used at most once, and expires five minutes after it was made. While it can be read,
+//! nothing has used it, whatever the state of an object that others may have changed meanwhile. If
+//! it cannot be read before its expiry, it was used: the effect itself is then looked up, since it
+//! may have been declined. If it cannot be read later, that proves nothing.
 
 use chrono::TimeDelta;
 use serde_json::Value;
@@ -19,18 +19,18 @@ use crate::effects::{Answer, Finding, Query, TOKEN_SPARED_MINUTES};
 use crate::model::action::is_action;
 use crate::model::intent::{Intent, StoredBody};
 
-/// How a token stands.
+/// The state of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
-    /// It is there: nothing used it.
+    /// It exists: nothing used it.
     Unused,
-    /// It is gone before its time: it was used.
+    /// It is gone before its expiry: it was used.
     Used,
-    /// It is gone, and may just have come to its end.
+    /// It is gone, and may have expired.
     Gone,
 }
 
-/// What the evidence says, now that the effect's token was looked at, too.
+/// Combines the evidence with that of the effect's token.
 pub(super) async fn weighed(
     shared: &Shared,
     intent: &Intent,
@@ -51,25 +51,26 @@ pub(super) async fn weighed(
         return Ok(finding);
     };
     tracing::debug!(intent = %intent.id, ?standing, "its token was looked at");
-    // What a token saves carries the mark; what it changes shows none.
+    // An object that a token saves carries the mark; one that a token changes shows none.
     let changes = is_fresh(intent) && intent.target.is_some();
     Ok(means(standing, changes, (finding, answers)))
 }
 
-/// The token that an effect uses, or what may be one.
+/// Returns the token that an effect uses, or a value that may be one.
 fn token(shared: &Shared, intent: &Intent) -> Option<String> {
     let sent: Value = serde_json::from_slice(&body::call(shared, intent).ok()?.body?).ok()?;
     let word = ["token_id", "one_time_token", "method"].iter().find_map(|name| sent.get(name))?;
     word.as_str().map(str::to_owned)
 }
 
-/// Whether it was made for just this effect: then it lived for some minutes more when the effect was sent. What a
-/// person brings may be of any age.
+/// Returns true if the token was made for exactly this effect: it was then valid for some minutes
+/// more when the effect was sent. A token that a person submits may have any age.
 fn is_fresh(intent: &Intent) -> bool {
     matches!(intent.request.body, StoredBody::Sealed { .. }) && !is_action(&intent.key)
 }
 
-/// How a token stands, given the answer of its own path; `early` is surely before its end.
+/// Returns the state of a token from the answer of its own path; `early` is certainly before its
+/// expiry.
 fn standing(answer: &Answer, early: bool) -> Option<Standing> {
     match answer {
         Answer::Body(_) => Some(Standing::Unused),
@@ -80,7 +81,8 @@ fn standing(answer: &Answer, early: bool) -> Option<Standing> {
     }
 }
 
-/// What follows. A mark that is found is proof, whatever the token says; a change by a fresh token shows no mark.
+/// Applies the token's state to the finding. A found mark is proof, whatever the token's state; a
+/// change by a fresh token shows no mark.
 fn means(standing: Standing, fresh: bool, (finding, answers): (Finding, &[Answer])) -> Finding {
     match (standing, finding) {
         (Standing::Unused, Finding::Happened(_)) if fresh => Finding::Absent,

@@ -1,4 +1,4 @@
-//! Where in the journal something stands: what `why` begins with.
+//! Positions of records in the journal: the first step of `why`.
 
 mod words;
 
@@ -10,24 +10,24 @@ use crate::base::id::{IntentId, Key};
 use crate::store::facts::{FactError, Facts};
 use crate::store::journal::Head;
 
-/// What somebody wants to know the reason of.
+/// The subject of a question for a reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Wanted {
-    /// A resource.
     Resource(Key),
     /// An intent, settled or not.
     Intent(IntentId),
-    /// Any other word that a command prints: an id of the service, a mark, an event, an approval, a plan.
+    /// Any other word that a command prints: an id of the service, a mark, an event, an approval, a
+    /// plan.
     Remote(String),
 }
 
-/// Where it stands.
+/// The positions of a subject.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sought {
-    /// The resources that it is, or belongs to; none if the journal does not know it.
+    /// The resources of the subject; empty if the journal does not know it.
     pub resources: Vec<Trail>,
-    /// What the word stands for, in sentences, where it is no resource itself.
+    /// The meaning of the word, in sentences, if it is no resource itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub about: Vec<String>,
     /// The last record.
@@ -37,20 +37,19 @@ pub struct Sought {
 /// The records about one resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trail {
-    /// The resource.
     pub key: Key,
     /// The sequences of all records about it, rising.
     pub sequences: Vec<u64>,
 }
 
 impl Engine {
-    /// Where something stands.
+    /// Returns the positions of a subject.
     pub(super) fn trail(&self, wanted: &Wanted) -> Result<Sought, FactError> {
         seek(&self.shared.facts, wanted, self.shared.writer.head())
     }
 }
 
-/// Where something stands, by the fold.
+/// Returns the positions of a subject, from the fold.
 pub fn seek(facts: &Facts, wanted: &Wanted, head: Head) -> Result<Sought, FactError> {
     let known = match wanted {
         Wanted::Resource(key) => Known { keys: vec![key.clone()], about: Vec::new() },
@@ -71,7 +70,7 @@ pub fn seek(facts: &Facts, wanted: &Wanted, head: Head) -> Result<Sought, FactEr
     Ok(Sought { resources, about: known.about, head })
 }
 
-/// The records about a resource, under its present name and every name that it had before.
+/// Returns the records about a resource, under its present and its former names.
 fn trail(facts: &Facts, key: &Key) -> Result<Trail, FactError> {
     let names = facts.names(key)?;
     let mut sequences = Vec::new();

@@ -1,31 +1,32 @@
-//! Why something could not be done now, and how often it is tried.
+//! Reasons why a resource cannot be handled now, and the number of tries.
 
 use std::time::Duration;
 
-/// What a person has to mend is tried again after this.
+/// Wait before the next try of a problem that a person has to solve.
 const PERSON_WAIT: Duration = Duration::from_mins(5);
-/// So many more tries, each after a longer wait, has what the service is still at work at: some minutes in all.
+/// Further tries while the service is still processing, each after a longer wait: some minutes in
+/// all.
 const PATIENCE: u32 = 4;
 
-/// Why a resource could not be tried, or not to its end.
+/// The reason why a resource could not be tried, or not to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unable {
     /// A secret or setting is missing: the environment (exit code 4).
     Secret(String),
     /// The service cannot be reached or answers nothing usable (exit code 4).
     Unreachable(String),
-    /// The service refuses our credentials, or has not what is needed (exit code 3).
+    /// The service refuses our credentials, or lacks a required object (exit code 3).
     Blocked(String),
-    /// The credentials are those of another account than the one it is bound to (exit code 4).
+    /// The credentials belong to another account than the connected one (exit code 4).
     Mismatch(String),
-    /// The service is still at work: an outside event (exit code 0).
+    /// The service is still processing: an outside event (exit code 0).
     Waiting(String),
     /// The service refuses the partner application's own credentials (exit code 4).
     Denied(String),
 }
 
 impl Unable {
-    /// The sentence for people.
+    /// Returns the sentence for people.
     pub fn message(&self) -> &str {
         match self {
             Self::Secret(why)
@@ -37,7 +38,7 @@ impl Unable {
         }
     }
 
-    /// Whether only a person can change that.
+    /// Returns true if only a person can change the situation.
     pub fn needs_attention(&self) -> bool {
         match self {
             Self::Secret(_) | Self::Mismatch(_) | Self::Denied(_) | Self::Blocked(_) => true,
@@ -45,8 +46,8 @@ impl Unable {
         }
     }
 
-    /// How long the next try waits at least, unless the document changes. A secret that is not there, and credentials of
-    /// something else, are a person's to mend: to try every few seconds mends nothing.
+    /// Returns the shortest wait of the next try, unless the document changes. Only a person can
+    /// supply a missing secret or correct wrong credentials, so frequent tries are useless.
     pub(super) fn wait_min(&self) -> Duration {
         match self {
             Self::Secret(_) | Self::Mismatch(_) | Self::Denied(_) => PERSON_WAIT,
@@ -54,8 +55,8 @@ impl Unable {
         }
     }
 
-    /// How often it is tried before it is left alone, where others are tried so often. A secret that is
-    /// not there, and credentials of something else, do not mend themselves while a command runs.
+    /// Returns the number of tries before the resource is given up; `most` is the usual number. A
+    /// missing secret or wrong credentials do not change while a command runs.
     pub(super) fn tries(&self, most: u32) -> u32 {
         match self {
             Self::Secret(_) | Self::Mismatch(_) | Self::Denied(_) => 1,
@@ -69,7 +70,8 @@ impl Unable {
 mod tests {
     use super::*;
 
-    /// Closes M12: what only a person can change needs attention, and is not tried again in seconds.
+    /// Closes M12: a problem that only a person can solve needs attention, and is not retried in
+    /// seconds.
     #[test]
     fn what_a_person_has_to_mend_is_not_tried_again_in_seconds() {
         let why = || "the variable CODE_ACME is not set".to_owned();

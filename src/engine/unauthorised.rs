@@ -1,8 +1,10 @@
-//! A refusal that is no fault of what was asked: of credentials, or of an object that moved under us.
+//! Refusals that are not the request's fault: refused credentials, or an object that changed
+//! concurrently.
 //!
-//! The partner's own token is renewed once by the client; if it is refused still, that is the operator's matter. A
-//! merchant whose credentials are refused is put on hold for a new authorization, and with it everything that needs
-//! it: no call of theirs goes out. What is refused so is closed as not sent, so that it is tried again afterwards.
+//! The client renews the partner's own token once; a further refusal is the operator's matter. A
+//! merchant whose credentials are refused waits for a new authorization, and so does everything
+//! that needs them: no call of theirs is sent. An effect refused in this way is closed as not sent,
+//! so that it is tried again afterwards.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -29,7 +31,8 @@ use crate::model::record::Record;
 use crate::model::service_problem::ServiceProblem;
 use crate::model::unauthorised::{Refused, Unauthorised};
 
-/// Merchants whose credentials were refused, as long as that is on its way to disk: nothing more is promised for them.
+/// Merchants with refused credentials while the record of that is being written: no further intent
+/// of theirs is written.
 #[derive(Debug, Default)]
 pub(super) struct Refusing(Mutex<BTreeSet<Key>>);
 
@@ -51,7 +54,8 @@ impl Refusing {
     }
 }
 
-/// What a refusal leads to that its document cannot mend; `None` for every other one.
+/// Returns the end of a task whose refusal no change of its document can remedy; `None` for every
+/// other refusal.
 pub(super) async fn not_its_fault(
     shared: &Shared,
     intent: &Intent,
@@ -90,15 +94,15 @@ pub(super) async fn not_its_fault(
     })
 }
 
-/// The partner's own credentials are refused, though the token was renewed.
+/// Builds the failure of refused partner credentials, after the token was renewed.
 fn denied() -> Unable {
     let why = "the service refuses the partner application's own credentials: look at \
                partner.client_id and partner.client_secret in reckon.yaml";
     Unable::Denied(why.to_owned())
 }
 
-/// A call of a merchant was answered with 401: its credentials are refused from now on. Answers whether they are
-/// the merchant's, and not the partner's own.
+/// Handles a merchant's call that was answered with 401: its credentials count as refused from now
+/// on. Returns true if the credentials are the merchant's, and not the partner's own.
 pub(super) async fn heard(
     shared: &Shared,
     wallet: &Wallet,
@@ -122,7 +126,7 @@ pub(super) async fn heard(
     Ok(true)
 }
 
-/// What has to be written down, unless it is known.
+/// Returns the record of refused credentials, unless they are known to be refused.
 fn news(
     shared: &Shared,
     merchant: &Key,
@@ -136,12 +140,13 @@ fn news(
     Ok(Some(Record::Unauthorised(Box::new(Refused { merchant: merchant.clone(), what }))))
 }
 
-/// Whether a merchant waits for a new authorization.
+/// Returns true if a merchant waits for a new authorization.
 pub(super) fn awaits(shared: &Shared, merchant: &Key) -> Result<bool, EngineError> {
     Ok(shared.merchant(merchant)?.is_some_and(|known| known.unauthorised.is_some()))
 }
 
-/// The end of a task that was about to promise something, where the credentials were refused meanwhile.
+/// Returns the end of a task that was about to write its intent, if the credentials were refused
+/// meanwhile.
 pub(super) fn before(shared: &Shared, effect: &Effect) -> Result<Option<Finished>, EngineError> {
     let theirs = Class::Unauthorised.after(effect.request.auth) == After::AwaitAuthorization;
     let merchant = &effect.merchant;
@@ -149,14 +154,14 @@ pub(super) fn before(shared: &Shared, effect: &Effect) -> Result<Option<Finished
     Ok(awaits.then(|| Finished::Unauthorised(effect.key.clone(), effect.merchant.clone())))
 }
 
-/// The end of a task that can look for evidence, or send again, only with credentials that the service takes. Its
-/// intent stays in doubt.
+/// Returns the end of a task that can look for evidence, or send again, only with accepted
+/// credentials. Its intent stays in doubt.
 pub(super) fn stopped(shared: &Shared, intent: &Intent) -> Result<Option<Finished>, EngineError> {
     let awaits = awaits(shared, &intent.merchant)?;
     Ok(awaits.then(|| Finished::Unauthorised(intent.key.clone(), intent.merchant.clone())))
 }
 
-/// The same, once a send of something in doubt was answered with 401.
+/// Returns the same, once a repeated call of an effect in doubt was answered with 401.
 pub(super) async fn sent_in_doubt(
     shared: &Shared,
     intent: &Intent,
@@ -171,7 +176,7 @@ pub(super) async fn sent_in_doubt(
 }
 
 impl Engine {
-    /// A task ended because the service does not take its merchant's credentials.
+    /// Handles the end of a task whose merchant's credentials the service refuses.
     pub(super) fn unauthorised(&mut self, key: &Key, merchant: &Key) -> Result<(), EngineError> {
         self.busy.remove(key);
         self.world.rests(key);
@@ -179,7 +184,8 @@ impl Engine {
         self.world.refresh(&self.shared.facts, key)?;
         self.let_others_go(key);
         if self.shared.refusing().holds(merchant) && !awaits(&self.shared, merchant)? {
-            // The task that was refused has not ended: when it does, everything of the merchant is looked at again.
+            // The task that was refused is still running: at its end everything of the merchant is
+            // planned again.
             return Ok(());
         }
         self.shared.refusing().forget(merchant);
@@ -191,7 +197,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Goes on with what is in doubt for a merchant whose credentials are taken again.
+    /// Continues with the effects in doubt of a merchant whose credentials are accepted again.
     pub(super) fn resume(&mut self, merchant: &Key) {
         let ready = self.planner.step(merchant).is_some_and(|step| step.ready);
         let waits = |open: &&Arc<OpenIntent>| {

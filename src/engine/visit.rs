@@ -1,5 +1,5 @@
-//! Someone asks for an address that opens a page: an applicant who clicks, a person who wants the portal link of
-//! an invoice. It is made for them, and handed back; it is a secret.
+//! Requests for an address that opens a page: an applicant's link, or the portal link of an
+//! invoice. The page is made for that one person and handed back; the address is a secret.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,10 +16,11 @@ use crate::base::secret::Secret;
 use crate::effects::PAGE;
 use crate::model::effect::Effect;
 
-/// The address; `None`: there is nothing to be opened now.
+/// The address; `None`: there is no page to open now.
 pub type Page = Option<Secret>;
 
-/// A link on its way to the person who asked for it: over the control socket, and nowhere else.
+/// A link on its way to the person who asked for it: it crosses the control socket, and nothing
+/// else.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub struct Link(pub Secret);
@@ -37,7 +38,7 @@ impl Serialize for Link {
 }
 
 impl Engine {
-    /// Makes what a visitor may ask for, and answers with the page.
+    /// Performs the effect that the resource offers to a visitor, and answers with the page.
     pub(super) fn visit(&mut self, key: &Key, reply: oneshot::Sender<Page>) {
         let Some(effect) = self.offered(key) else {
             return reply.send(None).unwrap_or_default();
@@ -48,7 +49,8 @@ impl Engine {
         self.tasks.spawn(async move { visited(&shared, job, reply).await });
     }
 
-    /// What the resource's step offers to a visitor, unless something is under way for it.
+    /// Returns the effect that the resource's step offers to a visitor, unless the resource is
+    /// busy.
     fn offered(&self, key: &Key) -> Option<Effect> {
         let free = !self.busy.contains(key) && !self.stopping;
         let step = free.then(|| self.planner.whole(&self.world, key)).flatten()?;
@@ -61,7 +63,7 @@ async fn visited(shared: &Shared, job: Job, reply: oneshot::Sender<Page>) -> Fin
     let (key, before) = (job.effect.key.clone(), page(shared, &job.effect.key));
     let mut finished = perform::perform(shared, job).await;
     if matches!(finished, Finished::Again(..)) {
-        // Nothing is tried again by itself: the visitor clicks again.
+        // The engine does not retry: the visitor opens the link again.
         finished = Finished::Moved(key.clone());
     }
     let made = match (before, page(shared, &key)) {
@@ -71,7 +73,7 @@ async fn visited(shared: &Shared, job: Job, reply: oneshot::Sender<Page>) -> Fin
     let opened = made.and_then(|made| made.map(|name| shared.credential(&name)).transpose());
     match opened {
         Ok(opened) => {
-            // A visitor who went away clicks again.
+            // A visitor who has gone away opens the link again.
             reply.send(opened).unwrap_or_default();
             finished
         }
@@ -79,7 +81,7 @@ async fn visited(shared: &Shared, job: Job, reply: oneshot::Sender<Page>) -> Fin
     }
 }
 
-/// The vault's name of the page made last.
+/// Returns the vault's name of the page made last.
 fn page(shared: &Shared, key: &Key) -> Result<Option<String>, EngineError> {
     let known = shared.facts.observed(key)?;
     let name = known.and_then(|known| {

@@ -1,4 +1,4 @@
-//! What the engine knows: the files' wishes and the fold's facts, side by side.
+//! The engine's known state: the documents' desired state and the fold's facts, side by side.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,11 +21,11 @@ use crate::model::suspension::Suspension;
 use crate::plan::World;
 use crate::store::facts::{FactError, Facts};
 
-/// How many facts are kept as they are looked at: merchants are, for each of their resources.
+/// Number of unpacked facts kept in memory: merchants are needed for each of their resources.
 const RECENT_MAX: usize = 64;
 
-/// Wishes and facts. Every fact is read from the fold; a failed read stops the engine, since
-/// taking an unknown for an absent would make things twice.
+/// Desired state and facts. Every fact is read from the fold; a failed read stops the engine, since
+/// mistaking an unknown object for an absent one would create it twice.
 pub struct Standing {
     files: Files,
     facts: Facts,
@@ -49,7 +49,7 @@ impl std::fmt::Debug for Standing {
 }
 
 impl Standing {
-    /// Everything that the fold knows.
+    /// Loads the complete known state from the fold.
     pub fn load(
         facts: &Facts,
         specs: Box<dyn Specs>,
@@ -80,12 +80,13 @@ impl Standing {
         })
     }
 
-    /// The same, with limits; `cautious_start`: live applications of a state that began empty wait for a person.
+    /// Adds limits; with `cautious_start`, live applications of a state that began empty wait for a
+    /// person.
     pub(super) fn guarded(self, guard: Arc<Guard>, cautious_start: bool) -> Self {
         Self { guard: Some(guard), cautious_start, ..self }
     }
 
-    /// Reads one resource again, after something was written about it.
+    /// Reads one resource again, after a record about it was written.
     pub(super) fn refresh(&mut self, facts: &Facts, key: &Key) -> Result<(), FactError> {
         self.recent().remove(key);
         match facts.observed(key)? {
@@ -103,18 +104,18 @@ impl Standing {
         Ok(())
     }
 
-    /// A task of a resource begins that uses a merchant's credentials: what it promises is not known before it ends.
+    /// Notes a task that uses a merchant's credentials: its intents are not known before it ends.
     pub(super) fn works(&mut self, key: &Key, merchant: &Key) {
         self.at_work.insert(key.clone(), merchant.clone());
     }
 
-    /// It has ended; answers whose credentials it used.
+    /// Notes the end of the task; returns the merchant whose credentials it used.
     pub(super) fn rests(&mut self, key: &Key) -> Option<Key> {
         self.at_work.remove(key)
     }
 
-    /// Lets an effect be tried once more that was refused. A new refusal is one of another intent, so it ends this.
-    /// Answers whether there is such a refusal.
+    /// Permits one more try of a refused effect. A new refusal belongs to another intent, so it
+    /// ends the permission. Returns true if there is such a refusal.
     pub(super) fn try_again(&mut self, key: &Key) -> bool {
         let refused =
             self.observed(key).and_then(|known| known.refusal.as_ref().map(|one| one.intent));
@@ -127,22 +128,22 @@ impl Standing {
         self.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The files as they were read last.
+    /// Returns the files as last read.
     pub(super) fn files(&self) -> &Files {
         &self.files
     }
 
-    /// The same, to be looked at again.
+    /// Returns the files for another read.
     pub(super) fn files_mut(&mut self) -> &mut Files {
         &mut self.files
     }
 
-    /// What people said last of suspensions, over or not.
+    /// Returns the last suspension of every name, in effect or over.
     pub(super) fn suspensions(&self) -> impl Iterator<Item = &Arc<Suspension>> {
         self.suspended.values()
     }
 
-    /// Every intent that is not closed, by resource.
+    /// Returns every intent that is not closed, by resource.
     pub fn open_intents(&self) -> impl ExactSizeIterator<Item = &Arc<OpenIntent>> {
         self.open.values()
     }
@@ -183,7 +184,7 @@ impl World for Standing {
         self.suspended.get(key).cloned()
     }
 
-    /// A read that fails holds: what is not known is not made.
+    /// A failed read blocks the resource: what is not known is not made.
     fn unsure(&self, key: &Key) -> Option<String> {
         epoch::unsure(&self.facts, key).unwrap_or_else(|error| Some(error.to_string()))
     }
@@ -192,7 +193,7 @@ impl World for Standing {
         self.tried_again.get(key) == Some(&refused)
     }
 
-    /// A read that fails waits, too.
+    /// A failed read waits, too.
     fn unapproved(&self, key: &Key) -> bool {
         self.cautious_start && epoch::unapproved(&self.facts, key).unwrap_or(true)
     }
@@ -215,8 +216,8 @@ fn pack(key: &Key, known: &Observed) -> Result<Packed<Observed>, FactError> {
         .map_err(|error| FactError::Unreadable { key: key.to_string(), detail: error.to_string() })
 }
 
-/// What cannot be looked at exists and is on hold: nothing is done to it. It was read from the fold and
-/// packed here, so this is a mistake of ours.
+/// Replaces an unreadable state by one that exists and is on hold, so that nothing is done to it.
+/// The state was read from the fold and packed here, so this is a mistake of ours.
 fn unreadable(key: &Key, error: &serde_json::Error) -> Observed {
     let at = DateTime::<Utc>::MIN_UTC;
     let reason = format!("what is known of it cannot be read again: {error}");

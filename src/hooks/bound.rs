@@ -1,4 +1,4 @@
-//! The bounds of a run: how much of everything one script may take. They cost nothing that can be measured.
+//! Limits of a run: the resources that one script may use. Their cost is not measurable.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -7,15 +7,15 @@ use rhai::{Dynamic, Engine};
 
 /// Operations of one run.
 pub(super) const OPERATIONS_MAX: u64 = 500_000;
-/// Calls within calls.
+/// Nested calls.
 const CALLS_MAX: usize = 24;
-/// Expressions within expressions, outside functions and in them.
+/// Nested expressions, outside and inside functions.
 const DEPTH_MAX: usize = 48;
 /// Bytes of one text.
 pub(super) const TEXT_MAX: usize = 32 << 10;
-/// Elements of one list, its lists counted in.
+/// Elements of one list, with the elements of nested lists.
 const LIST_MAX: usize = 4096;
-/// Entries of one map, its maps counted in.
+/// Entries of one map, with the entries of nested maps.
 const MAP_MAX: usize = 4096;
 /// Variables of one function.
 const VARIABLES_MAX: usize = 64;
@@ -23,29 +23,29 @@ const VARIABLES_MAX: usize = 64;
 const FUNCTIONS_MAX: usize = 128;
 /// Modules that one run imports.
 const MODULES_MAX: usize = 16;
-/// How deep a value may nest that leaves a script.
+/// Nesting levels of a value that leaves a script.
 pub(super) const NESTED_MAX: usize = 24;
-/// Actions that one run may ask for.
+/// Actions that one run may request.
 pub(super) const WISHES_MAX: usize = 64;
 /// Reads of one run.
 pub(super) const LOOKS_MAX: usize = 64;
-/// Keys that one run may keep.
+/// Keys that one run may store.
 pub(super) const KEPT_MAX: usize = 64;
-/// Bytes of one value that is kept, and of the fields of one action, as JSON.
+/// Bytes of one stored value, and of the fields of one action, as JSON.
 pub(super) const VALUE_MAX: usize = 16 << 10;
 /// Lines of the log.
 pub(super) const LINES_MAX: usize = 100;
-/// Characters of one line of the log.
+/// Characters of one log line.
 pub(super) const LINE_MAX: usize = 1000;
-/// What a run is ended with when its time is over.
+/// Value with which the language ends a run at its deadline.
 const OUT_OF_TIME: &str = "out of time";
 
 thread_local! {
-    /// When the run of this thread has to end.
+    /// Deadline of this thread's run.
     static END: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// Sets every bound.
+/// Sets every limit of the language.
 pub(super) fn bind(engine: &mut Engine) {
     engine
         .set_max_operations(OPERATIONS_MAX)
@@ -75,11 +75,11 @@ fn is_over() -> bool {
     END.get().is_some_and(|end| now() >= end)
 }
 
-/// The time of one run; it ends with this value.
+/// Guard of the run's deadline; dropping it clears the deadline.
 pub(super) struct Timed;
 
 impl Timed {
-    /// From now on; without a time, for ever.
+    /// Starts the time of a run; `None` sets no deadline.
     pub(super) fn start(time: Option<Duration>) -> Self {
         END.set(time.and_then(|time| now().checked_add(time)));
         Self
@@ -92,7 +92,7 @@ impl Drop for Timed {
     }
 }
 
-/// Does what the run waits for and is not to blame for: its time goes on behind it.
+/// Does work that does not count as time of the run, and extends the deadline by its duration.
 pub(super) fn beside<T>(work: impl FnOnce() -> T) -> T {
     let Some(end) = END.get() else { return work() };
     let start = now();

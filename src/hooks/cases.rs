@@ -1,5 +1,5 @@
-//! Cases beside a script: an event and a state of the world, and what the script should ask for. `NAME.test.yaml` holds
-//! those of `NAME.rhai`.
+//! Test cases of a script: an event, a state of the world, and the expected result.
+//! `NAME.test.yaml` holds the cases of `NAME.rhai`.
 
 mod diff;
 mod state;
@@ -17,62 +17,64 @@ use crate::model::issue::{Problem, Severity};
 
 pub use state::State;
 
-/// How the names of files with cases end.
+/// End of the names of case files.
 pub const ENDING: &str = ".test.yaml";
 
-/// A file of cases.
+/// Content of a case file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     cases: Vec<Case>,
 }
 
-/// One case.
+/// One test case.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
-    /// What is true of the script, in a sentence.
+    /// Sentence about the script that the case proves.
     pub name: String,
-    /// The event; what it leaves out is `()`.
+    /// The event; a missing field is `()`.
     pub event: Value,
-    /// What the script can read.
+    /// State that the script can read.
     #[serde(default)]
     pub state: State,
-    /// What should come of it.
+    /// Expected result.
     pub expect: Expect,
 }
 
-/// What should come of a run.
+/// Expected result of a run.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
-    /// The actions, in order, as [`shown`] shows them.
+    /// Actions in order, in the form of [`shown`].
     #[serde(default)]
     pub actions: Vec<Value>,
-    /// What it keeps.
+    /// Stored values by key.
     #[serde(default)]
     pub kept: Map<String, Value>,
-    /// What it adds.
+    /// Added values by key.
     #[serde(default)]
     pub added: Map<String, Value>,
-    /// The lines of its log; not looked at where it is left out.
+    /// Log lines; not compared if missing.
     pub log: Option<Vec<String>>,
-    /// It fails, and its message holds this.
+    /// Text in the message of the expected failure.
     pub fails: Option<String>,
 }
 
-/// What became of one case.
+/// Result of one case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Verdict {
-    /// The script.
     pub script: String,
-    /// The case.
     pub case: String,
-    /// Where the two differ, for people; none where all is as expected.
+    /// Difference or failure, for people; `None` for a passed case.
     pub trouble: Option<String>,
 }
 
-/// The cases of a file. Errors: it is no such file, with the place.
+/// Parses the cases of a file.
+///
+/// # Errors
+///
+/// The file is not a valid case file; the problem names the place.
 pub fn read(source: &Source) -> Result<Vec<Case>, Box<Problem>> {
     let read: Result<File, _> = serde_yaml::from_str(&source.text);
     read.map(|file| file.cases).map_err(|error| {
@@ -133,20 +135,20 @@ fn compared(expect: &Expect, run: &Run) -> Option<String> {
     (!same).then(|| diff::diff(&yaml(&expected), &yaml(&real)))
 }
 
-/// Whether two values say the same, whatever the order of their keys.
+/// Returns true if two values are equal, whatever the order of their keys.
 fn same(one: &Value, other: &Value) -> bool {
     crate::base::hash::canonical(one) == crate::base::hash::canonical(other)
 }
 
-/// In the order of keys, so that lines can be held against each other.
+/// Formats a value with sorted keys, so that lines can be compared.
 fn yaml(value: &Value) -> String {
     let sorted: Value =
         serde_json::from_slice(&crate::base::hash::canonical(value)).unwrap_or_default();
     serde_yaml::to_string(&sorted).unwrap_or_default()
 }
 
-/// A run as cases write it: `{actions: [{do, merchant, …, at, name}], kept, log}`. Money is text, the merchant's kind
-/// is left out, and so is a name that the script did not choose.
+/// Formats a run as cases write it: `{actions: [{do, merchant, …, at, name}], kept, log}`. Money is
+/// text. The merchant's kind is omitted, and so is a name that the script did not choose.
 pub fn shown(run: &Run) -> Value {
     let actions: Vec<Value> = run.wishes.iter().map(action).collect();
     let kept: Map<String, Value> = run.kept.iter().cloned().collect();
@@ -165,7 +167,7 @@ fn action(wish: &Wish) -> Value {
     Value::Object(shown)
 }
 
-/// An action as cases write it, with its name whoever chose that.
+/// Formats an action as cases write it, always with its name.
 pub fn named(wish: &Wish) -> Value {
     let mut shown = bare(wish);
     shown.insert("name".to_owned(), json!(wish.name));

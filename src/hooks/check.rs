@@ -1,4 +1,5 @@
-//! What a compiler would say of a script: names, arities, sorts of literals, and functions that no event reaches.
+//! Static checks of a script: names, arities, types of literals, and functions that no event
+//! reaches.
 
 mod calls;
 mod constants;
@@ -19,11 +20,11 @@ use crate::model::issue::Problem;
 
 pub(super) use constants::{concurrency, since};
 
-/// What all files of a set are checked against.
+/// Context against which all files of a set are checked.
 pub(super) struct Set<'a> {
     pub(super) units: &'a BTreeMap<&'a str, Unit<'a>>,
     pub(super) known: &'a Names,
-    /// The language's own functions: the numbers of arguments by name.
+    /// The language's own functions, with the argument counts of each.
     builtin: BTreeMap<&'a str, BTreeSet<usize>>,
 }
 
@@ -40,19 +41,20 @@ impl<'a> Set<'a> {
         Self { units, known, builtin }
     }
 
-    /// The file that an import of another one names.
+    /// Returns the file that another file imports under an alias.
     pub(super) fn module(&self, unit: &Unit<'_>, alias: &str) -> Option<&'a Unit<'a>> {
         let import = unit.imports.iter().find(|import| import.alias == alias)?;
         self.units.get(import.path.as_deref()?)
     }
 }
 
-/// Whether a name can be written in a script: the language's own include operators and accessors.
+/// Returns true if a script can write this name; the language's own names include operators and
+/// accessors.
 fn is_word(name: &str) -> bool {
     name.chars().all(|found| found.is_alphanumeric() || found == '_')
 }
 
-/// Everything that is wrong with the files of a set.
+/// Returns every problem in the files of a set.
 pub(super) fn check(set: &Set<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut all = Vec::new();
@@ -65,7 +67,7 @@ pub(super) fn check(set: &Set<'_>) -> Vec<Problem> {
     problems
 }
 
-/// Everything that is wrong with one file that could be read, and the names that it gives to actions.
+/// Returns every problem in one readable file, and the names that it gives to actions.
 fn unit(set: &Set<'_>, unit: &Unit<'_>) -> (Vec<Problem>, Vec<names::Named>) {
     let mut walk = walk::Walk::new(set, unit);
     for value in unit.constants.values() {

@@ -1,20 +1,22 @@
-//! The language as scripts have it: what is taken from it, what is added, what it may take.
+//! Script engine: the language without some of its functions, with the host functions and the
+//! limits.
 
 use rhai::packages::{Package, StandardPackage};
 use rhai::{Engine, NativeCallContext, OptimizationLevel, Token};
 
 use super::{bound, host, values};
 
-/// What may not be called: it runs text, or reaches for what no script needs.
+/// Symbols that are disabled, since they run text or access more than a script needs.
 const OFF: [&str; 1] = ["eval"];
 
-/// What the language has and nobody would see: `log` is for that.
+/// Functions of the language without visible output; `log` replaces them.
 const UNSEEN: [&str; 2] = ["print", "debug"];
 
-/// Words that the language keeps for itself and a host function is named by.
+/// Reserved words of the language that are names of host functions.
 const OURS: [&str; 1] = ["void"];
 
-/// An engine with every host function and bound. Nothing of it reads a clock, the disk or a random number.
+/// Returns an engine with every host function and limit. The engine reads no clock, disk or random
+/// number.
 pub(super) fn engine() -> Engine {
     let mut engine = Engine::new_raw();
     StandardPackage::new().register_into_engine(&mut engine);
@@ -47,7 +49,7 @@ fn take_words(engine: &mut Engine) {
     });
 }
 
-/// The functions of the language itself, by name and number of arguments; the operators are among them.
+/// Returns the language's own functions and operators, by name and argument count.
 pub(super) fn builtin(engine: &Engine) -> Vec<(String, usize)> {
     let none: Option<&NativeCallContext<'_>> = None;
     engine.collect_fn_metadata(

@@ -1,18 +1,18 @@
-//! The register of events: what the service reports, and the function of a script that each goes to.
+//! Register of events: the service's event types, and the script function of each.
 
 use crate::base::nearest::nearest;
 
-/// The function that gets what no other of its script does.
+/// Function for events without a function of their own in the script.
 pub const ANY: &str = "on_event";
 
-/// One type of event.
+/// One event type.
 #[derive(Debug, Clone, Copy)]
 pub struct EventRow {
-    /// Its type, as the service writes it.
+    /// Type as the service writes it.
     pub name: &'static str,
-    /// When it comes, in a sentence.
+    /// Sentence about the occasion of the event.
     pub doc: &'static str,
-    /// What its `data` is.
+    /// Kind of record in `data`.
     pub data: &'static str,
 }
 
@@ -26,7 +26,7 @@ const OCCURRENCE: &str = "occurrence";
 const METHOD: &str = "saved card";
 const APPLICATION: &str = "application";
 
-/// Every type there is (service-facts, 72; partner-api, Events).
+/// Every event type (service-facts, 72; partner-api, Events).
 pub static EVENTS: &[EventRow] = &[
     row("transaction.created", TRANSACTION, "A transaction was made."),
     row(
@@ -107,13 +107,12 @@ pub static EVENTS: &[EventRow] = &[
 /// One field of the map that a script's function gets.
 #[derive(Debug, Clone, Copy)]
 pub struct EventField {
-    /// Its name.
     pub name: &'static str,
-    /// What it holds.
+    /// Content of the field.
     pub doc: &'static str,
 }
 
-/// Every field of an event, in order. All of them are always there; what there is not is `()`.
+/// Every field of an event, in order. All fields are always present; an unknown value is `()`.
 pub static FIELDS: &[EventField] = &[
     EventField { name: "id", doc: "the service's id of the event" },
     EventField { name: "type", doc: "its type, such as `transaction.failed`" },
@@ -131,18 +130,18 @@ pub static FIELDS: &[EventField] = &[
     EventField { name: "previous", doc: "what was known of the record before, or `()`" },
 ];
 
-/// The function that events of a type go to: `on_transaction_failed` for `transaction.failed`.
+/// Returns the function for events of a type: `on_transaction_failed` for `transaction.failed`.
 pub fn function(event_type: &str) -> String {
     let words = event_type.replace('.', "_");
     format!("on_{words}")
 }
 
-/// Whether a function gets events.
+/// Returns true if events call this function.
 pub(super) fn is_hook(function_name: &str) -> bool {
     function_name == ANY || EVENTS.iter().any(|row| function(row.name) == function_name)
 }
 
-/// The function that was probably meant, where the name is none of them.
+/// Returns the function that a wrong name most probably means.
 pub(super) fn meant(name: &str) -> Option<String> {
     let all: Vec<String> = names().collect();
     let plain = |name: &str| -> String {
@@ -154,7 +153,7 @@ pub(super) fn meant(name: &str) -> Option<String> {
     same.cloned().or_else(near)
 }
 
-/// The names of all functions that get events.
+/// Returns the names of all functions that events call.
 pub(super) fn names() -> impl Iterator<Item = String> {
     EVENTS.iter().map(|row| function(row.name)).chain([ANY.to_owned()])
 }

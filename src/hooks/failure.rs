@@ -1,4 +1,4 @@
-//! Why a run did not end well.
+//! Failures of hook runs.
 
 use std::fmt;
 
@@ -11,36 +11,33 @@ use crate::kinds::Privacy;
 use crate::model::issue::Problem;
 use crate::policy::Power;
 
-/// A run that did not end well: it asks for nothing and keeps nothing.
+/// A failed run; it requests no action and stores no value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// The script.
     pub script: String,
-    /// Its function.
     pub function: String,
-    /// Which sort.
     pub why: Why,
-    /// What happened, for the script's author.
+    /// Description for the script's author.
     pub message: String,
-    /// The line and column where, from 1, if one is to blame.
+    /// Line and column of the cause, from 1, if there is one.
     pub place: Option<(usize, usize)>,
-    /// What it told the operator before.
+    /// Log of the run until the failure.
     pub log: Vec<String>,
 }
 
-/// The sorts of failures.
+/// Causes of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
-    /// The script is wrong, or gave up by itself.
+    /// The script is wrong, or threw an error itself.
     Script,
-    /// It took more than a run may: operations, sizes, depth, actions, reads.
+    /// The run exceeded a limit: operations, sizes, depth, actions or reads.
     Bound,
-    /// It took too long.
+    /// The run took too long.
     Time,
-    /// A function of ours panicked: our bug, kept from the rest of the process.
+    /// A host function panicked. This is our bug, and the rest of the process is unaffected.
     Panic,
-    /// There is no such script or function.
+    /// The script or function does not exist.
     Gone,
 }
 
@@ -58,7 +55,7 @@ impl fmt::Display for Failure {
 impl std::error::Error for Failure {}
 
 impl Failure {
-    /// The same with its place in one of these files.
+    /// Returns the failure as a problem, with its place in one of these files.
     pub fn problem(&self, sources: &[Source]) -> Problem {
         let source = sources.iter().find(|source| source.name() == self.script);
         let nowhere =
@@ -76,7 +73,7 @@ impl Failure {
     }
 }
 
-/// What an error of the language means: its sort, words and place.
+/// Returns cause, message and place of an error of the language.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "of what is left the language's own words are told"
@@ -100,7 +97,7 @@ pub(super) fn told(error: &EvalAltResult) -> (Why, String, Option<(usize, usize)
     (why, message, place)
 }
 
-/// A field that is not there: it may be closed to scripts.
+/// Returns the message for a missing field, which may be closed to scripts.
 fn missing(name: &str) -> String {
     let message = format!("Property not found: {name}");
     match private::named(name) {
@@ -113,13 +110,13 @@ fn missing(name: &str) -> String {
     }
 }
 
-/// What a script threw, or a host function.
+/// Returns the message that a script or a host function threw.
 fn words(value: &Dynamic) -> String {
     let beyond = value.clone().try_cast::<super::host::Beyond>();
     beyond.map_or_else(|| value.to_string(), |beyond| beyond.to_string())
 }
 
-/// The words of an error without its place.
+/// Returns the message of an error without its place.
 fn plain(error: &EvalAltResult) -> String {
     let text = error.to_string();
     match text.rfind(" (line ") {
@@ -142,7 +139,7 @@ fn innermost(
     }
 }
 
-/// A position as a line and a column.
+/// Converts a position to line and column.
 pub(super) fn place(position: Position) -> Option<(usize, usize)> {
     Some((position.line()?, position.position().unwrap_or(1).max(1)))
 }

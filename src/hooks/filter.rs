@@ -1,4 +1,4 @@
-//! Filters of `find`: every field that one names is there, and open to scripts.
+//! Filters of `find`: every named field exists, and is open to scripts.
 
 use serde_json::Value;
 
@@ -9,19 +9,19 @@ use crate::kinds::register::{self, KindRow};
 use crate::kinds::{Field, Privacy};
 use crate::policy::Power;
 
-/// The fields of a resource as scripts see it.
+/// Fields of a resource as scripts see it.
 const FIELDS: [&str; 9] =
     ["kind", "namespace", "name", "labels", "spec", "ready", "reason", "message", "remote_id"];
-/// What the document says.
+/// Field with the content of the document.
 const SPEC: &str = "spec";
-/// Names of a person's own choice.
+/// Field with freely chosen names.
 const LABELS: &str = "labels";
 
-/// Where a field of a filter stands: the names above it.
+/// Position of a filter's field: the names above it.
 pub(super) type Above<'a> = [&'a str];
 
-/// What is wrong with naming a field of a kind there, and what to write instead. `persons`: whether personal values are
-/// open.
+/// Returns the problem with a field of a kind at this position, and its fix. `persons` is set if
+/// personal values are open.
 pub(super) fn wrong(
     kind: &str,
     above: &Above<'_>,
@@ -40,7 +40,7 @@ pub(super) fn wrong(
     }
 }
 
-/// A field that no resource has; its document may.
+/// Returns the problem with a field that no resource has, but perhaps its document.
 fn unknown(row: Option<&KindRow>, kind: &str, name: &str) -> (String, String) {
     let message = format!("a resource has no field `{name}`");
     let spec = row.map(|row| names_beneath(row.fields, SPEC)).unwrap_or_default();
@@ -77,7 +77,8 @@ fn distinct(mut names: Vec<&'static str>) -> Vec<&'static str> {
     names
 }
 
-/// A field that scripts do not see is not asked for either: a filter would tell what it holds.
+/// Returns the problem with a field that is closed to scripts: a filter on it would reveal its
+/// value.
 fn closed(fields: &[Field], path: &str, persons: bool) -> Option<(String, String)> {
     match privacy(fields, path) {
         Privacy::Plain => None,
@@ -93,10 +94,11 @@ fn closed(fields: &[Field], path: &str, persons: bool) -> Option<(String, String
     }
 }
 
-/// The first thing that is wrong with a filter.
+/// Checks a filter of `find`.
 ///
 /// # Errors
-/// It, and what to write instead.
+///
+/// The first problem, and its fix.
 pub(super) fn check(kind: &str, filter: &Value, persons: bool) -> Result<(), String> {
     fields(kind, &mut Vec::new(), filter, persons)
 }

@@ -1,4 +1,4 @@
-//! The scripts folder: every script, module, template and file of cases beneath it, read through one handle.
+//! Scripts folder: every script, module, template and case file in it, read through one handle.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -9,37 +9,39 @@ use super::{cases, source};
 use crate::base::folder::{self, PathError, Place, Sort};
 use crate::model::issue::Problem;
 
-/// How files end that may be of use.
+/// Ends of the names of files that may be of use.
 const ENDINGS: [&str; 4] = [ENDING, cases::ENDING, ".txt", ".html"];
 /// Bytes of one file.
 const FILE_MAX: u64 = 256 << 10;
 /// Files of one folder.
 const FILES_MAX: usize = 1000;
-/// Folders within folders.
+/// Nested folders.
 const DEPTH_MAX: usize = 8;
 
-/// What a folder holds.
+/// Content of a scripts folder.
 #[derive(Debug, Default)]
 pub struct Folder {
-    /// Scripts, modules and templates, in the order of their names.
+    /// Scripts, modules and templates, sorted by name.
     pub scripts: Vec<Source>,
-    /// Files of cases, in the order of their names.
+    /// Case files, sorted by name.
     pub cases: Vec<Source>,
-    /// Files that cannot be read.
+    /// Problems with files that cannot be read.
     pub problems: Vec<Problem>,
 }
 
 impl Folder {
-    /// The count of scripts. What stands in a folder beneath is a module, which scripts import.
+    /// Returns the number of scripts. Files in subfolders are modules, which scripts import.
     pub fn count(&self) -> usize {
         let is_script = |path: &str| path.ends_with(ENDING) && !path.contains('/');
         self.scripts.iter().filter(|source| is_script(&source.path)).count()
     }
 }
 
-/// Reads a folder; one that is not there holds nothing. Links are refused. `shown`: what problems call it.
+/// Reads a folder; a missing folder is empty. Links are refused. `shown` is the folder's name in
+/// problems.
 ///
 /// # Errors
+///
 /// The folder is a link, cannot be listed, or holds too much.
 pub fn read(root: &Place, shown: &str) -> Result<Folder, PathError> {
     let mut folder = Folder::default();
@@ -112,7 +114,7 @@ fn list(
     Ok(())
 }
 
-/// The bytes of a file; `None` where there are too many.
+/// Returns the bytes of a file, or `None` if it is too large.
 fn bytes(root: &folder::Folder, path: &str) -> Result<Option<Vec<u8>>, PathError> {
     let mut bytes = Vec::new();
     root.file(path)?.take(FILE_MAX.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -127,7 +129,7 @@ mod tests {
 
     use super::*;
 
-    /// Closes S4: neither the folder nor a script is a link, and a FIFO is not waited for.
+    /// Closes S4: folder and scripts must not be links, and reading never waits for a FIFO.
     #[test]
     fn s4_scripts_are_plain_files_of_a_plain_folder() {
         let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The event that a run is given.
+//! Event of a run, as a script gets it.
 
 use std::fmt;
 
@@ -11,25 +11,26 @@ use super::json::{foreign, read};
 use super::values::Moment;
 use crate::base::id::Key;
 
-/// An event as a script gets it: every field that one may have. `Debug` leaves them out: they hold names and addresses.
+/// An event as a script gets it, with every field. `Debug` omits the fields, since they hold names
+/// and addresses.
 pub struct Given {
     fields: Map,
     about: About,
 }
 
-/// Whose event it is.
+/// Origin of an event.
 #[derive(Debug, Clone, Default)]
 pub(super) struct About {
-    /// The merchant; none where no document stands for it.
+    /// The merchant; `None` if no document declares it.
     pub(super) merchant: Option<Key>,
-    /// Whether it is live.
+    /// Set in live mode.
     pub(super) live: bool,
-    /// When the event happened.
+    /// Time of the event.
     pub(super) created: Option<DateTime<Utc>>,
 }
 
 impl About {
-    /// Reads it in an event.
+    /// Reads the origin from an event.
     pub(super) fn of(event: &Value) -> Self {
         let live = event.get("mode").and_then(Value::as_str) == Some("live");
         let created = event.get("created").and_then(Value::as_str);
@@ -45,15 +46,15 @@ impl fmt::Debug for Given {
 }
 
 impl Given {
-    /// An event of these fields; others of [`FIELDS`] are null.
+    /// Returns an event of these fields; every other field of [`FIELDS`] is null.
     pub fn new(event: &Value) -> Self {
         let field = |name: &str| (name.into(), foreign(event.get(name).unwrap_or(&Value::Null)));
         let fields = FIELDS.iter().map(|known| field(known.name)).collect();
         Self { fields, about: About::of(event) }
     }
 
-    /// The same with the record that the service's own text of the event shows, in JSON, as its `data`; why an
-    /// application was declined stands in it. A text that is no event shows none.
+    /// Returns an event whose `data` is the record in the service's own JSON text. The reason of a
+    /// declined application is added to the record. A text that is not an event gives no record.
     pub fn showing(event: &Value, text: &[u8]) -> Self {
         let mut given = Self::new(event);
         let told = read(text).and_then(Dynamic::try_cast::<Map>);
@@ -61,13 +62,13 @@ impl Given {
         given
     }
 
-    /// The value that the function of a script takes, and whose event it is.
+    /// Returns the argument of the script's function, and the origin of the event.
     pub(super) fn into_parts(self) -> (Dynamic, About) {
         (Dynamic::from_map(self.fields), self.about)
     }
 }
 
-/// The record within an event.
+/// Returns the record within an event.
 fn data(mut told: Map) -> Dynamic {
     let (data, reason) = (told.remove("data").unwrap_or_default(), told.remove("reason"));
     let Some(reason) = reason.filter(|_| data.is_map()) else { return data };

@@ -1,4 +1,4 @@
-//! What the host functions do. None of them performs anything: they read, reckon, or write down a wish.
+//! Host functions. They perform no action: they read, calculate, or record an action request.
 
 pub(super) mod money;
 pub(super) mod notice;
@@ -23,7 +23,7 @@ use crate::base::money::Money;
 use crate::model::at_most::AtMost;
 use crate::model::hook::Wish;
 
-/// A bound of a run that a host function keeps, as the language throws it.
+/// A limit of a run that a host function enforces, as the language throws it.
 #[derive(Debug, Clone)]
 pub(super) struct Beyond(String);
 
@@ -33,7 +33,7 @@ impl std::fmt::Display for Beyond {
     }
 }
 
-/// One call of a host function: its arguments fit their sorts.
+/// One call of a host function, whose arguments have the right types.
 pub(super) struct Call<'a> {
     pub(super) session: &'a Session,
     row: &'a HostFn,
@@ -41,7 +41,7 @@ pub(super) struct Call<'a> {
     options: Map,
 }
 
-/// Registers every row.
+/// Registers every host function.
 pub(super) fn register(engine: &mut Engine) {
     engine.register_type_with_name::<Beyond>("bound");
     engine.register_fn("to_string", |beyond: &mut Beyond| beyond.to_string());
@@ -122,42 +122,46 @@ impl<'a> Call<'a> {
         Ok(())
     }
 
-    /// An argument; nothing where there are fewer.
+    /// Returns an argument, or `()` if it is missing.
     pub(super) fn argument(&self, index: usize) -> Dynamic {
         self.arguments.get(index).cloned().unwrap_or(Dynamic::UNIT)
     }
 
-    /// An argument as text; texts of money and moments are theirs.
+    /// Returns an argument as text, also for money and moments.
     pub(super) fn text(&self, index: usize) -> String {
         text_of(&self.argument(index))
     }
 
-    /// An argument as a whole number.
+    /// Returns an argument as a whole number.
     pub(super) fn whole(&self, index: usize) -> i64 {
         self.argument(index).as_int().unwrap_or_default()
     }
 
-    /// An argument as a moment.
+    /// Returns an argument as a moment.
     pub(super) fn moment(&self, index: usize) -> Result<Moment, String> {
         moment(&self.argument(index))
     }
 
-    /// An option.
+    /// Returns an option.
     pub(super) fn option(&self, name: &str) -> Option<Dynamic> {
         self.options.get(name).cloned()
     }
 
-    /// An option as text.
+    /// Returns an option as text.
     pub(super) fn option_text(&self, name: &str) -> Option<String> {
         self.option(name).map(|value| text_of(&value))
     }
 
-    /// An option that is true or false; false by default.
+    /// Returns a boolean option; `false` if it is missing.
     pub(super) fn option_truth(&self, name: &str) -> bool {
         self.option(name).and_then(|value| value.as_bool().ok()).unwrap_or_default()
     }
 
-    /// The merchant that is meant. Errors: the event has none, and none is named.
+    /// Returns the merchant of the call.
+    ///
+    /// # Errors
+    ///
+    /// The event has no merchant, and the call names none.
     pub(super) fn merchant(&self) -> Result<Key, String> {
         let named = self.option_text("merchant").map(|name| format!("Merchant/{name}"));
         if let Some(named) = named {
@@ -168,7 +172,7 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// Asks for an action, and answers its name.
+    /// Requests an action and returns its name.
     pub(super) fn wish(
         &self,
         verb: &str,
@@ -178,7 +182,7 @@ impl<'a> Call<'a> {
         self.bounded(verb, merchant, fields, None)
     }
 
-    /// The same of a notification that may come so often at most.
+    /// Requests an action, with an upper bound on the frequency of a notification.
     pub(super) fn bounded(
         &self,
         verb: &str,
@@ -213,7 +217,7 @@ fn moment(value: &Dynamic) -> Result<Moment, String> {
     }
 }
 
-/// A value as text: money and moments as they are written, lists and maps as JSON.
+/// Formats a value as text: money and moments in their own form, lists and maps as JSON.
 fn text_of(value: &Dynamic) -> String {
     match json(value) {
         Ok(Value::String(text)) => text,
@@ -222,7 +226,7 @@ fn text_of(value: &Dynamic) -> String {
     }
 }
 
-/// Money of a value or its text.
+/// Converts a value or its text to money.
 pub(super) fn money_in(value: &Dynamic) -> Result<Money, String> {
     match value.clone().try_cast::<Money>() {
         Some(money) => Ok(money),
@@ -233,7 +237,7 @@ pub(super) fn money_in(value: &Dynamic) -> Result<Money, String> {
     }
 }
 
-/// Money of a record of the service.
+/// Returns the amount of a record of the service.
 pub(super) fn amount_in(record: &Map) -> Result<Money, String> {
     let minor = record.get("amount").and_then(|value| value.as_int().ok());
     let minor = minor.ok_or("the record has no `amount`")?;
@@ -244,7 +248,7 @@ pub(super) fn amount_in(record: &Map) -> Result<Money, String> {
     Ok(Money::new(minor, currency))
 }
 
-/// The currency of a record, or of the newest of its transactions.
+/// Returns the currency of a record, or that of its newest transaction.
 fn currency_in(record: &Map) -> Option<String> {
     if let Some(currency) = record.get("currency") {
         return Some(currency.to_string());
@@ -254,7 +258,7 @@ fn currency_in(record: &Map) -> Option<String> {
     last.get("currency").map(ToString::to_string)
 }
 
-/// The id of an object: itself, or that of a map.
+/// Returns the id of an object: the value itself, or the id of a map.
 pub(super) fn id_in(value: &Dynamic) -> Result<String, String> {
     let Ok(map) = value.as_map_ref() else { return Ok(value.to_string()) };
     let id = ["remote_id", "id"].into_iter().find_map(|name| map.get(name));
@@ -263,13 +267,13 @@ pub(super) fn id_in(value: &Dynamic) -> Result<String, String> {
         .ok_or_else(|| "the map has neither `id` nor `remote_id`".to_owned())
 }
 
-/// The fields of an action, those left out that are nothing.
+/// Returns the fields of an action without those that are `None`.
 pub(super) fn fields<const N: usize>(pairs: [(&str, Option<Value>); N]) -> Value {
     let pairs = pairs.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
     Value::Object(pairs.collect::<Fields<_, _>>())
 }
 
-/// JSON of an argument.
+/// Converts an argument to JSON.
 pub(super) fn json_of(value: &Dynamic) -> Result<Value, String> {
     json(value)
 }

@@ -1,4 +1,4 @@
-//! JSON → values of scripts, and back.
+//! Conversion of JSON to script values, and back.
 
 mod straight;
 
@@ -11,18 +11,19 @@ use super::bound::NESTED_MAX;
 use super::values::Moment;
 use crate::base::money::Money;
 
-/// A value of a script. Numbers that are not whole become texts: nothing here reckons with fractions.
+/// Converts JSON to a script value. Fractional numbers become texts, since scripts have no
+/// fractions.
 pub(super) fn dynamic(value: &Value) -> Dynamic {
     made(value, |text| Cow::Borrowed(text))
 }
 
-/// A value that others wrote. Two open braces stand for a payer's link when a text is sent (`intake_link`): nobody but a
-/// script can ask for one, so they are taken apart.
+/// Converts JSON from outside. Two open braces mark a payer's link when a text is sent
+/// (`intake_link`). Only a script may request such a link, so the braces are separated.
 pub(super) fn foreign(value: &Value) -> Dynamic {
     made(value, apart)
 }
 
-/// The same of a text in JSON; `None`: it is none.
+/// Converts a JSON text from outside; `None` if the text is not JSON.
 pub(super) fn read(text: &[u8]) -> Option<Dynamic> {
     let slowly = || serde_json::from_slice(text).ok().map(|value: Value| foreign(&value));
     straight::read(text).or_else(slowly)
@@ -32,7 +33,7 @@ fn whole(number: &Number) -> Dynamic {
     number.as_i64().map_or_else(|| number.to_string().into(), Dynamic::from_int)
 }
 
-/// A value whose texts are as this makes them.
+/// Converts JSON and maps each text with `text`.
 fn made(value: &Value, text: fn(&str) -> Cow<'_, str>) -> Dynamic {
     match value {
         Value::Null => Dynamic::UNIT,
@@ -61,12 +62,20 @@ fn apart(text: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// JSON of a value; money and moments become texts. Errors: it cannot be written down.
+/// Converts a value to JSON; money and moments become texts.
+///
+/// # Errors
+///
+/// The value has no JSON form.
 pub(super) fn json(value: &Dynamic) -> Result<Value, String> {
     nested(value, 0, leaf, |map| map)
 }
 
-/// JSON of a value whose leaves and maps are as these make them. Errors: it nests too deep, or a leaf cannot be written.
+/// Converts a value to JSON with these conversions of leaves and maps.
+///
+/// # Errors
+///
+/// The value nests too deep, or a leaf has no JSON form.
 pub(super) fn nested(
     value: &Dynamic,
     depth: usize,
@@ -90,7 +99,11 @@ pub(super) fn nested(
     leaf(value)
 }
 
-/// JSON of a value that is neither a list nor a map. Errors: there is none.
+/// Converts a value that is neither a list nor a map.
+///
+/// # Errors
+///
+/// The value has no JSON form.
 pub(super) fn leaf(value: &Dynamic) -> Result<Value, String> {
     if value.is_unit() {
         return Ok(Value::Null);

@@ -1,7 +1,8 @@
-//! Values that scripts keep ↔ JSON: money and dates keep their type.
+//! Conversion of stored script values to JSON, and back: money and dates keep their type.
 //!
-//! Money is `{"$money": "3.50 USD"}`, a date `{"$date": "2026-11-30T12:00:00.000Z"}`. A map of a script that looks like
-//! one of them is `{"$map": {…}}`. Values from before there were tags are read as they stand.
+//! Money is `{"$money": "3.50 USD"}`, a date `{"$date": "2026-11-30T12:00:00.000Z"}`. A script's
+//! map that looks like one of them is `{"$map": {…}}`. Untagged values of older versions are read
+//! as plain JSON.
 
 use rhai::{Array, Dynamic, Map};
 use serde_json::{Value, json};
@@ -14,15 +15,16 @@ use crate::model::kept::MONEY;
 const DATE: &str = "$date";
 const MAP: &str = "$map";
 
-/// JSON of a value that is kept.
+/// Converts a value to its stored JSON.
 ///
 /// # Errors
-/// The value cannot be written down.
+///
+/// The value has no JSON form.
 pub(super) fn written(value: &Dynamic) -> Result<Value, String> {
     nested(value, 0, tagged, quoted)
 }
 
-/// Money and dates with their type, all else as JSON has it.
+/// Tags money and dates with their type; other leaves stay plain JSON.
 fn tagged(value: &Dynamic) -> Result<Value, String> {
     if let Some(money) = value.clone().try_cast::<Money>() {
         return Ok(json!({ MONEY: money.to_string() }));
@@ -33,19 +35,19 @@ fn tagged(value: &Dynamic) -> Result<Value, String> {
     leaf(value)
 }
 
-/// A map that could be taken for a tag, marked as a map.
+/// Marks a map that looks like a tag as a map.
 fn quoted(map: Value) -> Value {
     if tag(&map).is_some() { json!({ MAP: map }) } else { map }
 }
 
-/// The tag of a value and what stands beneath it.
+/// Returns the tag of a value, and the tagged content.
 fn tag(value: &Value) -> Option<(&str, &Value)> {
     let fields = value.as_object().filter(|fields| fields.len() == 1)?;
     let (name, value) = fields.iter().next()?;
     [MONEY, DATE, MAP].contains(&name.as_str()).then_some((name, value))
 }
 
-/// The value of a script that was kept as this JSON.
+/// Converts stored JSON to a script value.
 pub(super) fn read(value: &Value) -> Dynamic {
     if let Some(read) = tag(value).and_then(|(tag, value)| untagged(tag, value)) {
         return read;

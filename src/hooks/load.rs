@@ -1,4 +1,4 @@
-//! Files → a set that can run, or everything that is wrong with them.
+//! Loads files as a runnable set, or returns every problem with them.
 
 mod modules;
 mod parse;
@@ -20,7 +20,7 @@ use crate::model::issue::{Problem, Severity};
 pub(super) use syntax::problem;
 pub(super) use unit::{Function, Unit};
 
-/// What stands in a script that uses templates.
+/// Word in every script that uses templates.
 const TEMPLATE: &str = "template";
 
 pub(super) fn load(sources: &[Source], known: &Known) -> Result<Hooks, Vec<Problem>> {
@@ -55,7 +55,7 @@ pub(super) fn load(sources: &[Source], known: &Known) -> Result<Hooks, Vec<Probl
     }
 }
 
-/// An engine to try things with: it has the modules of a set, if that is good.
+/// Returns an engine for experiments. It has the modules of a set, if the set is valid.
 pub(super) fn bench(sources: &[Source]) -> Engine {
     let mut engine = engine();
     let mut problems = Vec::new();
@@ -67,7 +67,7 @@ pub(super) fn bench(sources: &[Source]) -> Engine {
     engine
 }
 
-/// What is told where the check itself failed: the set is refused all the same.
+/// Returns the problem for a failure of the check itself; the set is refused all the same.
 pub(super) fn unchecked(sources: &[Source]) -> Vec<Problem> {
     let message =
         "the scripts could not be checked: a function of ours failed where it never should";
@@ -75,7 +75,11 @@ pub(super) fn unchecked(sources: &[Source]) -> Vec<Problem> {
     sources.first().map(|source| source.problem((1, 1), "bug", message, help)).into_iter().collect()
 }
 
-/// Compiles modules, then scripts. Errors: what only shows when a module's constants are reckoned.
+/// Compiles modules, then scripts.
+///
+/// # Errors
+///
+/// Problems that appear only when a module's constants are evaluated.
 fn assemble(
     engine: &mut Engine,
     units: &BTreeMap<&str, Unit<'_>>,
@@ -108,7 +112,7 @@ fn assemble(
     if problems.is_empty() { Ok(scripts) } else { Err(problems) }
 }
 
-/// SHA-256 of the names and texts of files, in the order of their names.
+/// Returns the SHA-256 of the names and texts of files, sorted by name.
 fn digest<'a>(sources: impl Iterator<Item = &'a Source>) -> Digest {
     let texts: BTreeMap<&str, &str> =
         sources.map(|source| (source.path.as_str(), &*source.text)).collect();
@@ -123,7 +127,7 @@ fn digest<'a>(sources: impl Iterator<Item = &'a Source>) -> Digest {
     sha256(&bytes)
 }
 
-/// An error of the language as a problem of a file.
+/// Converts an error of the language to a problem of a file.
 fn failed(source: &Source, error: &EvalAltResult) -> Problem {
     let (_, message, place) = super::failure::told(error);
     let help = "a module's constants are reckoned once, when it is loaded: keep them plain";

@@ -1,11 +1,12 @@
-//! Operators' scripts: loaded as one set, checked like a program, run on one event at a time.
+//! Scripts of operators: loaded as one set, checked like a program, run on one event at a time.
 //!
-//! The only user of `rhai`. A run performs nothing: it reads through [`Reads`] and answers a [`Run`] whose wishes
-//! somebody else turns into intents, all of them or none. The same script, event and answers give the same run: there
-//! is no clock, no chance and no fraction in here, and maps keep their order.
+//! This module is the only user of `rhai`. A run performs nothing: it reads through [`Reads`] and
+//! returns a [`Run`]. Its caller turns all action requests of the run into intents, or none.
+//! Scripts are deterministic: the same script, event and answers give the same run. There is no
+//! clock, no random number and no fraction, and maps keep their order.
 //!
-//! A set is refused whole, with everything that is wrong with it ([`Hooks::load`]). Every host function stands once,
-//! in [`register`]: what it takes, what it is checked for and what the documentation says of it are one row.
+//! [`Hooks::load`] refuses a whole set with every problem in it. Each host function is one row of
+//! [`register`], which holds its arguments, its checks and its documentation.
 
 mod bound;
 pub mod cases;
@@ -59,75 +60,75 @@ pub use source::Source;
 pub use stack::{STACK_BYTES, on_stack};
 pub use template::escaped;
 
-/// How long a run may take on the wall, but for its reads.
+/// Wall-clock time of a run, without its reads.
 pub const TIME_MAX: Duration = Duration::from_millis(250);
 
-/// What scripts may name that is not in them.
+/// External names that scripts may use.
 #[derive(Debug, Clone, Default)]
 pub struct Known {
-    /// The targets of the configuration's `notify`.
+    /// Targets of the configuration's `notify`.
     pub targets: BTreeSet<String>,
-    /// Those of them that are mail, and whether each takes any address.
+    /// Mail targets, each set if it takes any address.
     pub mail: BTreeMap<String, bool>,
-    /// The rights that the configuration gives.
+    /// Rights that the configuration grants.
     pub rights: Rights,
-    /// The kinds that documents may have.
+    /// Kinds of documents.
     pub kinds: BTreeSet<String>,
 }
 
-/// What scripts may read. Every answer is written down with the run, so that it can be held against another one.
+/// Reads of a script. Every answer is recorded with the run, so that two runs can be compared.
 pub trait Reads: Send + Sync {
-    /// What is known of a resource, `KIND/NAME` or `KIND/NAMESPACE/NAME`: `{kind, namespace, name, labels, spec, ready,
-    /// reason, message, remote_id}`; null where there is none.
+    /// Returns a resource, `KIND/NAME` or `KIND/NAMESPACE/NAME`: `{kind, namespace, name, labels,
+    /// spec, ready, reason, message, remote_id}`; null if it does not exist.
     fn resource(&self, key: &str) -> Result<Value, String>;
-    /// All resources of a kind whose fields are as the filter's, in the order of their names: a list of the same.
+    /// Returns all resources of a kind that match the filter, sorted by name, as a list of the same
+    /// form.
     fn find(&self, kind: &str, filter: &Value) -> Result<Value, String>;
-    /// What is known of a transaction of the service; null where there is none.
+    /// Returns the known state of a transaction of the service; null if it is unknown.
     fn transaction(&self, id: &str) -> Result<Value, String>;
-    /// What the service answers to a read of [`crate::api::reads`]. `args`: its parameters and query by name, and
-    /// `merchant`.
+    /// Returns the service's answer to a read of [`crate::api::reads`]. `args` holds its parameters
+    /// and query by name, and `merchant`.
     fn remote(&self, name: &str, args: &Value) -> Result<Value, String>;
-    /// What an earlier run of this script kept; null where there is nothing.
+    /// Returns the value that an earlier run of this script stored; null if there is none.
     fn kv(&self, script: &str, key: &str) -> Result<Value, String>;
-    /// How much this script keeps, and all of them together.
+    /// Returns the size of this script's stored values, and of all scripts' together.
     fn kept_size(&self, _script: &str) -> Result<(KeptSize, KeptSize), String> {
         Ok((KeptSize::default(), KeptSize::default()))
     }
 }
 
-/// A function of a script that an event goes to.
+/// A script's function that an event calls.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Handler {
-    /// The script: the name of its file without `.rhai`.
+    /// Name of the script: its file's name without `.rhai`.
     pub script: String,
-    /// Its function.
     pub function: String,
 }
 
-/// One script that passed every check.
+/// A script that passed every check.
 struct Script {
     name: String,
     ast: AST,
     hash: Digest,
-    /// The same without its own name.
+    /// Hash without the script's own name.
     text: Digest,
     functions: BTreeSet<String>,
     concurrency: usize,
     since: Option<DateTime<Utc>>,
 }
 
-/// How a script goes through the events of a merchant.
+/// Settings with which a script processes a merchant's events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Queue {
-    /// Which script, under its name and without it.
+    /// Identity of the script, by name and by text.
     pub lane: Lane,
-    /// How many events it may be run for at once: its constant `CONCURRENCY`, 1 by default.
+    /// Events for which the script may run at once: its constant `CONCURRENCY`, 1 by default.
     pub concurrency: usize,
-    /// From when on it is run for events that are known when it is new: its constant `SINCE`.
+    /// Time from which a new script runs on already known events: its constant `SINCE`.
     pub since: Option<DateTime<Utc>>,
 }
 
-/// A whole set of scripts that passed every check. Cheap to clone.
+/// A set of scripts that passed every check. Cheap to clone.
 #[derive(Clone)]
 pub struct Hooks {
     engine: Arc<Engine>,
@@ -144,31 +145,33 @@ impl fmt::Debug for Hooks {
 }
 
 impl Hooks {
-    /// Checks a whole set. Files in the folder itself are scripts, those in folders beneath it are modules that scripts
-    /// import, and those in `templates` that end in `.txt` or `.html` are texts with places to fill in.
+    /// Checks and loads a set. Files in the folder itself are scripts, and files in subfolders are
+    /// modules that scripts import. Files in `templates` that end in `.txt` or `.html` are
+    /// templates.
     ///
     /// # Errors
-    /// Everything that is wrong with any of them, warnings too; then none of the set is used.
+    ///
+    /// Every problem of the set, with warnings; then no part of the set is used.
     pub fn load(sources: &[Source], known: &Known) -> Result<Self, Vec<Problem>> {
         on_stack(|| load::load(sources, known)).unwrap_or_else(|| Err(load::unchecked(sources)))
     }
 
-    /// SHA-256 of the names and texts of all files.
+    /// Returns the SHA-256 of the names and texts of all files.
     pub fn hash(&self) -> Digest {
         self.hash
     }
 
-    /// What is odd about the set and no error.
+    /// Returns the warnings of the set.
     pub fn warnings(&self) -> &[Problem] {
         &self.warnings
     }
 
-    /// The names of the scripts.
+    /// Returns the names of the scripts.
     pub fn scripts(&self) -> impl Iterator<Item = &str> {
         self.scripts.keys().map(String::as_str)
     }
 
-    /// Every script's way through events.
+    /// Returns the event settings of every script.
     pub fn queues(&self) -> impl Iterator<Item = Queue> {
         self.scripts.values().map(|script| Queue {
             lane: Lane { script: script.name.clone(), text: script.text },
@@ -177,7 +180,7 @@ impl Hooks {
         })
     }
 
-    /// The function of a script that events of this type go to.
+    /// Returns the function of a script for events of this type.
     pub fn handler(&self, script: &str, event_type: &str) -> Option<Handler> {
         let script = self.scripts.get(script)?;
         let exact = events::function(event_type);
@@ -186,16 +189,19 @@ impl Hooks {
         Some(Handler { script: script.name.clone(), function: function.to_owned() })
     }
 
-    /// Where events of this type go: in each script to the function of this type, else to its `on_event`.
+    /// Returns the functions for events of this type. Each script provides the function of the
+    /// type, else its `on_event`.
     pub fn handlers(&self, event_type: &str) -> Vec<Handler> {
         self.scripts.keys().filter_map(|script| self.handler(script, event_type)).collect()
     }
 
-    /// Runs one function on one event, on this thread, which needs [`STACK_BYTES`] of stack. `time`: how long it may take
-    /// but for its reads; none in a simulation, where the bound of operations alone stands.
+    /// Runs one function on one event, on this thread, which needs [`STACK_BYTES`] of stack. `time`
+    /// bounds the run without its reads. A simulation passes `None`, where only the bound of
+    /// operations applies.
     ///
     /// # Errors
-    /// Why it did not end well; then it asks for nothing.
+    ///
+    /// The failure of the run, which then requests nothing.
     pub fn run(
         &self,
         handler: &Handler,
@@ -206,10 +212,11 @@ impl Hooks {
         self.run_given(handler, Given::new(event), reads, time)
     }
 
-    /// The same for an event that was read for this run.
+    /// Runs one function on an event that was read for this run.
     ///
     /// # Errors
-    /// Why it did not end well; then it asks for nothing.
+    ///
+    /// The failure of the run, which then requests nothing.
     pub fn run_given(
         &self,
         handler: &Handler,

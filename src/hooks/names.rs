@@ -1,4 +1,4 @@
-//! Everything outside of them that scripts name.
+//! External names that scripts use.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,18 +6,18 @@ use super::Known;
 use super::template::Template;
 use crate::policy::Rights;
 
-/// What scripts may name.
+/// Names that scripts may use.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// The targets of the configuration's `notify`.
+    /// Targets of the configuration's `notify`.
     pub(super) targets: BTreeSet<String>,
-    /// Those of them that are mail, and whether each takes any address.
+    /// Mail targets, each set if it takes any address.
     pub(super) mail: BTreeMap<String, bool>,
-    /// The rights that the configuration gives.
+    /// Rights that the configuration grants.
     pub(super) rights: Rights,
-    /// The kinds that documents may have.
+    /// Kinds of documents.
     pub(super) kinds: BTreeSet<String>,
-    /// The templates of the scripts folder.
+    /// Templates of the scripts folder.
     pub(super) templates: BTreeMap<String, Template>,
 }
 

@@ -1,7 +1,9 @@
-//! Secret and personal values, kept from scripts: in events, in answers of the service and in documents.
+//! Removal of secret and personal values from events, answers of the service and documents, before
+//! a script sees them.
 //!
-//! Secret values never reach a script, whatever the configuration says. Personal ones (names, addresses, e-mail, phone)
-//! reach it where `policy.scripts` opens them for the event's merchant. What is closed is left out.
+//! Secret values never reach a script, whatever the configuration says. Personal values (names,
+//! addresses, e-mail, phone) reach it if `policy.scripts` opens them for the event's merchant.
+//! Closed values are omitted.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -14,7 +16,7 @@ use crate::kinds::redact::{field_of, open};
 use crate::kinds::register::{self, KINDS};
 use crate::kinds::{Field, Privacy};
 
-/// Digits of a masked number that may show.
+/// Digits of a masked number that may be visible.
 const SHOWN_DIGITS: usize = 4;
 
 /// Names of secret values that no document has.
@@ -47,7 +49,7 @@ const PERSONAL: [&str; 22] = [
     "form_data",
 ];
 
-/// Names of personal values in the record of a person or a payment method alone.
+/// Names of personal values only in the record of a person or a payment method.
 const OF_A_PERSON: [&str; 4] = ["name", "city", "state", "country"];
 
 /// Fields that only the record of a person or a payment method has.
@@ -62,7 +64,8 @@ const MARKS: [&str; 8] = [
     "email_addresses",
 ];
 
-/// Names of every secret and personal field of documents, without the names above that depend on their record.
+/// Names of every secret and personal field of documents, without the names above that depend on
+/// their record.
 static NAMES: LazyLock<(BTreeSet<&'static str>, BTreeSet<&'static str>)> = LazyLock::new(|| {
     let named = |privacy| {
         let fields = KINDS.iter().flat_map(|row| row.fields);
@@ -74,7 +77,7 @@ static NAMES: LazyLock<(BTreeSet<&'static str>, BTreeSet<&'static str>)> = LazyL
     (secret, named(Privacy::Personal).chain(PERSONAL).filter(words).collect())
 });
 
-/// Takes the private values out of a record of the service. `also`: one more name whose values are secret.
+/// Removes the private values from a record of the service. `also` is one more secret name.
 pub(super) fn close(value: &mut Dynamic, personal: bool, also: Option<&str>) {
     if let Some(mut items) = value.write_lock::<Array>() {
         items.iter_mut().for_each(|item| close(item, personal, also));
@@ -96,7 +99,8 @@ pub(super) fn close(value: &mut Dynamic, personal: bool, also: Option<&str>) {
     });
 }
 
-/// The event of a run: its record, and the record as it was known before.
+/// Removes the private values from a run's event: from its record, and from the earlier version of
+/// the record.
 pub(super) fn close_event(event: &mut Dynamic, personal: bool) {
     let Some(mut fields) = event.write_lock::<Map>() else { return };
     for name in ["data", "previous"] {
@@ -106,14 +110,14 @@ pub(super) fn close_event(event: &mut Dynamic, personal: bool) {
     }
 }
 
-/// Whether a value shows at most the last digits of what it stands for.
+/// Returns true if a value shows at most the last digits of the real one.
 fn is_masked(value: &Dynamic) -> bool {
     let Ok(text) = value.as_immutable_string_ref() else { return value.is_unit() };
     let digits = text.chars().filter(char::is_ascii_digit).count();
     text.is_empty() || (text.contains(['*', '•']) && digits <= SHOWN_DIGITS)
 }
 
-/// Masks card numbers in words; ids are no words.
+/// Masks card numbers in texts; ids are excluded.
 fn without_digits(name: &str, value: &mut Dynamic) {
     if name == "id" || name.ends_with("_id") || name.ends_with("key") || name == "fingerprint" {
         return;
@@ -127,7 +131,7 @@ fn without_digits(name: &str, value: &mut Dynamic) {
     }
 }
 
-/// A resource as scripts see it, or a list of them, without what is closed.
+/// Returns a resource as scripts see it, or a list of resources, without closed values.
 pub(super) fn resource(mut seen: Value, personal: bool) -> Value {
     if let Value::Array(items) = seen {
         return items.into_iter().map(|item| resource(item, personal)).collect();
@@ -141,12 +145,12 @@ pub(super) fn resource(mut seen: Value, personal: bool) -> Value {
     seen
 }
 
-/// How private a field beneath `spec` is that scripts name.
+/// Returns the privacy of a field below `spec` that a script names.
 pub(super) fn privacy(fields: &[Field], path: &str) -> Privacy {
     field_of(fields, path).map_or(Privacy::Plain, |field| field.privacy)
 }
 
-/// Whether a name is that of a private value, and how private.
+/// Returns the privacy of a private value's name; `None` for any other name.
 pub(super) fn named(name: &str) -> Option<Privacy> {
     let (secret, personal) = &*NAMES;
     if secret.contains(name) {

@@ -1,4 +1,4 @@
-//! How much scripts may keep: a run that would keep more fails.
+//! Quota of stored values: a run that would exceed the quota fails.
 
 use serde_json::Value;
 
@@ -6,7 +6,8 @@ use super::Reads;
 use super::session::Done;
 use crate::model::kept::{ALL_BYTES_MAX, ALL_KEYS_MAX, BYTES_MAX, KEYS_MAX, KeptSize, sum};
 
-/// What a run would keep too much of. A run that keeps no more than before is never one too many.
+/// Returns the quota that a run would exceed. A run that does not increase the stored size never
+/// exceeds one.
 pub(super) fn exceeded(reads: &dyn Reads, script: &str, done: &Done) -> Option<String> {
     if done.kept.is_empty() && done.added.is_empty() {
         return None;

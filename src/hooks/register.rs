@@ -1,7 +1,8 @@
-//! The register of host functions: what scripts can call beside the language, one row each.
+//! Register of host functions: the functions that scripts can call in addition to the language, one
+//! row each.
 //!
-//! A row is all there is of a function: the checker asks it for arity, sorts and options, the documentation for its
-//! sentence, and the engine calls its `call`.
+//! A row holds everything about a function. The checker reads its arity, types and options, the
+//! documentation reads its sentence, and the engine calls its `call`.
 
 mod actions;
 mod helpers;
@@ -16,41 +17,37 @@ use super::session::Refused;
 use super::sort::Sort;
 use crate::policy::Power;
 
-/// Which part of the documentation a function stands in.
+/// Part of the documentation that lists a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
-    /// It asks for something.
+    /// The function requests an action.
     Action,
-    /// It reads something.
+    /// The function reads.
     Read,
-    /// It reckons.
+    /// The function calculates.
     Helper,
 }
 
 /// One argument.
 #[derive(Debug, Clone, Copy)]
 pub struct Argument {
-    /// What it is called.
     pub name: &'static str,
-    /// What it may be.
     pub sort: Sort,
 }
 
-/// One entry of the map at the end.
+/// One entry of the map of options.
 #[derive(Debug, Clone, Copy)]
 pub struct HostOption {
-    /// Its key.
     pub name: &'static str,
-    /// What it may be.
     pub sort: Sort,
-    /// What it means.
+    /// Meaning of the option.
     pub doc: &'static str,
-    /// The key that it had before; it still counts.
+    /// Former key, which still works.
     pub formerly: Option<&'static str>,
 }
 
 impl HostOption {
-    /// Whether a script means it by this key.
+    /// Returns true if a script's key names this option.
     pub fn is_called(&self, key: &str) -> bool {
         self.name == key || self.formerly == Some(key)
     }
@@ -59,19 +56,18 @@ impl HostOption {
 /// One host function.
 #[derive(Clone, Copy)]
 pub struct HostFn {
-    /// Its name. Two rows may share one where they take different numbers of arguments.
+    /// Name of the function. Two rows may share a name if they take different numbers of arguments.
     pub name: &'static str,
-    /// Where it stands in the documentation.
     pub group: Group,
-    /// What it takes, in order.
+    /// Arguments in order.
     pub arguments: &'static [Argument],
-    /// What the map behind the arguments may hold; without options there is no such map.
+    /// Options in the map after the arguments; without options there is no such map.
     pub options: &'static [&'static [HostOption]],
-    /// What it does, in a sentence or two.
+    /// Description in a sentence or two.
     pub doc: &'static str,
-    /// The right that it needs at the merchant that it works on.
+    /// Right that the function needs at its merchant.
     pub power: Option<Power>,
-    /// Does it.
+    /// Runs the function.
     pub(super) call: fn(&Call<'_>) -> Result<Dynamic, Refused>,
 }
 
@@ -82,18 +78,18 @@ impl fmt::Debug for HostFn {
 }
 
 impl HostFn {
-    /// Its options.
+    /// Returns the options of the function.
     pub fn options(&self) -> impl Iterator<Item = &'static HostOption> {
         self.options.iter().copied().flatten()
     }
 
-    /// Whether it may be called with so many arguments.
+    /// Returns true if the function takes this number of arguments.
     pub fn takes(&self, count: usize) -> bool {
         let least = self.arguments.len();
         count == least || (!self.options.is_empty() && count == least.saturating_add(1))
     }
 
-    /// How it is called: `refund(charge, #{…})`.
+    /// Formats a call: `refund(charge, #{…})`.
     pub fn usage(&self) -> String {
         let mut words: Vec<&str> = self.arguments.iter().map(|argument| argument.name).collect();
         if !self.options.is_empty() {
@@ -103,12 +99,12 @@ impl HostFn {
     }
 }
 
-/// Every host function.
+/// Returns every host function.
 pub fn rows() -> impl Iterator<Item = &'static HostFn> + Clone {
     actions::ROWS.iter().chain(reads::ROWS).chain(helpers::ROWS)
 }
 
-/// The rows of a name.
+/// Returns the rows of a name.
 pub fn named(name: &str) -> impl Iterator<Item = &'static HostFn> {
     rows().filter(move |row| row.name == name)
 }

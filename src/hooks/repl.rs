@@ -1,6 +1,7 @@
-//! Lines that are evaluated one after the other, with everything that scripts can call, under the bounds of a run.
+//! Interactive evaluation of script lines, with all host functions, under the limits of a run.
 //!
-//! A line that fails asks for nothing and keeps nothing. What the others ask for is collected, and never done.
+//! A failed line requests no action and stores no value. The action requests of other lines are
+//! collected, and never performed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,16 +27,16 @@ use crate::model::hook::Wish;
 use crate::model::issue::Problem;
 use crate::policy::Power;
 
-/// What problems call what was typed.
+/// Name of the typed text in problems.
 pub const SHOWN: &str = "repl";
-/// The variable of the event.
+/// Variable that holds the event.
 const EVENT: &str = "event";
-/// Whose kept values are read where no script is named.
+/// Owner of the stored values if no script is named.
 const NOBODY: &str = "repl";
-/// Lines with imports of their own, which later lines see, too.
+/// Start of a line with an import, which later lines see too.
 const IMPORT: &str = "import ";
 
-/// A session: variables, functions, and what was asked for so far.
+/// A session: variables, functions, and the action requests so far.
 pub struct Repl {
     engine: Engine,
     names: Arc<Names>,
@@ -48,29 +49,28 @@ pub struct Repl {
     kept: BTreeMap<String, Value>,
 }
 
-/// What a line came to.
+/// Result of a line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluated {
-    /// Its value as it would be written down; none where it has none.
+    /// Value in its written form; `None` for `()`.
     pub value: Option<String>,
-    /// What it asks for that was not asked for before.
+    /// New action requests.
     pub wishes: Vec<Wish>,
-    /// What it keeps.
+    /// Values that changed, by key.
     pub kept: Vec<(String, Value)>,
-    /// What it tells.
+    /// Log of the line.
     pub log: Vec<String>,
-    /// How many reads it made.
+    /// Number of reads.
     pub reads: usize,
 }
 
-/// What became of a line.
+/// Outcome of a line.
 #[derive(Debug)]
 pub enum Answer {
-    /// It was evaluated.
     Done(Evaluated),
-    /// It goes on in the next line.
+    /// The line is incomplete; the next line continues it.
     Open,
-    /// It is wrong.
+    /// The line failed.
     Wrong(Box<Problem>),
 }
 
@@ -81,7 +81,7 @@ impl fmt::Debug for Repl {
 }
 
 impl Repl {
-    /// A session over a good set: what it may name, and the modules that it has.
+    /// Returns a session over a valid set, with its names and its modules.
     pub fn new(hooks: &Hooks, sources: &[Source]) -> Self {
         Self {
             engine: load::bench(sources),
@@ -96,7 +96,7 @@ impl Repl {
         }
     }
 
-    /// From now on this is `event`, and its merchant is that of actions. What was asked for is forgotten.
+    /// Sets the variable `event`, and the merchant of later actions. Clears the collected requests.
     pub fn bind(&mut self, event: &Value) {
         self.about = About::of(event);
         let personal = self.names.rights.allows(Power::Personal, self.merchant());
@@ -106,33 +106,33 @@ impl Repl {
         self.clear();
     }
 
-    /// From now on this script's kept values are read.
+    /// Reads the stored values of this script from now on.
     pub fn play(&mut self, script: &str) {
         script.clone_into(&mut self.script);
     }
 
-    /// Whose event it is.
+    /// Returns the merchant of the event.
     pub fn merchant(&self) -> Option<&Key> {
         self.about.merchant.as_ref()
     }
 
-    /// Everything that was asked for.
+    /// Returns all collected action requests.
     pub fn wishes(&self) -> &[Wish] {
         &self.wishes
     }
 
-    /// Everything that is kept.
+    /// Returns all stored values.
     pub fn kept(&self) -> &BTreeMap<String, Value> {
         &self.kept
     }
 
-    /// Forgets what was asked for and kept.
+    /// Clears the collected requests and stored values.
     pub fn clear(&mut self) {
         self.wishes.clear();
         self.kept.clear();
     }
 
-    /// Evaluates a text, on this thread, which needs [`super::STACK_BYTES`] of stack.
+    /// Evaluates a text on this thread, which needs [`super::STACK_BYTES`] of stack.
     pub fn evaluate(
         &mut self,
         text: &str,
@@ -192,7 +192,7 @@ impl Repl {
         Evaluated { value: shown(value), wishes, kept: changed, log, reads: looks.len() }
     }
 
-    /// Before the first line stand the imports of earlier ones, which nobody sees.
+    /// Moves a problem left by the hidden imports before the first line.
     fn moved(&self, problem: Problem) -> Problem {
         let hidden = if problem.line == 1 { self.imports.chars().count() } else { 0 };
         let column = problem.column.saturating_sub(hidden).max(1);
@@ -200,12 +200,12 @@ impl Repl {
     }
 }
 
-/// What was typed, as a file.
+/// Returns the typed text as a file.
 pub fn source(text: &str) -> Source {
     Source { path: SHOWN.to_owned(), shown: SHOWN.to_owned(), text: text.into() }
 }
 
-/// Whether a text is not wrong, but not at its end.
+/// Returns true if a text is not wrong, but incomplete.
 fn is_open(error: &ParseError, text: &str) -> bool {
     let lines = text.lines().count().max(1);
     let last = text.lines().last().map_or(0, |line| line.trim_end().chars().count());
@@ -218,7 +218,7 @@ fn is_open(error: &ParseError, text: &str) -> bool {
             && matches!(kind, ParseErrorType::MissingToken(..) | ParseErrorType::ExprExpected(_)))
 }
 
-/// A value as a person reads it; none where it is nothing.
+/// Formats a value for people; `None` for `()`.
 fn shown(value: &Dynamic) -> Option<String> {
     if value.is_unit() {
         return None;

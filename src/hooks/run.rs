@@ -1,4 +1,4 @@
-//! One run: the event goes in, what the script asks for comes out.
+//! One hook run: its input is the event, and its output are the script's action requests.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -69,16 +69,16 @@ pub(super) fn run(
 type Called = Result<Result<Dynamic, Box<EvalAltResult>>, ()>;
 
 thread_local! {
-    /// The operations of the run of this thread.
+    /// Operations of this thread's run.
     static COUNT: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Notes how many operations the run of this thread took so far.
+/// Records the operations of this thread's run so far.
 pub(super) fn count(operations: u64) {
     COUNT.set(operations.min(OPERATIONS_MAX));
 }
 
-/// Calls the function. The outer error: something panicked.
+/// Calls the function. The outer error is a panic.
 fn called(
     hooks: &Hooks,
     (script, function): (&Script, &str),
@@ -98,7 +98,7 @@ fn called(
     (ended.map_err(drop), COUNT.get())
 }
 
-/// Whose event it is.
+/// Returns the merchant of an event.
 pub(super) fn merchant(event: &Value) -> Option<Key> {
     let name = event.get("merchant").and_then(Value::as_str)?;
     format!("Merchant/{name}").parse().ok()

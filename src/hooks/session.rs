@@ -1,4 +1,4 @@
-//! What one run has done so far. Host functions reach it through the tag of their call.
+//! State of one run. Host functions reach it through the tag of their call.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,7 +17,7 @@ use crate::model::hook::{Look, Wish};
 use crate::model::kept::sum;
 use crate::policy::Power;
 
-/// One run, shared between its host functions.
+/// State of a run, shared between its host functions.
 #[derive(Clone)]
 pub(super) struct Session(Arc<Shared>);
 
@@ -29,25 +29,25 @@ struct Shared {
     done: Mutex<Done>,
 }
 
-/// What it did.
+/// Results of a run so far.
 #[derive(Debug, Default)]
 pub(super) struct Done {
     pub(super) wishes: Vec<Wish>,
     pub(super) kept: BTreeMap<String, Value>,
-    /// What it adds to values that it did not set itself.
+    /// Additions to values that the run did not set itself.
     pub(super) added: BTreeMap<String, Value>,
     pub(super) looks: Vec<Look>,
-    /// Their answers, in the same order.
+    /// Answers of the reads, in the same order.
     pub(super) answers: Vec<Value>,
     pub(super) log: Vec<String>,
 }
 
-/// Why a host function does not do what it is asked for.
+/// Reason for which a host function refuses a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Refused {
     /// The script is wrong.
     Wrong(String),
-    /// It is more than a run may.
+    /// The run exceeds a limit.
     Beyond(String),
 }
 
@@ -74,38 +74,38 @@ impl Session {
         Self(Arc::new(Shared { script: script.to_owned(), about, names, reads, done }))
     }
 
-    /// The same, of a run that goes on where another one ended: what that kept is there.
+    /// Continues an earlier run, whose stored values are `kept`.
     pub(super) fn going_on(self, kept: BTreeMap<String, Value>) -> Self {
         self.done().kept = kept;
         self
     }
 
-    /// What scripts may name.
+    /// Returns the names that scripts may use.
     pub(super) fn names(&self) -> &Names {
         &self.0.names
     }
 
-    /// The merchant of the event.
+    /// Returns the merchant of the event.
     pub(super) fn merchant(&self) -> Option<&Key> {
         self.0.about.merchant.as_ref()
     }
 
-    /// When the event happened.
+    /// Returns the time of the event.
     pub(super) fn created(&self) -> Option<DateTime<Utc>> {
         self.0.about.created
     }
 
-    /// Whether that is live.
+    /// Returns true for an event in live mode.
     pub(super) fn is_live(&self) -> bool {
         self.0.about.live
     }
 
-    /// Whether scripts see personal values of the event's merchant.
+    /// Returns true if scripts see personal values of the event's merchant.
     pub(super) fn sees_persons(&self) -> bool {
         self.names().rights.allows(Power::Personal, self.merchant())
     }
 
-    /// Refuses what the configuration gives scripts no right to at this merchant.
+    /// Refuses an action for which scripts have no right at this merchant.
     pub(super) fn need(&self, power: Power, merchant: Option<&Key>) -> Result<(), Refused> {
         if self.names().rights.allows(power, merchant) {
             return Ok(());
@@ -118,12 +118,13 @@ impl Session {
         self.0.done.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Everything it did; nothing is left behind.
+    /// Takes all results, and leaves none behind.
     pub(super) fn take(&self) -> Done {
         std::mem::take(&mut *self.done())
     }
 
-    /// Asks for an action. The same one a second time is the same one; another one of its name is an error.
+    /// Requests an action. An equal request is the same request; a different one of the same name
+    /// is an error.
     pub(super) fn wish(&self, wish: Wish) -> Result<Name, Refused> {
         let mut done = self.done();
         let name = wish.name.clone();
@@ -137,7 +138,7 @@ impl Session {
         Ok(name)
     }
 
-    /// Reads something and writes it down. The run's time waits meanwhile.
+    /// Reads and records the answer. The run's deadline is extended by the duration of the read.
     pub(super) fn look(
         &self,
         what: &str,
@@ -155,7 +156,7 @@ impl Session {
         Ok(answer)
     }
 
-    /// Adds to a value that this run set itself, or else to the one that is kept: then it is the fold that adds.
+    /// Adds to a value that this run set itself, or else to the stored one, where the fold adds.
     pub(super) fn add(&self, key: &str, before: &Value, number: &Value) -> Result<(), Refused> {
         let misfit = || {
             let message = "`kv_add` adds a whole number to a whole number, and money to money of its currency";
@@ -174,7 +175,7 @@ impl Session {
         Ok(())
     }
 
-    /// What this run adds to a value.
+    /// Returns the addition of this run to a value.
     pub(super) fn added(&self, key: &str) -> Option<Value> {
         self.done().added.get(key).cloned()
     }
@@ -188,12 +189,12 @@ impl Session {
         Ok(())
     }
 
-    /// What this run keeps under a key.
+    /// Returns the value that this run stored under a key.
     pub(super) fn kept(&self, key: &str) -> Option<Value> {
         self.done().kept.get(key).cloned()
     }
 
-    /// Keeps a value for later runs.
+    /// Stores a value for later runs.
     pub(super) fn keep(&self, key: &str, value: Value) -> Result<(), Refused> {
         let mut done = self.done();
         if canonical(&value).len().saturating_add(key.len()) > VALUE_MAX {
@@ -205,7 +206,8 @@ impl Session {
         Ok(())
     }
 
-    /// Tells the operator something. What is too much is cut off, and said to be.
+    /// Appends a line to the log; a long line is cut. Lines beyond the limit are dropped, and a
+    /// last line reports that.
     pub(super) fn log(&self, line: &str) {
         let mut done = self.done();
         if done.log.len() < LINES_MAX {

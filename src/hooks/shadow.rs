@@ -1,4 +1,4 @@
-//! A run that is made again: with the reads of that time, and held against what it asked for then.
+//! Repeats a run with the recorded reads, and compares its action requests with the original ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::base::hash::{canonical, sha256};
 use crate::base::id::Name;
 use crate::model::hook::{Look, Run, Wish};
 
-/// Reads as they were answered once; what was not read then is read now, and counted.
+/// Reads with recorded answers. A read without one goes to the present state, and is counted.
 pub struct Remembered {
     known: BTreeMap<String, Value>,
     present: Arc<dyn Reads>,
@@ -25,7 +25,7 @@ impl std::fmt::Debug for Remembered {
     }
 }
 
-/// What a read is remembered by. What a script keeps is its own.
+/// Returns the identity of a read. Stored values are separate for each script.
 fn name(script: &str, what: &str, arguments: &Value) -> String {
     let script = if what == KEPT { script } else { "" };
     json!([script, what, arguments]).to_string()
@@ -34,13 +34,13 @@ fn name(script: &str, what: &str, arguments: &Value) -> String {
 const KEPT: &str = "kv_get";
 
 impl Remembered {
-    /// Nothing is remembered yet; everything is read here.
+    /// Returns reads without recorded answers over the present state.
     pub fn over(present: Arc<dyn Reads>) -> Self {
         let (read_now, read_then) = (AtomicUsize::new(0), AtomicUsize::new(0));
         Self { known: BTreeMap::new(), present, read_now, read_then }
     }
 
-    /// Remembers the reads of a run. An answer that its digest does not prove is none.
+    /// Records the reads of a run. An answer that does not match its digest is ignored.
     pub fn learn(&mut self, script: &str, looks: &[Look], answers: &[Value]) {
         for (look, answer) in looks.iter().zip(answers) {
             if sha256(&canonical(answer)) == look.answer {
@@ -49,7 +49,7 @@ impl Remembered {
         }
     }
 
-    /// How many reads were remembered, and how many were made now.
+    /// Returns the number of reads answered from the record, and from the present state.
     pub fn counts(&self) -> (usize, usize) {
         (self.read_then.load(Ordering::Relaxed), self.read_now.load(Ordering::Relaxed))
     }
@@ -90,27 +90,27 @@ impl Reads for Remembered {
     }
 }
 
-/// How two sets of runs on one event differ.
+/// Differences between two sets of runs on one event.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Differences {
-    /// Actions that only the second one asks for.
+    /// Actions that only the second set requests.
     pub added: Vec<Wish>,
-    /// Actions that only the first one asks for.
+    /// Actions that only the first set requests.
     pub gone: Vec<Wish>,
-    /// Actions of one name that are not the same: first, second.
+    /// Actions with equal names and different content: first, second.
     pub changed: Vec<(Wish, Wish)>,
-    /// Values that are kept otherwise: script, key, first, second; none is nothing.
+    /// Differences of stored values: script, key, first, second; `None` for no value.
     pub kept: Vec<(String, String, Option<Value>, Option<Value>)>,
 }
 
 impl Differences {
-    /// Whether there are none.
+    /// Returns true if there are no differences.
     pub fn is_none(&self) -> bool {
         let Self { added, gone, changed, kept } = self;
         added.is_empty() && gone.is_empty() && changed.is_empty() && kept.is_empty()
     }
 
-    /// Between these runs and those. Which script asks for an action does not count: its name does.
+    /// Compares two sets of runs. Actions are compared by name, whichever script requests them.
     pub fn between(first: &[&Run], second: &[&Run]) -> Self {
         let (old, new) = (wishes(first), wishes(second));
         let mut found = Self::default();
@@ -130,7 +130,7 @@ impl Differences {
     }
 }
 
-/// What is asked for, by name; the first one of a name counts.
+/// Returns the action requests by name; the first one of a name counts.
 fn wishes<'r>(runs: &[&'r Run]) -> BTreeMap<&'r Name, &'r Wish> {
     let all = runs.iter().flat_map(|run| &run.wishes);
     let mut named = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! What an argument or an option of a host function may be, for literals when a script is loaded and for values when
-//! it runs.
+//! Types of the arguments and options of host functions. They are checked for literals when a
+//! script is loaded, and for values when it runs.
 
 use std::fmt;
 
@@ -12,12 +12,11 @@ use crate::base::id::{Key, Name};
 use crate::base::money::Money;
 use crate::base::nearest;
 
-/// What belongs somewhere.
+/// Type of an argument or option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sort {
-    /// Anything.
+    /// Any value.
     Any,
-    /// A text.
     Text,
     /// A whole number.
     Whole,
@@ -29,9 +28,9 @@ pub enum Sort {
     Map,
     /// A text or a map.
     Body,
-    /// The name of an action.
+    /// Name of an action.
     Name,
-    /// An amount above nothing: money, or its text.
+    /// A positive amount: money, or its text.
     Amount,
     /// Money, or its text.
     Money,
@@ -39,7 +38,7 @@ pub enum Sort {
     Moment,
     /// A resource: `Kind/name`.
     Resource,
-    /// A merchant's name.
+    /// Name of a merchant.
     Merchant,
     /// A kind of documents.
     Kind,
@@ -53,12 +52,11 @@ pub enum Sort {
     Template,
 }
 
-/// A value as far as it stands in a script.
+/// A value as far as the script's text shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Literal {
-    /// A text.
     Text(String),
-    /// A text with parts that are filled in.
+    /// A text with interpolated parts.
     Filled,
     /// A whole number.
     Whole,
@@ -91,7 +89,7 @@ impl fmt::Display for Literal {
     }
 }
 
-/// What is wrong with a value, and what to write instead.
+/// Problem with a value, and its fix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unfit {
     pub(super) message: String,
@@ -105,7 +103,7 @@ impl Unfit {
 }
 
 impl Sort {
-    /// What it is called, as in "takes …".
+    /// Name of the type, as in "takes …".
     pub fn words(self) -> &'static str {
         match self {
             Self::Any => "any value",
@@ -129,7 +127,7 @@ impl Sort {
         }
     }
 
-    /// How one is written.
+    /// Example of a literal.
     pub fn example(self) -> &'static str {
         match self {
             Self::Any | Self::Text => "\"text\"",
@@ -150,7 +148,7 @@ impl Sort {
         }
     }
 
-    /// Which literals it may be at all.
+    /// Returns true if a literal of this form can have the type.
     fn takes(self, literal: &Literal) -> bool {
         let text = matches!(literal, Literal::Text(_) | Literal::Filled);
         match self {
@@ -173,7 +171,7 @@ impl Sort {
         }
     }
 
-    /// What is wrong with a literal.
+    /// Checks a literal.
     pub(super) fn literal(self, literal: &Literal, known: &Names) -> Result<(), Unfit> {
         if *literal == Literal::Whole && matches!(self, Self::Money | Self::Amount) {
             let message = format!("takes {}, not {literal}", self.words());
@@ -197,7 +195,7 @@ impl Sort {
         }
     }
 
-    /// What is wrong with a text of this sort.
+    /// Checks a text of this type.
     pub(super) fn text(self, text: &str, known: &Names) -> Result<(), Unfit> {
         match self {
             Self::Name => {
@@ -234,7 +232,7 @@ impl Sort {
         }
     }
 
-    /// What is wrong with a value.
+    /// Checks a value at run time.
     pub(super) fn value(self, value: &Dynamic, known: &Names) -> Result<(), Unfit> {
         let money =
             matches!(self, Self::Money | Self::Amount | Self::Number) && value.is::<Money>();
@@ -255,7 +253,7 @@ impl Sort {
     }
 }
 
-/// What a value would be in a script; none for money and dates.
+/// Returns the literal form of a value; `None` for money and dates.
 fn literal_of(value: &Dynamic) -> Option<Literal> {
     if let Ok(text) = value.as_immutable_string_ref() {
         return Some(Literal::Text(text.to_string()));
@@ -272,7 +270,7 @@ fn literal_of(value: &Dynamic) -> Option<Literal> {
     sorts.into_iter().find(|(is, _)| *is).map(|(_, literal)| literal)
 }
 
-/// A sentence of ours: what is wrong, then what to write.
+/// Splits an error text of ours into problem and fix.
 fn split(sort: Sort, said: &str) -> Unfit {
     let example = format!("write {}, such as `{}`", sort.words(), sort.example());
     let (message, help) = said.rsplit_once("; ").unwrap_or((said, &example));

@@ -1,35 +1,35 @@
-//! A file of the scripts folder, and what stands where in it.
+//! A file of the scripts folder, and positions in its text.
 
 use std::sync::Arc;
 
 use crate::model::issue::{Problem, Severity};
 
-/// How the names of files end.
+/// End of the names of scripts and modules.
 pub(super) const ENDING: &str = ".rhai";
 
-/// One file as it was read.
+/// A file of the scripts folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Source {
-    /// Its name within the scripts folder, with slashes: `dunning.rhai`, `lib/dates.rhai`.
+    /// Path within the scripts folder, with slashes: `dunning.rhai`, `lib/dates.rhai`.
     pub path: String,
-    /// What problems call it: its path from the folder of `reckon.yaml`.
+    /// Name in problems: the path from the folder of `reckon.yaml`.
     pub shown: String,
-    /// Its text.
     pub text: Arc<str>,
 }
 
 impl Source {
-    /// The name without its ending: that of a script, and what `import` takes of a module.
+    /// Returns the path without `.rhai`: the name of a script, or the path in the `import` of a
+    /// module.
     pub fn name(&self) -> &str {
         self.path.strip_suffix(ENDING).unwrap_or(&self.path)
     }
 
-    /// Whether it is there to be imported, and answers no event.
+    /// Returns true for a module, which is imported and handles no event.
     pub fn is_module(&self) -> bool {
         self.path.contains('/')
     }
 
-    /// A problem at a line and column, both from 1; what is underlined is the word that stands there.
+    /// Returns a problem at a line and column, both from 1; the word at that place is underlined.
     pub(super) fn problem(
         &self,
         at: (usize, usize),
@@ -51,7 +51,7 @@ impl Source {
         }
     }
 
-    /// The word that stands at a place with a colon behind it.
+    /// Returns the word at a place if a colon follows it.
     pub(super) fn key_at(&self, (line, column): (usize, usize)) -> Option<String> {
         let line = self.text.lines().nth(line.saturating_sub(1))?;
         let rest: String = line.chars().skip(column.saturating_sub(1)).collect();
@@ -62,7 +62,7 @@ impl Source {
         is_key.then_some(word)
     }
 
-    /// How many characters the word, or the text in quotes, takes that starts there; at least 1.
+    /// Returns the length in characters of the word or quoted text at a place; at least 1.
     fn word(&self, (line, column): (usize, usize)) -> usize {
         let line = self.text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
         let rest: Vec<char> = line.chars().skip(column.saturating_sub(1)).collect();
@@ -76,7 +76,7 @@ impl Source {
         length.max(1)
     }
 
-    /// Where `fn NAME` stands, looked for upwards from a line: the place of the name.
+    /// Returns the place of the name in `fn NAME`, searched upwards from a line.
     pub(super) fn definition(&self, name: &str, line: usize) -> (usize, usize) {
         let before: Vec<&str> = self.text.lines().take(line).collect();
         let found = before.iter().enumerate().rev().find_map(|(index, text)| {
@@ -87,12 +87,12 @@ impl Source {
     }
 }
 
-/// A text without the byte order mark that editors may put before it.
+/// Removes the byte order mark that editors may write.
 pub(super) fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-/// The column of the name in a line that defines the function.
+/// Returns the column of the name if the line defines the function.
 fn defined(line: &str, name: &str) -> Option<usize> {
     let start = line.find("fn ")?;
     let (before, rest) = line.split_at_checked(start)?;
@@ -104,7 +104,7 @@ fn defined(line: &str, name: &str) -> Option<usize> {
         .then(|| before.chars().count().saturating_add(skipped).saturating_add(4))
 }
 
-/// The names of functions that a text defines, as far as a look at its lines can tell.
+/// Returns the functions that a text defines, judged by the starts of its lines.
 pub(super) fn defines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| {
         let line = line.strip_prefix("private ").unwrap_or(line);

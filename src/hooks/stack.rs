@@ -1,11 +1,13 @@
-//! Room for what nests: a script's calls and expressions take the stack of the thread that runs it.
+//! Stack for nested scripts: their calls and expressions use the stack of the thread that runs
+//! them.
 
 use std::thread;
 
-/// How much stack a thread needs that runs a script.
+/// Stack size of a thread that runs a script, in bytes.
 pub const STACK_BYTES: usize = 32 << 20;
 
-/// Does something on a thread with enough stack, and waits for it. `None`: it panicked, or there is no thread to be had.
+/// Runs work on a thread with enough stack, and waits for it. Returns `None` if the work panicked,
+/// or if no thread could be started.
 pub fn on_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().stack_size(STACK_BYTES).name("hooks".to_owned());

@@ -1,7 +1,9 @@
-//! Texts with places to fill in: `templates/NAME.txt`, and beside it, for mails, `templates/NAME.html`.
+//! Text templates with placeholders: `templates/NAME.txt`, and for mails `templates/NAME.html` as
+//! well.
 //!
-//! A place is `{{name}}`, or `{{record.field}}`; there is nothing else, no condition and no loop: what decides is the
-//! script. In HTML what is filled in is text, whatever it holds. A first line `Subject: …` of the text is a mail's subject.
+//! A placeholder is `{{name}}` or `{{record.field}}`. There are no conditions and no loops, since
+//! the script decides. HTML templates escape every filled-in value. A first line `Subject: …` of
+//! the text is the subject of a mail.
 
 mod parse;
 
@@ -11,16 +13,16 @@ use serde_json::Value;
 
 pub(super) use parse::{gather, is_template};
 
-/// One piece.
+/// One piece of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
-    /// As it stands.
+    /// Literal text.
     Text(String),
-    /// To be filled in: the name, and the fields below it.
+    /// Placeholder: the name, and the fields below it.
     Place(Vec<String>),
 }
 
-/// A template that is free of errors.
+/// A valid template.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Template {
     subject: Option<Vec<Part>>,
@@ -28,19 +30,18 @@ pub(super) struct Template {
     html: Option<Vec<Part>>,
 }
 
-/// A template with everything filled in.
+/// A template with all placeholders filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Filled {
-    /// The subject of a mail.
+    /// Subject of a mail.
     pub(super) subject: Option<String>,
-    /// The text.
     pub(super) text: String,
-    /// The same for those who read HTML.
+    /// The same content as HTML.
     pub(super) html: Option<String>,
 }
 
 impl Template {
-    /// The names that have to be given.
+    /// Returns the names of the required values.
     pub(super) fn names(&self) -> BTreeSet<&str> {
         let all = self.subject.iter().chain([&self.text]).chain(&self.html).flatten();
         all.filter_map(|part| match part {
@@ -50,7 +51,11 @@ impl Template {
         .collect()
     }
 
-    /// Fills it in. Errors: what is missing, or is no text.
+    /// Fills in the template.
+    ///
+    /// # Errors
+    ///
+    /// A value is missing, or is not a text.
     pub(super) fn fill(&self, values: &Value) -> Result<Filled, String> {
         let plain = |text: &str| text.to_owned();
         let subject =
@@ -75,7 +80,11 @@ fn filled(
     Ok(out)
 }
 
-/// What stands at a place. Errors: nothing, or more than a text.
+/// Returns the text for a placeholder.
+///
+/// # Errors
+///
+/// The value is missing, or is a list or a map.
 fn value(path: &[String], values: &Value) -> Result<String, String> {
     let found = path.iter().try_fold(values, |value, name| value.get(name));
     let name = path.join(".");
@@ -89,7 +98,7 @@ fn value(path: &[String], values: &Value) -> Result<String, String> {
     }
 }
 
-/// Text as HTML shows it, also between the quotes of an attribute.
+/// Escapes text for HTML, also between the quotes of an attribute.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for found in text.chars() {

@@ -1,4 +1,4 @@
-//! What runs do, seen from their caller.
+//! Tests of hook runs, seen from their caller.
 
 mod keeping;
 mod rights;
@@ -45,12 +45,12 @@ fn ran(body: &str) -> Result<Run, Box<Failure>> {
     ran_with(&hooks(body), State::default())
 }
 
-/// What a run failed with.
+/// Returns the message of a failed run.
 fn failed(body: &str) -> String {
     ran(body).unwrap_err().message
 }
 
-/// The lines that a run logged.
+/// Returns the log of a run.
 fn logged(body: &str) -> Vec<String> {
     ran(body).unwrap().log
 }

@@ -1,4 +1,4 @@
-//! The values that scripts have beside those of the language: money and moments.
+//! Script values beside those of the language: money and moments.
 
 use std::fmt;
 
@@ -11,14 +11,14 @@ use crate::base::money::{Money, MoneyError};
 /// Parts of an amount.
 const PARTS_MAX: INT = 1000;
 
-/// Errors as the language takes them.
+/// Result with the language's own error.
 pub(super) type Thrown<T> = Result<T, Box<EvalAltResult>>;
 
 /// A moment, in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Moment(pub(super) DateTime<Utc>);
 
-/// `2026-11-30T12:00:00.000Z`.
+/// Writes `2026-11-30T12:00:00.000Z`.
 impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&timestamp(&self.0))
@@ -26,7 +26,11 @@ impl fmt::Display for Moment {
 }
 
 impl Moment {
-    /// Reads a date (its first moment, in UTC) or a timestamp. Errors: it is neither.
+    /// Reads a date (its first moment, in UTC) or a timestamp.
+    ///
+    /// # Errors
+    ///
+    /// The text is neither a date nor a timestamp.
     pub(super) fn read(text: &str) -> Result<Self, String> {
         if let Ok(moment) = DateTime::parse_from_rfc3339(text) {
             return Ok(Self(moment.with_timezone(&Utc)));
@@ -40,7 +44,7 @@ impl Moment {
         })
     }
 
-    /// So many days later, or earlier, at the same time of day.
+    /// Returns the moment `days` days later, or earlier if negative, at the same time of day.
     pub(super) fn add_days(self, days: INT) -> Result<Self, String> {
         let count = Days::new(days.unsigned_abs());
         let Self(at) = self;
@@ -48,7 +52,8 @@ impl Moment {
         moved.map(Self).ok_or_else(|| beyond(days))
     }
 
-    /// So many months later, or earlier; the last day of a month that has no such day.
+    /// Returns the moment `months` months later, or earlier if negative; the month's last day if
+    /// that month has no such day.
     pub(super) fn add_months(self, months: INT) -> Result<Self, String> {
         let count = u32::try_from(months.unsigned_abs()).map_err(|_| beyond(months))?;
         let (Self(at), count) = (self, Months::new(count));
@@ -62,15 +67,16 @@ fn beyond(count: INT) -> String {
     format!("{count} is too far: no calendar has that date")
 }
 
-/// Makes an error of the language of a text.
+/// Converts a text to an error of the language.
 #[expect(clippy::unnecessary_box_returns, reason = "the language takes its errors boxed")]
 pub(super) fn throw(message: impl Into<String>) -> Box<EvalAltResult> {
     message.into().into()
 }
 
-/// A text and money have no sum: joined, an amount would become a text in silence.
+/// Message for the sum of a text and money, which is refused: a join would silently turn an amount
+/// into a text.
 pub(super) const NO_SUM: &str = "a text and money do not add up";
-/// The way out, for people.
+/// Fix for that error, for people.
 pub(super) const NO_SUM_HELP: &str = "write `${amount}` within a text to show an amount; a sum begins with money, such as `money(\"0.00 USD\")`";
 
 fn no_sum() -> Thrown<Money> {
@@ -90,7 +96,8 @@ fn times(money: Money, count: INT) -> Thrown<Money> {
     sum(minor.map(|minor| Money::new(minor, money.currency())))
 }
 
-/// So many amounts that sum up to this one: what cannot be divided goes to the first ones, one minor unit each.
+/// Splits an amount into `count` parts with the same sum. The remainder goes to the first parts,
+/// one minor unit each.
 fn split(money: Money, count: INT) -> Thrown<Array> {
     if !(1..=PARTS_MAX).contains(&count) {
         return Err(throw(format!("money is split into 1 to {PARTS_MAX} parts, not {count}")));
@@ -104,7 +111,7 @@ fn split(money: Money, count: INT) -> Thrown<Array> {
     (0..count).map(part).collect()
 }
 
-/// Registers both with their operators.
+/// Registers both types with their operators.
 pub(super) fn register(engine: &mut Engine) {
     money(engine);
     moments(engine);

@@ -1,4 +1,4 @@
-//! Answers as JSON, and the errors that every path shares.
+//! Responses as JSON, and the errors that all paths share.
 
 use std::time::Duration;
 
@@ -10,23 +10,23 @@ use serde::Serialize;
 use crate::base::id::Key;
 use crate::control::ControlError;
 
-/// What was asked for.
+/// Responds 200 with a body.
 pub(super) fn ok(body: &impl Serialize) -> Response {
     json(StatusCode::OK, body)
 }
 
-/// Text in the form that Prometheus reads.
+/// Responds with text in the form that Prometheus reads.
 pub(super) fn text(body: String) -> Response {
     let form = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
     (form, body).into_response()
 }
 
-/// What was asked for was not done: what stands in the way.
+/// Responds that a request was not done, with the reason as body.
 pub(super) fn instead(status: StatusCode, body: &impl Serialize) -> Response {
     json(status, body)
 }
 
-/// An error and what to do about it.
+/// Responds with an error and its help.
 pub(super) fn error(status: StatusCode, error: &ControlError) -> Response {
     json(status, &serde_json::json!({ "error": error }))
 }
@@ -50,7 +50,7 @@ pub(super) fn no_such_resource(key: &Key) -> Response {
     error(StatusCode::NOT_FOUND, &ControlError::new("no_such_resource", message, help))
 }
 
-/// The body of a request cannot be read.
+/// Responds that the body of a request cannot be read.
 pub(super) fn bad_body(why: &serde_json::Error, help: &str) -> Response {
     let message = format!("the body cannot be read: {why}");
     error(StatusCode::BAD_REQUEST, &ControlError::new(ControlError::BAD_REQUEST, message, help))
@@ -70,7 +70,7 @@ pub(super) fn wrong_method() -> Response {
     response
 }
 
-/// A token is needed, and there was none.
+/// Responds that a required token is missing.
 pub(super) fn no_token() -> Response {
     let message = "this needs a token, and there was none";
     let help = "send it: `authorization: Bearer …`, or `--token-file F` of a command; the daemon keeps its tokens in \
@@ -78,21 +78,21 @@ pub(super) fn no_token() -> Response {
     unauthorised(&ControlError::new(ControlError::TOKEN_NEEDED, message, help))
 }
 
-/// There was one, and it is not known.
+/// Responds that the token is unknown.
 pub(super) fn wrong_token() -> Response {
     let message = "the daemon does not know this token";
     let help = "compare it with `api.token` in the daemon's state directory, which is read when the daemon starts";
     unauthorised(&ControlError::new(ControlError::WRONG_TOKEN, message, help))
 }
 
-/// A token that only looks was used to write.
+/// Responds that a read-only token cannot write.
 pub(super) fn read_only() -> Response {
     let message = "this token only looks, and this changes something, or tells a secret";
     let help = "use a token without `read` in the daemon's `api.token`";
     error(StatusCode::FORBIDDEN, &ControlError::new(ControlError::READ_ONLY, message, help))
 }
 
-/// A request that no token is enough for.
+/// Responds that no token is enough for this request.
 pub(super) fn local_only() -> Response {
     let help = "run the command on the daemon's machine, without --server";
     forbidden("this is only done on the daemon's own machine", help)

@@ -1,7 +1,8 @@
-//! The applicant's own link: it stays the same, and makes the page of five minutes at the click.
+//! The applicant's own link: it stays the same, and the click makes a page that is valid for five
+//! minutes.
 //!
-//! Opening the link changes nothing, for programs open links, too, to show what is behind them; the button
-//! does. The signature in the link names one application and can be made by nobody else.
+//! Opening the link changes nothing, since programs open links, too, to preview them; only the
+//! button does. The signature in the link names one application and cannot be forged.
 
 use std::time::Duration;
 
@@ -17,20 +18,20 @@ use super::{Outside, pages};
 use crate::base::secret::Secret;
 use crate::control::Control;
 
-/// Where the button may lead. Browsers hold a redirection of a form against this policy, too, and the service alone knows
-/// the host of its page. The form sends nothing.
+/// Targets that the button may lead to. Browsers apply this policy to the redirection of a form,
+/// too, and only the service knows the host of its page. The form sends no data.
 const LEADS_TO: &str = "form-action 'self' https: http://127.0.0.1:* http://localhost:*; ";
-/// How long a page may take to be made.
+/// Time limit for making a page.
 const MADE_MAX: Duration = Duration::from_mins(1);
 
-/// What every request can reach.
+/// State of every request.
 #[derive(Debug, Clone)]
 struct Door {
     control: Control,
     outside: Outside,
 }
 
-/// The applicants' links.
+/// Returns the routes of applicants' links.
 pub(super) fn links(control: Control, outside: Outside) -> Router {
     Router::new().route("/apply/{link}", get(show).post(open)).with_state(Door { control, outside })
 }
@@ -42,7 +43,7 @@ async fn show(State(door): State<Door>, Path(link): Path<String>) -> Response {
     }
 }
 
-/// The page with the button.
+/// Returns the page with the button.
 fn invitation() -> Response {
     let inner = html! {
         p { "Go on to the payment service to finish and send your application." }
@@ -74,7 +75,8 @@ async fn open(State(door): State<Door>, Path(link): Path<String>) -> Response {
     }
 }
 
-/// Leads to the service's page; nobody may keep the answer, and its address goes to nobody.
+/// Redirects to the service's page. The answer is never cached, and no site receives its address as
+/// a referrer.
 fn lead(page: &Secret) -> Response {
     let headers = [(header::CACHE_CONTROL, "no-store"), (header::REFERRER_POLICY, "no-referrer")];
     (headers, Redirect::to(page.expose())).into_response()

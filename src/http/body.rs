@@ -1,4 +1,4 @@
-//! The body of a request, whole: in bounded size and time, however slowly it trickles.
+//! Reads the complete body of a request, in bounded size and time, however slowly it arrives.
 
 use std::time::Duration;
 
@@ -8,21 +8,21 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-/// How long a body may take from its first byte to its last.
+/// Time limit of a body, from its first byte to its last.
 pub(super) const BODY_MAX: Duration = Duration::from_secs(10);
-/// The greatest body of a request that faces the world, in bytes.
+/// Bytes of a public request's body, at most.
 pub(super) const BODY_BYTES_MAX: usize = 256 * 1024;
 
-/// Why a body was not read to its end.
+/// Reason for which a body was not read to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoBody {
-    /// It is too large.
+    /// The body is too large.
     Large,
-    /// It did not come in time, or broke off.
+    /// The body did not arrive in time, or broke off.
     Slow,
 }
 
-/// Reads a body.
+/// Reads the complete body.
 pub(super) async fn whole(body: Body) -> Result<Bytes, NoBody> {
     let most = u64::try_from(BODY_BYTES_MAX).unwrap_or(u64::MAX);
     if body.size_hint().lower() > most {
@@ -38,7 +38,7 @@ pub(super) async fn whole(body: Body) -> Result<Bytes, NoBody> {
     }
 }
 
-/// Reads the body first, and lets the request through with it.
+/// Reads the body first, and then passes the request on with it.
 pub(super) async fn first(request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     match whole(body).await {
@@ -48,7 +48,8 @@ pub(super) async fn first(request: Request, next: Next) -> Response {
     }
 }
 
-/// The answer to a body that does not come. The connection ends: what follows is the rest of it.
+/// Responds to a body that does not arrive. The connection ends, since the next bytes are the rest
+/// of the body.
 pub(super) fn too_slow() -> Response {
     let close = [(header::CONNECTION, HeaderValue::from_static("close"))];
     (StatusCode::REQUEST_TIMEOUT, close).into_response()

@@ -1,4 +1,4 @@
-//! The same requests as over the socket, carried by HTTP: what commands with `--server` send.
+//! Control requests over HTTP: the same as over the socket, sent by commands with `--server`.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -16,10 +16,10 @@ use super::{Door, answer};
 use crate::control::wire::{BEAT, VERSION, VERSION_HEADER};
 use crate::control::{ControlError, Request};
 
-/// Keeps a proxy of the usual sort from holding signs of life back.
+/// Header that keeps a proxy of the usual sort from holding keep-alive bytes back.
 const UNBUFFERED: &str = "x-accel-buffering";
 
-/// Answers one request, in the name of its token.
+/// Answers one control request, in the name of its token.
 pub(super) async fn carry(
     State(door): State<Door>,
     caller: Option<Extension<Caller>>,
@@ -44,7 +44,7 @@ pub(super) async fn carry(
     waited(async move { door.control.handle(request, actor).await })
 }
 
-/// The refusal of a client of another version.
+/// Returns the refusal of a client of another version.
 fn other_version(headers: &HeaderMap) -> Option<Response> {
     let theirs = headers.get(VERSION_HEADER).and_then(|version| version.to_str().ok());
     let theirs = theirs.unwrap_or("unknown");
@@ -57,11 +57,11 @@ fn other_version(headers: &HeaderMap) -> Option<Response> {
     Some(answer::error(StatusCode::CONFLICT, &error))
 }
 
-/// What is being made, or nothing once it was sent.
+/// The pending answer; `None` once it was sent.
 type Making<T> = Option<Pin<Box<dyn Future<Output = T> + Send>>>;
 
-/// An answer that is sent once it is made, and a blank every [`BEAT`] before that. Who goes away is not waited for;
-/// what he asked for is done all the same.
+/// Responds with an answer once it is made, and with a space every [`BEAT`] before that. A client
+/// that disconnects is not waited for; its request is done all the same.
 pub(super) fn waited<T>(made: impl Future<Output = T> + Send + 'static) -> Response
 where
     T: Serialize + 'static,

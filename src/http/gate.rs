@@ -1,7 +1,8 @@
-//! Who may post to the addresses that face the world, and how often.
+//! Filter of webhooks at the public addresses: permitted networks, and the rate of each address.
 //!
-//! Where a list of networks is configured, nobody else is heard there. A client's address is its connection's, unless
-//! that is a proxy's of ours: then it is what this proxy says, and nobody else is believed.
+//! If a list of networks is configured, posts from elsewhere are refused. A client's address is its
+//! connection's. If that is one of our proxies, the client's address is the one that this proxy
+//! reports; no other header is trusted.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,29 +22,29 @@ use crate::model::rotation::Address;
 const FORWARDED_FOR: &str = "x-forwarded-for";
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Which posts are heard.
+/// Rules of accepted posts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rules {
-    /// The networks that merchants' events come from; none: from anywhere.
+    /// The networks that merchants' events come from; an empty list accepts any.
     pub gateway: Vec<IpNet>,
-    /// The networks that the partner's notifications come from; none: from anywhere.
+    /// The networks that the partner's notifications come from; an empty list accepts any.
     pub partner: Vec<IpNet>,
-    /// Proxies of ours that say whom they speak for.
+    /// Our own proxies, whose forwarding headers are trusted.
     pub proxies: Vec<IpNet>,
-    /// Posts that one address takes; none: any number.
+    /// Rate of posts that one address accepts; `None` accepts any.
     pub rate: Option<Rate>,
 }
 
-/// How many posts one address takes.
+/// Rate limit of one address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
-    /// In a second, for as long as it takes.
+    /// Posts in a second, sustained.
     pub each_second: NonZeroU32,
-    /// At once, after a time without any.
+    /// Posts at once, after an idle time.
     pub at_once: NonZeroU32,
 }
 
-/// The rules, and how much came of late. Cheap to clone.
+/// The rules, and the recent use of each address. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Gate {
     rules: Arc<Rules>,
@@ -58,17 +59,17 @@ impl fmt::Debug for Gate {
 }
 
 impl Gate {
-    /// A gate with these rules.
+    /// Creates a filter with these rules.
     pub fn new(rules: Rules) -> Self {
         Self { rules: Arc::new(rules), used: Arc::default() }
     }
 
-    /// Whether the partner's notifications may come from where this request comes from.
+    /// Returns true if the partner's notifications may come from this request's client.
     pub(super) fn hears_partner(&self, request: &Request) -> bool {
         self.hears(&self.rules.partner, request)
     }
 
-    /// Whether merchants' events may.
+    /// Returns true if merchants' events may come from this request's client.
     pub(super) fn hears_gateway(&self, request: &Request) -> bool {
         self.hears(&self.rules.gateway, request)
     }
@@ -81,7 +82,7 @@ impl Gate {
         client.is_some_and(|client| networks.iter().any(|network| network.contains(&client)))
     }
 
-    /// The address of whoever sent a request; `None` where that cannot be told.
+    /// Returns the address of a request's client; `None` where it is unclear.
     fn client(&self, request: &Request) -> Option<IpAddr> {
         let ConnectInfo(peer) = request.extensions().get::<ConnectInfo<SocketAddr>>()?;
         let peer = peer.ip().to_canonical();
@@ -96,13 +97,13 @@ impl Gate {
         match (plain, standard) {
             (None, None) => Some(peer),
             (Some(one), None) | (None, Some(one)) => one,
-            // The proxy made one of them; the other one may be the client's own invention.
+            // The proxy wrote one of the two headers; the client may have made the other one up.
             (Some(one), Some(other)) => one.filter(|_| one == other),
         }
     }
 
-    /// The last address that is not a proxy's; `None` if something else stands there. Whatever stands before it, the
-    /// client may have made up.
+    /// Returns the last address that is not a proxy's, else the first proxy's; `None` if an entry
+    /// on the way is no address. The client may have made up all entries before the result.
     fn last(&self, list: &[&str], read: impl Fn(&str) -> Option<IpAddr>) -> Option<IpAddr> {
         let mut first = None;
         for part in list.iter().rev() {
@@ -119,7 +120,10 @@ impl Gate {
         self.rules.proxies.iter().any(|network| network.contains(&address))
     }
 
-    /// Takes one post of an address from its share. Errors: it is used up; how long until there is more.
+    /// Takes one post of an address from its share.
+    ///
+    /// # Errors
+    /// The share is used up; the error is the time until there is more.
     pub(super) fn takes(&self, address: &Address) -> Result<(), Duration> {
         let Some(rate) = self.rules.rate else { return Ok(()) };
         let each = SECOND.checked_div(rate.each_second.get()).unwrap_or(SECOND);
@@ -136,13 +140,13 @@ impl Gate {
     }
 }
 
-/// What a header lists, line by line.
+/// Returns the entries of a header, line by line.
 fn list<'a>(headers: &'a HeaderMap, name: &str) -> Vec<&'a str> {
     let lines = headers.get_all(name).iter();
     lines.flat_map(|line| line.to_str().unwrap_or("?").split(',')).map(str::trim).collect()
 }
 
-/// `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1` or `[2001:db8::1]:80`.
+/// Parses `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1` or `[2001:db8::1]:80`.
 fn host(text: &str) -> Option<IpAddr> {
     let address = text.parse::<IpAddr>().ok();
     let address = address.or_else(|| Some(text.parse::<SocketAddr>().ok()?.ip()));
@@ -150,7 +154,7 @@ fn host(text: &str) -> Option<IpAddr> {
     Some(address.or_else(bare)?.to_canonical())
 }
 
-/// The address of one element of `Forwarded`, such as `for="[2001:db8::1]:80";proto=https`.
+/// Returns the address of one element of `Forwarded`, such as `for="[2001:db8::1]:80";proto=https`.
 fn forwarded(element: &str) -> Option<IpAddr> {
     element.split(';').find_map(|pair| {
         let (name, value) = pair.trim().split_once('=')?;

@@ -1,9 +1,11 @@
-//! Who is answered: whoever has a token, and, for looks, programs on this machine that speak to this machine.
+//! Authentication of the private listener: answers callers with a token, and views for programs on
+//! this machine that address this machine.
 //!
-//! Without a token the peer's address keeps other machines out, the Host header keeps out a page whose name was
-//! pointed here (DNS rebinding), and a forwarding header says that a proxy on this machine speaks for somebody else.
-//! With one, none of that matters: a proxy may stand between. A wrong token is never as good as none. A page of
-//! another origin is refused whatever it brings.
+//! Without a token, three checks apply. The peer's address keeps other machines out. The Host
+//! header keeps out a page whose name was pointed here (DNS rebinding). A forwarding header shows
+//! that a proxy on this machine forwards another client's request. With a token these checks do not
+//! apply, so that a proxy may forward the request. A wrong token is never as good as none. A page
+//! of another origin is refused, with or without a token.
 
 use std::net::SocketAddr;
 
@@ -19,13 +21,13 @@ use super::tokens::{Caller, Tokens};
 use crate::base::local::{Stranger, is_of_another_page, stranger};
 use crate::base::secret::Secret;
 
-/// Why a page of another origin is refused, and what to do.
+/// Message and help for a page of another origin.
 const OTHER_PAGE: (&str, &str) =
     ("a page of another origin asks", "ask with a program, or from a page of this listener");
-/// How a token is sent.
+/// Scheme of the header that carries a token.
 const BEARER: &str = "bearer";
 
-/// Lets a request through, with who asks where there is a token, or answers why not.
+/// Passes a request on, with its caller where there is a token, or responds with the refusal.
 pub(super) async fn guard(
     State(tokens): State<Tokens>,
     mut request: Request,
@@ -47,13 +49,13 @@ pub(super) async fn guard(
     next.run(request).await
 }
 
-/// Why a request is not let through.
+/// Reason for which a request is refused.
 enum Refusal {
-    /// There is no token, and this needs one.
+    /// A token is required, and missing.
     NoToken,
-    /// There is one, and it is not known.
+    /// The token is unknown.
     WrongToken,
-    /// It is not from where it should be, and what to do.
+    /// The request comes from a place that is not allowed: message and help.
     Forbidden(&'static str, &'static str),
 }
 
@@ -67,7 +69,7 @@ impl Refusal {
     }
 }
 
-/// Who asks, `None` for a look without a token.
+/// Returns the caller; `None` for a view without a token.
 fn caller(tokens: &Tokens, request: &Request) -> Result<Option<Caller>, Refusal> {
     if is_of_another_page(request.headers()) {
         let (message, help) = OTHER_PAGE;
@@ -88,13 +90,13 @@ fn caller(tokens: &Tokens, request: &Request) -> Result<Option<Caller>, Refusal>
     }
 }
 
-/// The token in a header.
+/// Returns the token in a header.
 fn token(header: &HeaderValue) -> Option<Secret> {
     let (scheme, token) = header.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case(BEARER).then(|| Secret::from(token.trim()))
 }
 
-/// Why a look without a token is refused, and what to do.
+/// Returns message and help of a refused view without a token.
 fn refusal(request: &Request) -> Option<(&'static str, &'static str)> {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip());
     let why = match peer {

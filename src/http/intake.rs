@@ -1,8 +1,9 @@
-//! A payer's link: it shows the service's own fields, and takes the one-time token that they give.
+//! A payer's link: it shows the service's own fields, and takes the one-time token that they
+//! return.
 //!
-//! Opening the link changes nothing, for programs open links, too, to show what is behind them. The signature in it
-//! names one saved method, one generation of its document and one moment, and can be made by nobody else; what it is
-//! good for beyond that the engine says.
+//! Opening the link changes nothing, since programs open links, too, to preview them. The signature
+//! in the link names one saved method, one generation of its document and one moment, and cannot be
+//! forged. The engine decides what else the link is valid for.
 
 mod page;
 #[cfg(test)]
@@ -23,21 +24,21 @@ use crate::base::secret::Secret;
 use crate::control::Control;
 use crate::engine::{Attaching, Intake, IntakeLink, Reply};
 
-/// The greatest body, in bytes: a token has some twenty characters, and there are some thirty at most.
+/// Bytes of a body, at most: a token has some twenty characters, and there are some thirty at most.
 const BODY_BYTES_MAX: usize = 4 * 1024;
-/// How long the engine may take.
+/// Time limit of the engine's answer.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
-/// Who brings a token through a link.
+/// Actor of a token that comes through a link.
 const PAYER: &str = "payer";
 
-/// What every request can reach.
+/// State of every request.
 #[derive(Debug, Clone)]
 struct Door {
     control: Control,
     outside: Outside,
 }
 
-/// The payers' links.
+/// Returns the routes of payers' links.
 pub(super) fn links(control: Control, outside: Outside) -> Router {
     Router::new()
         .route("/intake/{link}", get(show).post(take))
@@ -74,8 +75,8 @@ async fn take(State(door): State<Door>, Path(text): Path<String>, body: Bytes) -
     }
 }
 
-/// The tokens that a form sends, the first one empty where it sends none. They have no character that a form would write
-/// otherwise.
+/// Returns the tokens of a form, the first one empty where the form sends none. A token has no
+/// character that a form would encode.
 fn tokens(body: &[u8]) -> (Secret, Vec<Secret>) {
     let text = std::str::from_utf8(body).unwrap_or_default();
     let mut found = text.split('&').filter_map(|pair| pair.strip_prefix("token_id="));
@@ -83,14 +84,17 @@ fn tokens(body: &[u8]) -> (Secret, Vec<Secret>) {
     (first, found.map(Secret::from).collect())
 }
 
-/// Leads back to the link, which says how things stand.
+/// Redirects to the link, which shows the present status.
 fn thanks(link: &str) -> Response {
     let headers = [(header::CACHE_CONTROL, "no-store"), (header::REFERRER_POLICY, "no-referrer")];
     (headers, Redirect::to(&format!("/intake/{link}"))).into_response()
 }
 
 impl Door {
-    /// The link that a text is. Errors: it is none of ours.
+    /// Verifies a link.
+    ///
+    /// # Errors
+    /// The status: the link's signature is not ours, or no single resource matches it.
     async fn opened(&self, text: &str) -> Result<IntakeLink, StatusCode> {
         let opened = self.outside.payer(text).ok_or(StatusCode::NOT_FOUND)?;
         let key = opened.only(&self.control).await?;
@@ -98,7 +102,7 @@ impl Door {
         Ok(IntakeLink { key, terms, until })
     }
 
-    /// What a link leads to now.
+    /// Responds with the link's present page.
     async fn page(&self, link: IntakeLink) -> Response {
         let asked = tokio::time::timeout(ANSWER_MAX, self.control.intake(link)).await;
         match (asked, pages::nonce()) {

@@ -1,8 +1,8 @@
-//! The daemon's HTTP door.
+//! The daemon's HTTP API.
 //!
-//! The private listener: how things stand, for programs and people on this machine; and for whoever has a token,
-//! from anywhere, everything that commands do ([`crate::control::wire`]) and a few writes for programs. Every answer
-//! is JSON, an error too: `{"error": {code, message, help}}`.
+//! The private listener answers views for programs and people on this machine. With a token it
+//! answers, from anywhere, everything that commands do ([`crate::control::wire`]) and a few writes
+//! for programs. Every answer is JSON, an error too: `{"error": {code, message, help}}`.
 
 mod answer;
 mod apply;
@@ -45,23 +45,23 @@ pub use webhooks::{hooks, public};
 
 use answer::{error, ok};
 
-/// How long the engine may take to answer; it is busy with files as a rule, never with calls.
+/// Time limit of an engine's answer; the engine is busy with files as a rule, never with calls.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
-/// The greatest body of a request, in bytes, but for those that commands send.
+/// Bytes of a request's body, at most, except for the requests of commands.
 const BODY_BYTES_MAX: usize = 64 * 1024;
 
-/// Events that are shown where nobody says how many, and at most.
+/// Events in an answer by default, and at most.
 const EVENTS_SHOWN: usize = 50;
 const EVENTS_SHOWN_MAX: usize = 1000;
 
-/// What every request can reach.
+/// State of every request.
 #[derive(Debug, Clone)]
 struct Door {
     control: Control,
     ready: watch::Receiver<bool>,
 }
 
-/// The private listener's paths. A request must carry its peer's address as
+/// Returns the private listener's routes. A request must carry its peer's address as
 /// [`axum::extract::ConnectInfo`], or it is refused.
 pub fn router(control: Control, ready: watch::Receiver<bool>, tokens: Tokens) -> Router {
     let commands = Router::new()
@@ -87,12 +87,12 @@ pub fn router(control: Control, ready: watch::Receiver<bool>, tokens: Tokens) ->
         .with_state(Door { control, ready })
 }
 
-/// Alive, whatever else.
+/// Answers while the process lives.
 async fn healthz() -> Response {
     ok(&serde_json::json!({ "alive": true }))
 }
 
-/// Whether the daemon does its work.
+/// Answers whether the daemon does its work.
 async fn readyz(State(door): State<Door>) -> Response {
     if *door.ready.borrow() {
         return ok(&serde_json::json!({ "ready": true }));
@@ -102,14 +102,14 @@ async fn readyz(State(door): State<Door>) -> Response {
     error(StatusCode::SERVICE_UNAVAILABLE, &ControlError::new("not_ready", why, help))
 }
 
-/// How things stand as a whole, and which version says so. What hooks and receivers say is left out where it is not
-/// known.
+/// Overall status, with the version. The parts of hooks and events are absent where they are
+/// unknown.
 #[derive(Serialize)]
 struct Status {
     version: &'static str,
     hooks: Option<HooksView>,
     events: Option<EventsView>,
-    /// Posts that were answered since the process began, by the answer.
+    /// Webhooks that were answered since the process began, by answer.
     posts: BTreeMap<String, u64>,
     #[serde(flatten)]
     overview: Overview,
@@ -134,7 +134,7 @@ async fn status(State(door): State<Door>) -> Response {
     door.answer(Question::Overview, made).await
 }
 
-/// Counts for a monitor, as Prometheus reads them.
+/// Answers metrics in the Prometheus text format.
 async fn metrics(State(door): State<Door>) -> Response {
     let made = |reply| {
         let Reply::Metrics(mut metrics) = reply else { return None };
@@ -186,14 +186,14 @@ async fn intents(State(door): State<Door>) -> Response {
     door.answer(Question::Intents, made).await
 }
 
-/// How many events are shown, and whose.
+/// Query of `/api/v1/events`: the number of events, and their merchant.
 #[derive(serde::Deserialize)]
 struct EventsQuery {
     limit: Option<usize>,
     merchant: Option<String>,
 }
 
-/// The gateway's events, newest first, and how their receiver stands.
+/// Answers the gateway's events, newest first, and the status of their receiver.
 async fn events(State(door): State<Door>, Query(asked): Query<EventsQuery>) -> Response {
     let merchant = asked.merchant.map(|name| format!("Merchant/{name}").parse::<Key>()).transpose();
     let merchant = match merchant {
@@ -209,7 +209,8 @@ async fn events(State(door): State<Door>, Query(asked): Query<EventsQuery>) -> R
 }
 
 impl Door {
-    /// Asks, and makes an answer of the reply; `None` is a reply to another question.
+    /// Sends a query and answers with the response made of its reply; `made` returns `None` for
+    /// another query's reply.
     async fn answer(
         &self,
         question: Question,

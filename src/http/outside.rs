@@ -1,8 +1,9 @@
-//! The addresses that face the world: made of the state's key, so that they last as long, and can be
-//! guessed by nobody.
+//! The public addresses: derived from the state's key, so that they last as long, and cannot be
+//! guessed.
 //!
-//! The parts of an address are joined by [`SEPARATOR`], which no name, number or mode holds: two resources never share an
-//! address. Addresses of the older form ([`older`]) stay good where one resource alone can be meant.
+//! The parts of an address are joined by [`SEPARATOR`], which no name, number or mode holds, so
+//! that two resources never share an address. Addresses of the older form ([`older`]) stay valid
+//! where only one resource can be meant.
 
 mod older;
 #[cfg(test)]
@@ -34,24 +35,28 @@ const SEPARATOR: char = '_';
 const GATEWAY: &str = "gateway-token-2";
 const APPLY: &str = "apply-link-2";
 const INTAKE: &str = "intake-link-2";
-/// How long the engine may take to tell which of several resources exists.
+/// Time limit of the engine for finding which of several resources exists.
 const ONLY_MAX: Duration = Duration::from_secs(10);
 /// Characters of the token in the Event URL.
 const TOKEN_LENGTH: usize = 40;
 /// Characters of a link's signature.
 const SIGNATURE_LENGTH: usize = 32;
 
-/// An address whose signature is ours.
+/// An address with a valid signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Opened<T> {
-    /// The resources that it can mean: one, or several where an address of the older form leaves that open.
+    /// The resources that the address can mean: one, or several where an address of the older form
+    /// is ambiguous.
     pub(super) named: Vec<Key>,
-    /// What else it says.
+    /// The other parts of the address.
     pub(super) terms: T,
 }
 
 impl<T> Opened<T> {
-    /// The one resource that it means; of several, the one that exists. Errors: the status that says why there is none.
+    /// Returns the resource of the address; of several, the one that exists.
+    ///
+    /// # Errors
+    /// The status of an address without a single resource.
     pub(super) async fn only(&self, control: &Control) -> Result<Key, StatusCode> {
         if let [key] = self.named.as_slice() {
             return Ok(key.clone());
@@ -63,7 +68,7 @@ impl<T> Opened<T> {
     }
 }
 
-/// What the paths that face the world are opened by.
+/// Makes and verifies the public addresses.
 #[derive(Clone)]
 pub struct Outside {
     key: [u8; 32],
@@ -77,12 +82,12 @@ impl fmt::Debug for Outside {
 }
 
 impl Outside {
-    /// From the key that digests are made with.
+    /// Derives the addresses from the key that digests are made with.
     pub fn new(digest_key: &[u8; 32]) -> Self {
         Self { key: *keyed(digest_key, "outside", b"").as_bytes(), gate: Gate::default() }
     }
 
-    /// The same, where these posts alone are heard.
+    /// Restricts the posts that are accepted.
     #[must_use]
     pub fn guarded(self, gate: Gate) -> Self {
         Self { gate, ..self }
@@ -92,26 +97,30 @@ impl Outside {
         &self.gate
     }
 
-    /// The Event URL of the partner application of this generation beneath an address; the service appends the reference
-    /// (partner-api, Merchant application). A secret: nothing else tells the service from anybody.
+    /// Returns the partner application's Event URL of this generation beneath a base address; the
+    /// service appends the reference (partner-api, Merchant application). The URL is a secret,
+    /// since nothing else authenticates the service.
     pub fn event_url(&self, base: &str, generation: u32) -> String {
         format!("{}{PARTNER_PATH}{}/", base.trim_end_matches('/'), self.token(generation))
     }
 
-    /// The stable link of an applicant beneath an address. A secret: it shows what is filled in.
+    /// Returns the stable link of an applicant beneath a base address. The link is a secret: it
+    /// shows the entered details.
     pub fn link(&self, base: &str, application: &Key) -> String {
         let parts = [application.namespace.to_string(), application.name.to_string()];
         format!("{}{APPLY_PATH}{}", base.trim_end_matches('/'), self.signed(APPLY, &parts))
     }
 
-    /// The address of a merchant's events of a mode, of this generation, beneath an address (gateway-api, Webhook rules). A secret.
+    /// Returns the address of a merchant's events of a mode, of this generation, beneath a base
+    /// address (gateway-api, Webhook rules). A secret.
     pub fn gateway_url(&self, base: &str, merchant: &Key, mode: Mode, generation: u32) -> String {
         let (namespace, name) = (merchant.namespace.to_string(), merchant.name.to_string());
         let parts = [namespace, name, mode.to_string(), generation.to_string()];
         format!("{}{GATEWAY_PATH}{}", base.trim_end_matches('/'), self.signed(GATEWAY, &parts))
     }
 
-    /// A payer's link beneath an address. A secret: whoever has it can give details.
+    /// Returns a payer's link beneath a base address. The link is a secret: its holder can enter
+    /// details.
     pub fn intake(&self, base: &str, link: &IntakeLink) -> String {
         let IntakeLink { key, terms: Terms { generation, replaces }, until } = link;
         let (generation, until) = (generation.to_string(), until.timestamp().to_string());
@@ -120,7 +129,7 @@ impl Outside {
         format!("{}{INTAKE_PATH}{}", base.trim_end_matches('/'), self.signed(INTAKE, &parts))
     }
 
-    /// The merchant, the mode and the generation that an address names, if its signature is ours.
+    /// Returns the merchant, the mode and the generation of an address, if its signature is valid.
     pub(super) fn merchant(&self, token: &str) -> Option<Opened<(Mode, u32)>> {
         let Some(text) = self.opened(GATEWAY, token) else { return self.older_merchant(token) };
         let (named, rest) = names("Merchant", text)?;
@@ -128,14 +137,15 @@ impl Outside {
         Some(Opened { named: vec![named], terms: (mode.parse().ok()?, generation.parse().ok()?) })
     }
 
-    /// The application that the last part of a link names, if its signature is ours.
+    /// Returns the application in the last part of a link, if its signature is valid.
     pub(super) fn application(&self, link: &str) -> Option<Opened<()>> {
         let Some(text) = self.opened(APPLY, link) else { return self.older_application(link) };
         let (named, _) = names("MerchantApplication", text)?;
         Some(Opened { named: vec![named], terms: () })
     }
 
-    /// The saved method and the terms that the last part of a payer's link names, if its signature is ours.
+    /// Returns the saved method and the terms in the last part of a payer's link, if its signature
+    /// is valid.
     pub(super) fn payer(&self, link: &str) -> Option<Opened<(Terms, DateTime<Utc>)>> {
         let Some(text) = self.opened(INTAKE, link) else { return self.older_payer(link) };
         let (named, rest) = names("SavedMethod", text)?;
@@ -150,7 +160,7 @@ impl Outside {
         Some(Opened { named: vec![named], terms: (terms, until) })
     }
 
-    /// The generation of the Event URL that a token is of.
+    /// Returns the generation of the Event URL that a token belongs to.
     pub(super) fn partner(&self, token: &str) -> Option<u32> {
         let generation = token.split_once('.').map_or(Ok(0), |(number, _)| number.parse()).ok()?;
         same(token, &self.token(generation)).then_some(generation)
@@ -164,14 +174,14 @@ impl Outside {
         format!("{generation}.{code}")
     }
 
-    /// Parts, and behind them their signature.
+    /// Joins the parts, and appends their signature.
     fn signed(&self, label: &str, parts: &[String]) -> String {
         let text = parts.join(&String::from(SEPARATOR));
         let code = self.code(label, &text, SIGNATURE_LENGTH);
         format!("{text}{SEPARATOR}{code}")
     }
 
-    /// The parts of an address, if the signature behind them is ours.
+    /// Returns the parts of an address, if the signature behind them is valid.
     fn opened<'a>(&self, label: &str, token: &'a str) -> Option<&'a str> {
         let (text, code) = token.rsplit_once(SEPARATOR)?;
         same(code, &self.code(label, text, SIGNATURE_LENGTH)).then_some(text)
@@ -182,14 +192,14 @@ impl Outside {
     }
 }
 
-/// The resource that the first two parts name, and the other parts.
+/// Returns the resource that the first two parts name, and the other parts.
 fn names<'a>(kind: &str, text: &'a str) -> Option<(Key, &'a str)> {
     let (namespace, rest) = text.split_once(SEPARATOR)?;
     let (name, rest) = rest.split_once(SEPARATOR).unwrap_or((rest, ""));
     Some((format!("{kind}/{namespace}/{name}").parse().ok()?, rest))
 }
 
-/// Compares digests: how long that takes says nothing of the texts.
+/// Compares digests, so that the time of the comparison reveals nothing of the texts.
 fn same(given: &str, ours: &str) -> bool {
     sha256(given.as_bytes()) == sha256(ours.as_bytes())
 }

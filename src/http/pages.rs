@@ -1,4 +1,5 @@
-//! The daemon's own pages. Their styles and scripts carry the answer's own nonce; nothing else runs or loads.
+//! The daemon's own pages. Their styles and scripts carry the answer's own nonce; nothing else runs
+//! or loads.
 
 use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse, Response};
@@ -7,43 +8,43 @@ use maud::{Markup, PreEscaped, html};
 
 use crate::base::look::{Frame, STYLES, headers};
 
-/// Random bytes in what an answer's own scripts and styles are known by.
+/// Random bytes of a nonce.
 const NONCE_BYTES: usize = 18;
-/// Seconds after which a page that waits looks again.
+/// Seconds after which a waiting page reloads.
 const REFRESH_S: u32 = 3;
 
-/// A random value for one answer; `None`: the operating system gives none.
+/// Returns a random nonce for one answer; `None` if the operating system gives none.
 pub(super) fn nonce() -> Option<String> {
     let mut bytes = [0; NONCE_BYTES];
     getrandom::fill(&mut bytes).ok()?;
     Some(BASE64_NOPAD.encode(&bytes))
 }
 
-/// A page in the making.
+/// A page before it is rendered.
 #[derive(Debug)]
 pub(super) struct Page<'a> {
     pub(super) title: &'a str,
     pub(super) inner: Markup,
     pub(super) nonce: &'a str,
-    /// Who asks, where that is known.
+    /// The sender of the link, where that is known.
     pub(super) header: Option<&'a str>,
     pub(super) footer: Option<&'a str>,
-    /// Whether it looks again by itself.
+    /// True for a page that reloads by itself.
     pub(super) refresh: bool,
-    /// Directives beside those of every page.
+    /// Policy directives beside those of every page.
     pub(super) more: String,
     /// The page's own scripts, at its end.
     pub(super) scripts: Markup,
 }
 
 impl<'a> Page<'a> {
-    /// A page of a few words, without scripts.
+    /// Creates a page of a few words, without scripts.
     pub(super) fn plain(title: &'a str, inner: Markup, nonce: &'a str) -> Self {
         let (more, scripts) = (String::new(), html! {});
         Self { title, inner, nonce, header: None, footer: None, refresh: false, more, scripts }
     }
 
-    /// The page as an answer.
+    /// Responds with the page.
     pub(super) fn answer(self, status: StatusCode) -> Response {
         (status, headers(&self.policy()), Html(self.html().into_string())).into_response()
     }
@@ -73,24 +74,25 @@ impl<'a> Page<'a> {
     }
 }
 
-/// The answer to a link that leads nowhere: forged, mistyped, or of another daemon; nothing says which.
+/// Responds to a link that leads nowhere: forged, mistyped, or of another daemon. The page never
+/// says which.
 pub(super) fn dead_link() -> Response {
     let inner = html! { p { "This link leads to nothing. Please ask the sender for a new one." } };
     said("Not found", inner, StatusCode::NOT_FOUND)
 }
 
-/// The answer where the daemon cannot say how things are just now.
+/// Responds where the daemon does not know the present status.
 pub(super) fn later() -> Response {
     let inner = html! { p { "This cannot be opened just now. Please open the link again a little later." } };
     said("Please come back", inner, StatusCode::SERVICE_UNAVAILABLE)
 }
 
-/// The answer to a link that leads nowhere, or nowhere just now.
+/// Responds to a link that leads nowhere, or nowhere just now.
 pub(super) fn refused(status: StatusCode) -> Response {
     if status == StatusCode::NOT_FOUND { dead_link() } else { later() }
 }
 
-/// A page of a few words, as an answer.
+/// Responds with a page of a few words.
 pub(super) fn said(title: &str, inner: Markup, status: StatusCode) -> Response {
     match nonce() {
         Some(nonce) => Page::plain(title, inner, &nonce).answer(status),

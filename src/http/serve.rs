@@ -1,5 +1,5 @@
-//! Serving a router with limits that a library leaves open: a header that never ends, connections
-//! without number, a peer that never reads, a stop that waits for ever.
+//! Serves a router with limits that the libraries leave open: endless headers, unlimited
+//! connections, a peer that never reads, a stop that waits for ever.
 
 mod connection;
 mod patient;
@@ -20,32 +20,34 @@ pub(super) use connection::Trust;
 use connection::{Peer, answer};
 use seats::Seats;
 
-/// How long answers under way may take once the daemon stops.
+/// Time limit for the answers in progress once the daemon stops.
 const STOP_MAX: Duration = Duration::from_secs(5);
-/// The wait after the operating system could not accept, for want of file handles as a rule.
+/// Pause after the operating system could not accept a connection, as a rule for want of file
+/// handles.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// The listener cannot be had: the environment.
+/// Failure to listen at an address: one of the environment.
 #[derive(Debug, thiserror::Error)]
 #[error("listen at {address}: {source}")]
 pub struct HttpError {
     /// The address as configured.
     pub address: SocketAddr,
-    /// The operating system's answer.
     pub source: io::Error,
 }
 
 /// A router that is served in the background.
 #[derive(Debug)]
 pub struct Serving {
-    /// Where; with the port that was chosen if the one asked for was 0.
+    /// The address; with the chosen port if the configured one was 0.
     pub address: SocketAddr,
-    /// Ends some seconds after `shutdown` at the latest, when every answer is given or given up.
+    /// Ends some seconds after `shutdown` at the latest, when every answer is sent or cut.
     pub done: JoinHandle<()>,
 }
 
-/// Serves in the background until `shutdown` ends; answers where. Errors: the address cannot be
-/// listened at.
+/// Serves in the background until `shutdown` ends, and returns the address.
+///
+/// # Errors
+/// The process cannot listen at the address.
 pub async fn serve(
     router: Router,
     listen: SocketAddr,
@@ -54,7 +56,7 @@ pub async fn serve(
     Ok(start(router, listen, shutdown).await?.address)
 }
 
-/// The same as [`serve`], for who wants to wait for the end.
+/// Serves as [`serve`] does, for callers that wait for the end.
 pub async fn start(
     router: Router,
     listen: SocketAddr,
@@ -67,7 +69,7 @@ pub async fn start(
     Ok(Serving { address, done })
 }
 
-/// Accepts until the shutdown, then lets answers under way end.
+/// Accepts connections until the shutdown, and then lets the answers in progress end.
 async fn accept_until(listener: TcpListener, router: Router, shutdown: impl Future<Output = ()>) {
     let seats = Seats::default();
     let (stop, stopped) = watch::channel(false);

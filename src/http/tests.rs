@@ -78,7 +78,7 @@ fn tokens() -> Tokens {
     Tokens::parse(&format!("{WRITER}\nmonitor read {READER}\n")).unwrap()
 }
 
-/// A router over an engine that knows one invoice, and the switch of its readiness.
+/// Returns a router over an engine that knows one invoice, and the switch of its readiness.
 pub(super) fn door() -> (Router, watch::Sender<bool>) {
     let control = engine(|question| match question {
         Question::Overview => Reply::Overview(overview()),
@@ -105,7 +105,7 @@ pub(super) fn door() -> (Router, watch::Sender<bool>) {
     (router(control, ready, tokens()), switch)
 }
 
-/// A request from this machine that names it.
+/// Returns a request from this machine that names it as host.
 fn request(path: &str) -> Request<Body> {
     from("127.0.0.1:4000", &[("host", "localhost:8780")], path)
 }
@@ -239,7 +239,7 @@ async fn others_are_refused_with_what_to_do() {
     }
 }
 
-/// A served router on a free port, and how to stop it.
+/// Serves a router on a free port, and returns the sender that stops it.
 async fn served() -> (Serving, oneshot::Sender<()>) {
     let (router, _switch) = door();
     let (stop, stopped) = oneshot::channel::<()>();
@@ -269,7 +269,7 @@ async fn a_head_without_measure_is_refused() {
     for head in [many, format!("x-large: {}\r\n", "x".repeat(20_000))] {
         let mut stream = TcpStream::connect(serving.address).await.unwrap();
         let request = format!("GET /healthz HTTP/1.1\r\nHost: localhost\r\n{head}\r\n");
-        // The answer may come, and the connection end, before all of it is written.
+        // The answer may arrive, and the connection end, before the complete request is written.
         stream.write_all(request.as_bytes()).await.ok();
         let mut start = [0; 12];
         stream.read_exact(&mut start).await.unwrap();

@@ -1,41 +1,40 @@
-//! Who may ask from elsewhere, and write: whoever has one of the tokens that stand in the daemon's token file.
+//! Tokens of the daemon's token file: their holders may send requests from elsewhere, and write.
 //!
-//! One line for each: a token alone; `NAME TOKEN`, whose name stands in the journal; or `NAME read TOKEN`, which only
-//! looks. Lines that begin with `#` and empty ones count for nothing. A token is compared in constant time, and shown
-//! nowhere.
+//! The file has one line for each token: a token alone; `NAME TOKEN`, whose name the journal
+//! records; or `NAME read TOKEN`, which is read-only. Empty lines and lines that begin with `#` are
+//! ignored. A token is compared in constant time, and shown nowhere.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::base::secret::Secret;
 
-/// The fewest characters of a token: 32 hexadecimal digits are 128 bits.
+/// Fewest characters of a token: 32 hexadecimal digits are 128 bits.
 const LENGTH_MIN: usize = 32;
-/// The most.
 const LENGTH_MAX: usize = 512;
-/// The right to look, as it is written.
+/// The right to read only, as it is written.
 const READ: &str = "read";
-/// Both rights.
+/// The rights to read and write.
 const WRITE: &str = "write";
 
-/// Every token that is known. Cheap to clone.
+/// Every known token. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Tokens(Arc<[Token]>);
 
-/// One of them.
+/// A token, with its caller.
 #[derive(Debug, Clone)]
 pub struct Token {
-    /// The token itself.
     pub secret: Secret,
     caller: Caller,
 }
 
-/// Who asks with a token.
+/// The caller that a token identifies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
-    /// Who that is, for the journal. It says nothing but the token's name: one token is one person, from wherever.
+    /// The actor for the journal. It contains only the token's name: one token is one person, from
+    /// wherever.
     pub actor: String,
-    /// Whether the token may change anything.
+    /// False for a token that is read-only.
     pub may_write: bool,
 }
 
@@ -49,7 +48,10 @@ pub struct TokenError {
 }
 
 impl Tokens {
-    /// Reads a token file. Errors: a line that is no token; its text is not told.
+    /// Parses a token file.
+    ///
+    /// # Errors
+    /// A line is no token; the error does not contain its text.
     pub fn parse(text: &str) -> Result<Self, TokenError> {
         let lines = text.lines().enumerate();
         let meant = lines.filter(|(_, line)| {
@@ -63,12 +65,12 @@ impl Tokens {
         Ok(Self(meant.map(read).collect::<Result<_, _>>()?))
     }
 
-    /// The first one, if there is one.
+    /// Returns the first token, if there is one.
     pub fn first(&self) -> Option<&Token> {
         self.0.first()
     }
 
-    /// Who has this token. Each is compared, whichever it is.
+    /// Returns the caller of this token. Compares every token, so that the time reveals nothing.
     pub fn caller(&self, secret: &Secret) -> Option<&Caller> {
         let mut found = None;
         for token in self.0.iter() {
@@ -106,7 +108,7 @@ impl Token {
 }
 
 impl fmt::Display for Tokens {
-    /// How many there are.
+    /// Formats the number of tokens.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} tokens", self.0.len())
     }

@@ -1,8 +1,8 @@
-//! Where the service tells the partner by itself: the paths that face the world.
+//! Receiver of the service's webhooks, at the public paths.
 //!
-//! Nothing signs a notification, so the path holds a token that cannot be guessed. 200 means that the body
-//! is on disk; the service sends it again after anything else (partner-api, Events). What is refused before that touches
-//! no disk, and every answer is counted.
+//! Webhooks are unsigned, so each path holds a token that cannot be guessed. 200 means that the
+//! body is on disk; the service sends the webhook again after any other answer (partner-api,
+//! Events). A post that is refused before that touches no disk, and every answer is counted.
 
 use std::time::Duration;
 
@@ -20,19 +20,19 @@ use crate::control::{Answered, Control};
 use crate::engine::{Notice, Taken};
 use crate::model::rotation::Address;
 
-/// The longest reference; ours have 28 characters.
+/// Characters of a reference, at most; ours have 28.
 const REFERENCE_LENGTH_MAX: usize = 256;
-/// How long a notification may take to be on disk.
+/// Time limit for writing a notification to disk.
 const STORED_MAX: Duration = Duration::from_secs(10);
 
-/// What every request can reach.
+/// State of every request.
 #[derive(Debug, Clone)]
 struct Door {
     control: Control,
     outside: Outside,
 }
 
-/// What a post is answered with, and when it may come again.
+/// The answer to a post, and the time after which it may come again.
 struct Answer(Answered, Option<Duration>);
 
 impl From<Answered> for Answer {
@@ -41,7 +41,7 @@ impl From<Answered> for Answer {
     }
 }
 
-/// The paths that may face the world.
+/// Returns the routes of the public listener.
 pub fn public(control: Control, outside: &Outside) -> Router {
     Router::new()
         .route("/healthz", get(super::healthz))
@@ -49,7 +49,7 @@ pub fn public(control: Control, outside: &Outside) -> Router {
         .fallback(|| async { pages::dead_link() })
 }
 
-/// The webhooks and the links of applicants and payers alone.
+/// Returns only the routes of webhooks and of the links of applicants and payers.
 pub fn hooks(control: Control, outside: &Outside) -> Router {
     let links = super::apply::links(control.clone(), outside.clone());
     let payers = super::intake::links(control.clone(), outside.clone());
@@ -81,7 +81,7 @@ async fn gateway(
 }
 
 impl Door {
-    /// Takes one notification in. A wrong token looks like a path that is not there.
+    /// Stores one partner notification. A wrong token looks like an absent path.
     async fn partner(
         &self,
         token: &str,
@@ -101,7 +101,7 @@ impl Door {
         Ok(if matches!(stored, Ok(Ok(()))) { Answered::Stored } else { Answered::Later }.into())
     }
 
-    /// Takes one event of the gateway in. Nothing of it is believed but its id.
+    /// Stores one event of the gateway. Only its id is used, since the event is not yet verified.
     async fn gateway(&self, token: &str, request: Request) -> Result<Answer, Answer> {
         if !self.outside.gate().hears_gateway(&request) {
             return Err(Answered::Forbidden.into());
@@ -121,7 +121,8 @@ impl Door {
         Ok(answered.into())
     }
 
-    /// The one merchant that an address names; of several that an address of the older form can name, the one that exists.
+    /// Returns the one merchant of an address; of several in an address of the older form, the one
+    /// that exists.
     fn only(&self, mut named: Vec<Key>) -> Result<Key, Answer> {
         if named.len() > 1 {
             let known = |key: &Key| self.control.receives(key);
@@ -133,8 +134,8 @@ impl Door {
         only.ok_or_else(|| Answered::Unknown.into())
     }
 
-    /// Whether an address is good and its share is not used up. One that was exchanged for another one is as if it had
-    /// never been; while the state is not open yet, the engine looks.
+    /// Checks that an address is valid and that its share is not used up. A replaced address looks
+    /// like an absent one. While the state is not open yet, the engine checks the generation later.
     fn passes(&self, address: &Address, generation: u32) -> Result<(), Answer> {
         match self.control.opens(address, generation) {
             Ok(Some(true) | None) => {}
@@ -145,7 +146,7 @@ impl Door {
         taken.map_err(|wait| Answer(Answered::Flood, Some(wait)))
     }
 
-    /// The response to a post, counted.
+    /// Counts an answer, and returns its response.
     fn answered(&self, Answer(answered, wait): Answer) -> Response {
         self.control.posts().count(answered);
         match answered {
@@ -169,13 +170,14 @@ impl Door {
     }
 }
 
-/// Whether a text can be a reference. One with a control character is none of ours, and would blur what a notification is
-/// known by, which ends the reference with a zero byte.
+/// Returns true if a text can be a reference. A text with a control character is not one of ours.
+/// It would also make the notification's identity ambiguous, since a zero byte ends the reference
+/// there.
 fn is_reference(text: &str) -> bool {
     text.len() <= REFERENCE_LENGTH_MAX && !text.chars().any(char::is_control)
 }
 
-/// The body of a post.
+/// Reads the body of a post.
 async fn read(request: Request) -> Result<axum::body::Bytes, Answer> {
     body::whole(request.into_body()).await.map_err(|why| {
         match why {

@@ -1,7 +1,8 @@
-//! What programs may write without knowing this program's own requests (design.md part 4): suspend, resume, approve,
-//! resolve, reconcile. Each is a control request in JSON of its own, which stays as it is.
+//! Writes for programs that do not know this program's own requests (design.md part 4): suspend,
+//! resume, approve, resolve, reconcile. Each is a control request in JSON of its own, which stays
+//! as it is.
 //!
-//! 200 says that it is done; 404 that nothing has this name; 409 that it was not done, and what stands in the way.
+//! 200 means done; 404 that nothing has this name; 409 that it was not done, with the reason.
 
 use axum::body::Bytes;
 use axum::extract::{Path, State};
@@ -27,7 +28,7 @@ use crate::model::bound::LiveBinding;
 use crate::model::epoch::Releasing;
 use crate::model::suspension::{Pause, Paused, REASON_LENGTH_MAX};
 
-/// The paths.
+/// Returns the routes of the writes.
 pub(super) fn paths() -> Router<Door> {
     Router::new()
         .route("/api/v1/suspend", post(suspend))
@@ -37,7 +38,7 @@ pub(super) fn paths() -> Router<Door> {
         .route("/api/v1/intents/{id}/resolve", post(resolve))
 }
 
-/// The answer to what is not done.
+/// The response to a write that is not done.
 struct Refusal(Box<Response>);
 
 impl From<Response> for Refusal {
@@ -46,10 +47,10 @@ impl From<Response> for Refusal {
     }
 }
 
-/// Whoever asks, where there is a token.
+/// The caller, where there is a token.
 type Who = Option<Extension<Caller>>;
 
-/// The name of whoever may write.
+/// Returns the actor of a caller that may write.
 fn writer(who: Who) -> Result<String, Refusal> {
     match who {
         None => Err(answer::no_token().into()),
@@ -58,37 +59,37 @@ fn writer(who: Who) -> Result<String, Refusal> {
     }
 }
 
-/// Reads a body; none at all is an empty object.
+/// Parses a body; an absent body is an empty object.
 fn read<T: DeserializeOwned>(body: &Bytes, help: &str) -> Result<T, Refusal> {
     let body: &[u8] = if body.is_empty() { b"{}" } else { body };
     serde_json::from_slice(body).map_err(|error| answer::bad_body(&error, help).into())
 }
 
-/// A value that does not fit.
+/// Refuses an invalid value.
 fn wrong(message: &str, help: &str) -> Refusal {
     let error = ControlError::new(ControlError::BAD_REQUEST, message, help);
     answer::error(StatusCode::BAD_REQUEST, &error).into()
 }
 
 impl Door {
-    /// What the engine replies to a write.
+    /// Sends a write to the engine, and returns its reply.
     async fn write(&self, request: Request, actor: String) -> Result<Reply, Refusal> {
         let reply = self.control.handle(request, actor).await;
         reply.map_err(|why| stopped(&why))
     }
 }
 
-/// The engine does not answer.
+/// Refuses a request that the engine does not answer.
 fn stopped(why: &ControlError) -> Refusal {
     error(StatusCode::SERVICE_UNAVAILABLE, why).into()
 }
 
-/// Either answer.
+/// Returns the response of either outcome.
 fn either(answer: Result<Response, Refusal>) -> Response {
     answer.unwrap_or_else(|Refusal(refusal)| *refusal)
 }
 
-/// What `suspend` takes.
+/// Body of `suspend`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Suspending {
@@ -115,7 +116,7 @@ async fn suspend(State(door): State<Door>, who: Who, body: Bytes) -> Response {
     either(done.await)
 }
 
-/// What `resume` takes.
+/// Body of `resume`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Resuming {
@@ -142,7 +143,7 @@ fn paused(reply: &Reply) -> Response {
     instead(status, paused)
 }
 
-/// What `approve` takes: a plan, a live binding as it waits, or a live application.
+/// Body of `approve`: a plan, a live binding as it waits, or a live application.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Approval {
@@ -213,7 +214,7 @@ impl Door {
         Ok(if done { ok(&told) } else { instead(StatusCode::NOT_FOUND, &told) })
     }
 
-    /// The live binding of a merchant that waits, to be sent back as it is.
+    /// Responds with the waiting live binding of a merchant, to be sent back unchanged.
     async fn waiting(&self, merchant: &Key) -> Result<Response, Refusal> {
         let asked = self.control.ask(Question::Approvals).await;
         let reply = asked.map_err(|why| stopped(&why))?;
@@ -234,7 +235,7 @@ fn plan_approved(reply: &Reply) -> Response {
     }
 }
 
-/// What `resolve` takes.
+/// Body of `resolve`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Resolution {
@@ -272,7 +273,7 @@ fn resolved(reply: &Reply) -> Response {
     }
 }
 
-/// What `reconcile` takes.
+/// Body of `reconcile`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Reconciling {
@@ -280,8 +281,8 @@ struct Reconciling {
     wait: bool,
 }
 
-/// Has the tree looked at now. With `wait`, it is answered once only outside events remain, and blanks come before
-/// that: such an answer is 200 whatever it says.
+/// Reloads the tree now. With `wait`, the answer is sent once only outside events remain, and
+/// spaces come before it: such an answer is always 200.
 async fn reconcile(State(door): State<Door>, who: Who, body: Bytes) -> Response {
     let done = async {
         writer(who)?;
@@ -297,7 +298,7 @@ async fn reconcile(State(door): State<Door>, who: Who, body: Bytes) -> Response 
     either(done.await)
 }
 
-/// How things stand once only outside events remain.
+/// Returns the status once only outside events remain.
 async fn settled(door: &Door) -> Value {
     let settled = match door.control.ask(Question::Settle).await {
         Ok(_) => door.control.ask(Question::Overview).await,

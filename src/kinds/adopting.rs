@@ -1,7 +1,9 @@
-//! Whether an object of the service is what a document says, so that it can be taken over for it. Pure.
+//! Compares an object of the service with a document, so that the object can be imported for it.
+//! Pure.
 //!
-//! What the list of the kind shows is compared field by field; what differs and can change is what the next plan
-//! changes; what can never change refuses. What the service does not show is believed, and named.
+//! The fields that the kind's list shows are compared one by one. A difference that can change is
+//! what the next plan changes; one that can never change refuses the import. A field that the
+//! service does not show is assumed to match, and is named.
 
 use std::collections::BTreeMap;
 
@@ -17,97 +19,96 @@ use crate::effects::mark_of;
 use crate::model::observed::{Applied, Observed};
 use crate::model::plan::FieldChange;
 
-/// A document made of an object.
+/// Document created from an object.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sketch {
-    /// Its kind.
     pub kind: &'static str,
-    /// A text that its name is made of.
+    /// Text from which its name is derived.
     pub name: String,
     /// Its spec, as YAML writes it.
     pub spec: Value,
 }
 
-/// What a document may be made with.
+/// Inputs for a document created from an object.
 #[derive(Debug)]
 pub struct SketchCx<'a> {
     /// The merchant, as the document refers to it.
     pub merchant: &'a str,
-    /// Whether it has several accounts, so that one has to be named.
+    /// Set if the merchant has several accounts, so that the document must name one.
     pub several_accounts: bool,
-    /// The saved methods of the merchant, as the document refers to them, and what is known of each.
+    /// The saved methods of the merchant, as the document refers to them, and their known state.
     pub methods: &'a [(String, Value)],
 }
 
-/// What an object has to show besides the fields of its list.
+/// Requirement on an object beyond the fields of its list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expect {
-    /// The field of the document that says it, below `spec`.
+    /// The field of the document, below `spec`.
     pub path: &'static str,
-    /// Where the object shows it, as a JSON pointer.
+    /// The place in the object, as a JSON pointer.
     pub at: &'static str,
-    /// What it has to be.
+    /// The required value.
     pub want: Value,
-    /// What follows if it is something else.
+    /// Consequence of another value.
     pub how: How,
 }
 
-/// What follows from another value than the expected one.
+/// Consequence of another value than the expected one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum How {
-    /// It is another object: it can never change.
+    /// It is another object: the field can never change.
     Never,
     /// The field differs: the next plan changes it.
     Otherwise,
-    /// The same, of the last digits.
+    /// As `Otherwise`, but only the last digits are compared.
     EndsOtherwise,
-    /// The same, as long as no payment was attempted; after that it means nothing.
+    /// As `Otherwise`, until a payment was attempted; from then on the value means nothing.
     BeforeFirst,
 }
 
-/// What a comparison came to.
+/// Result of a comparison.
 #[derive(Debug)]
 pub struct Met {
-    /// What is on the service, as it would have been put there.
+    /// The state on the service, in the form in which reckon would have put it there.
     pub applied: Applied,
-    /// What the next plan will change.
+    /// Changes of the next plan.
     pub changes: Vec<FieldChange>,
     /// Fields that differ and can never change.
     pub fixed: Vec<String>,
     /// Fields of the document that the service does not show.
     pub believed: Vec<String>,
-    /// What is known of it besides.
+    /// Further facts about the object.
     pub facts: Value,
     /// The mark of ours that it carries.
     pub mark: Option<Mark>,
 }
 
-/// One object, and the document that it is to be taken over for.
+/// One object, and the document for which it is to be imported.
 #[derive(Debug)]
 pub struct Meeting<'a> {
-    /// How it is read back.
+    /// Description of the object's list.
     pub back: &'static ReadBack,
     /// The fields of its kind.
     pub fields: &'static [Field],
-    /// The key of digests that stand for private values.
+    /// Key of the digests that replace private values.
     pub key: &'a [u8; 32],
-    /// What would be known of it if it were just as the document says.
+    /// The state if the object matched its document exactly.
     pub said: &'a Applied,
-    /// What it has to show besides.
+    /// Further requirements on the object.
     pub expects: &'a [Expect],
-    /// The number that the document names, where it can be had.
+    /// The number that the document names, where available.
     pub number: Option<&'a Secret>,
-    /// What the service shows.
+    /// The object as the service shows it.
     pub item: &'a Value,
 }
 
 /// Fields that the path of the reading itself proves.
 const PROVED: [&str; 2] = ["merchant", "type"];
-/// A digest that no document holds (the details of the method that pays).
+/// A digest that is in no document (the details of the method that pays).
 const DETAILS: &str = "method.details";
 
 impl Meeting<'_> {
-    /// Compares.
+    /// Compares the object with the document.
     pub fn compare(&self) -> Met {
         let mut before = self.said.spec.clone();
         let (mut fixed, mut believed) = (Vec::new(), Vec::new());
@@ -131,7 +132,7 @@ impl Meeting<'_> {
         }
     }
 
-    /// The fields that the list of the kind shows.
+    /// Compares the fields that the list of the kind shows.
     fn shown(&self, before: &mut Value, (fixed, believed): (&mut Vec<String>, &mut Vec<String>)) {
         for shown in self.back.fields {
             let pointer = format!("/{}", shown.path.replace('.', "/"));
@@ -156,7 +157,8 @@ impl Meeting<'_> {
         }
     }
 
-    /// Whether the number behind the mask can be the one of the document; `None`: nothing tells.
+    /// Compares the number behind the mask with the document's; `None` if the comparison is
+    /// impossible.
     fn same_number(&self, path: &str) -> Option<bool> {
         let name = path.rsplit('.').next()?;
         let shown = last_digits(self.item.get(name)?.as_str()?)?;
@@ -164,7 +166,7 @@ impl Meeting<'_> {
         Some(shown == ours)
     }
 
-    /// What the object has to show besides.
+    /// Checks the further requirements.
     fn expected(
         &self,
         before: &mut Value,
@@ -195,7 +197,7 @@ impl Meeting<'_> {
         }
     }
 
-    /// Fields of the document that nothing compares.
+    /// Returns the fields of the document that no comparison covers.
     fn not_shown(&self) -> Vec<String> {
         let mut leaves = BTreeMap::new();
         flatten("", &self.said.spec, &mut leaves);
@@ -213,8 +215,8 @@ impl Meeting<'_> {
     }
 }
 
-/// What would be known of an object of which the service shows nothing, and what of its document is believed then:
-/// all of it.
+/// Returns the state of an object of which the service shows nothing, and the fields assumed to
+/// match: all of them.
 pub fn unseen(said: &Observed) -> Option<(Applied, Vec<String>)> {
     let applied = said.applied.clone()?;
     let mut leaves = BTreeMap::new();
@@ -223,7 +225,7 @@ pub fn unseen(said: &Observed) -> Option<(Applied, Vec<String>)> {
     Some((applied, believed))
 }
 
-/// The last four digits of a number, masked or not.
+/// Returns the last four digits of a number, masked or not.
 fn last_digits(number: &str) -> Option<String> {
     let digits: Vec<char> = number.chars().collect();
     let tail = digits.get(digits.len().checked_sub(4)?..)?;

@@ -1,9 +1,9 @@
-//! An amount as people write it: `"125.00 USD"`, or an integer of minor units as on the wire.
+//! Amount as people write it: `"125.00 USD"`, or an integer of minor units as on the wire.
 //!
-//! Nothing is guessed: a text without a currency is an error that shows both readings, a float is
-//! refused. A text that is no amount is kept with its reason, so that one run tells every wrong
-//! amount of a document. The canonical form is `{"minor":12500,"currency":"USD"}`, the currency
-//! left out where none was written.
+//! No value is guessed: a text without a currency is an error that shows both readings, and a float
+//! is refused. An invalid text is kept with its reason, so that one run reports every wrong amount
+//! of a document. The canonical form is `{"minor":12500,"currency":"USD"}`, without the currency if
+//! none was written.
 
 use std::fmt;
 
@@ -15,38 +15,37 @@ use crate::base::money::{AMOUNT_MAX, Currency, Money, MoneyError};
 use crate::kinds::CheckCx;
 use crate::model::issue::Issue;
 
-/// What a parser says it expected where an amount should stand.
+/// Text by which a parser names the expected type of an amount.
 pub(crate) const EXPECTED: &str = "an amount";
 
-/// How an amount was written.
+/// Notation of an amount.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Written {
-    /// As a text with its currency.
+    /// A text with its currency.
     Text,
-    /// As minor units.
+    /// Minor units.
     Minor,
-    /// As something that is no amount; `minor` is then 0.
+    /// Something that is no amount; `minor` is then 0.
     Wrong(MoneyError),
 }
 
-/// An amount in a spec.
+/// Amount in a spec.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Amount {
     /// Minor units (cents for USD).
     pub minor: i64,
     /// The currency, where one was written.
     pub currency: Option<Currency>,
-    /// How it was written.
     pub written: Written,
 }
 
 impl Amount {
-    /// The amount as money; `assumed` is the currency where none was written.
+    /// Returns the amount as money, in the currency `assumed` if none was written.
     pub fn money(&self, assumed: Currency) -> Money {
         Money::new(self.minor, self.currency.unwrap_or(assumed))
     }
 
-    /// The amount as money, unless what was written is no amount.
+    /// Returns the amount as money, unless the document wrote no valid amount.
     pub fn read(&self, assumed: Currency) -> Option<Money> {
         match self.written {
             Written::Text | Written::Minor => Some(self.money(assumed)),
@@ -54,7 +53,7 @@ impl Amount {
         }
     }
 
-    /// What is wrong with the writing at `path`.
+    /// Returns the issue with the notation at `path`.
     pub fn issue(&self, path: &str, cx: &CheckCx) -> Option<Issue> {
         match &self.written {
             Written::Text => None,
@@ -63,7 +62,7 @@ impl Amount {
         }
     }
 
-    /// What is wrong with the writing at `path`, and with an amount that is zero or less.
+    /// Returns the issue with the notation at `path`, or with an amount of zero or less.
     pub fn positive_issue(&self, path: &str, cx: &CheckCx) -> Option<Issue> {
         self.issue(path, cx).or_else(|| {
             let money = self.money(cx.currency);
@@ -102,7 +101,7 @@ impl Amount {
     }
 }
 
-/// An issue at `path` that says what [`MoneyError`] says.
+/// Returns an issue at `path` with the text of [`MoneyError`].
 pub fn money_issue(path: &str, error: &MoneyError) -> Issue {
     let (code, otherwise) = match error {
         MoneyError::MissingCurrency { .. } => ("reckon::amount::no_currency", ""),
@@ -139,7 +138,7 @@ impl<'de> Deserialize<'de> for Amount {
     }
 }
 
-/// The canonical form, read back.
+/// Canonical form, for reading.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Canonical {

@@ -1,7 +1,7 @@
-//! What would be known of resources that are on the service just as their documents say.
+//! Computes the state of resources as if the service matched their documents exactly.
 //!
-//! Two trees are compared without any service by this: one of them is taken for what is there. Nothing of it
-//! is ever written down or sent.
+//! This compares two trees without any service: one of them is taken as the state at the service.
+//! None of it is ever stored or sent.
 
 use serde_json::json;
 
@@ -13,7 +13,7 @@ use crate::kinds::step::{StepCx, merchant_of};
 use crate::model::manifest::Manifest;
 use crate::model::observed::{Applied, Observed};
 
-/// A resource whose document was applied, and of which nothing else is known.
+/// Returns the state of a resource whose document was applied, without any further fact.
 pub fn plain(fields: &'static [Field], cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
     let Manifest { key, annotations, spec, digest, .. } = manifest;
     let applied = Applied {

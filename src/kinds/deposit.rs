@@ -1,4 +1,4 @@
-//! The bank account that an invoice's money goes to (partner-api, Bank account).
+//! Bank account that receives an invoice's money (partner-api, Bank account).
 
 use serde_json::Value;
 
@@ -8,11 +8,11 @@ use crate::kinds::step::{StepCx, named, text};
 use crate::model::observed::Observed;
 use crate::model::plan::Reason;
 
-/// What it is called in sentences.
+/// Term for it in messages.
 const WHAT: &str = "bank account";
 
-/// The id of the bank account that a spec names by name or id. Money of another currency than the
-/// account's is never asked for, nor money of another mode (partner-api, test invoice rules).
+/// Returns the id of the bank account that a spec names by name or id. An account never receives
+/// money of another currency or mode than its own (partner-api, test invoice rules).
 pub fn id(spec: &Value, owner: &Observed, total: Money, mode: Mode) -> Result<String, Reason> {
     let account = of_mode(spec, owner, mode)?;
     let (currency, name) = (text(account, "currency"), text(account, "name"));
@@ -26,7 +26,7 @@ pub fn id(spec: &Value, owner: &Observed, total: Money, mode: Mode) -> Result<St
     Ok(text(account, "id").to_owned())
 }
 
-/// The bank account, which has to be of the invoice's mode.
+/// Returns the bank account, which must be of the invoice's mode.
 fn of_mode<'a>(spec: &Value, owner: &'a Observed, mode: Mode) -> Result<&'a Value, Reason> {
     let wanted = text(spec, "bank_account");
     let what = format!("the bank account {wanted:?} is");
@@ -41,17 +41,17 @@ fn of_mode<'a>(spec: &Value, owner: &'a Observed, mode: Mode) -> Result<&'a Valu
     }
 }
 
-/// The mode that a `test_mode` means.
+/// Returns the mode of a `test_mode` flag.
 pub fn mode_word(test: bool) -> Mode {
     if test { Mode::Test } else { Mode::Live }
 }
 
-/// Something of another mode than the invoice's.
+/// Returns the reason for an object of another mode than the invoice's.
 pub fn other_mode(what: &str, other: Mode, mode: Mode) -> Reason {
     Reason::OtherMode(format!("{what} for {other} mode, and the invoice is in {mode} mode"))
 }
 
-/// Whether the money is held in trust there, as far as that is known.
+/// Returns whether that account holds money in trust, as far as known.
 pub fn is_trust(cx: &StepCx<'_>, spec: &Value, merchant: &Key) -> bool {
     let owner = cx.view.observed(merchant);
     let accounts = owner.as_ref().map(|owner| owner.fact("bank_accounts"));

@@ -1,4 +1,4 @@
-//! Field by field: what was put on the service and what the file wants now.
+//! Field-by-field difference between the state on the service and the document.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use crate::kinds::{Change, Field};
 use crate::model::plan::FieldChange;
 use crate::model::unsure::{is_leaf, is_unsure};
 
-/// What stands for a private value.
+/// Replacement for a private value.
 const HIDDEN: &str = "•••";
-/// What stands for a value of which nobody can tell what it is.
+/// Replacement for an unknown value.
 const NOT_KNOWN: &str = "(not known)";
 
-/// Every field that differs, in the order of paths; fields that steer `reckon` alone never differ.
+/// Returns every field that differs, in path order; fields that only steer `reckon` never differ.
 /// Both sides are redacted: private values are digests, shown as dots.
 pub fn changes(before: Option<&Value>, after: &Value, fields: &[Field]) -> Vec<FieldChange> {
     if before == Some(after) {
@@ -38,7 +38,7 @@ pub fn changes(before: Option<&Value>, after: &Value, fields: &[Field]) -> Vec<F
     paths.into_iter().map(change).collect()
 }
 
-/// Collects the leaves of a value by path. An amount, a digest and what is not known are leaves.
+/// Collects the leaves of a value by path. Amounts, digests and unknown values are leaves.
 pub(super) fn flatten<'a>(path: &str, value: &'a Value, leaves: &mut BTreeMap<String, &'a Value>) {
     match value {
         Value::Object(fields) if !is_leaf(value) => {
@@ -59,7 +59,7 @@ pub(super) fn flatten<'a>(path: &str, value: &'a Value, leaves: &mut BTreeMap<St
     }
 }
 
-/// A leaf for people: an amount in its currency, a private value as dots.
+/// Renders a leaf for people: an amount in its currency, a private value as dots.
 fn shown(value: Option<&Value>) -> Value {
     let Some(value) = value else {
         return Value::Null;
@@ -73,7 +73,7 @@ fn shown(value: Option<&Value>) -> Value {
     amount(value).map_or_else(|| value.clone(), |money| Value::from(money.to_string()))
 }
 
-/// The money of a canonical amount; the service's default currency where it names none
+/// Returns the money of a canonical amount, in the service's default currency if it names none
 /// (service-facts 33).
 pub fn amount(value: &Value) -> Option<Money> {
     let minor = value.get("minor")?.as_i64()?;

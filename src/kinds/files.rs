@@ -1,8 +1,10 @@
-//! Files that documents name and do not hold, such as an invoice's attachments (design.md part 5).
+//! Files that documents name and do not contain, such as an invoice's attachments (design.md part
+//! 5).
 //!
-//! A kind says which files a spec names; they are looked at when the document is read, through [`Files`], and
-//! never loaded: what is kept is a name, a size and a digest. A file that changes under an unchanged document
-//! is like a secret behind an unchanged reference: what is on the service already stays as it is.
+//! A kind lists the files that a spec names. They are inspected through [`Files`] when the document
+//! is read, and never loaded: only name, size and digest are kept. A file that changes under an
+//! unchanged document resembles a secret behind an unchanged reference: objects already on the
+//! service stay as they are.
 
 use std::fmt;
 
@@ -11,37 +13,38 @@ use serde::{Deserialize, Serialize};
 use crate::model::issue::Issue;
 use crate::model::manifest::AttachedFile;
 
-/// Looks at files beneath the one folder that the operator opened.
+/// Inspects files beneath the one folder that the operator opened.
 pub trait Files: fmt::Debug + Send + Sync {
-    /// The file at a path below the folder. Errors: it is not there, or may not be used.
+    /// Returns the file at a path below the folder.
+    ///
+    /// # Errors
+    ///
+    /// The file is missing, or may not be used.
     fn look(&self, path: &str) -> Result<AttachedFile, FileTrouble>;
-    /// What tells a changed file from an unchanged one without reading it; `None` where there is none.
+    /// Returns the stamp of a file, without reading it; `None` if the file is missing.
     fn stamp(&self, path: &str) -> Option<Stamp>;
 }
 
-/// What tells a changed file from an unchanged one.
+/// Stamp that distinguishes a changed file from an unchanged one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp {
     /// Bytes.
     pub size: u64,
-    /// When its content last changed, in nanoseconds since 1970.
+    /// Last change of its content, in nanoseconds since 1970.
     pub mtime_ns: i64,
-    /// Which file it is.
     pub inode: u64,
 }
 
-/// Why a file cannot be used.
+/// Reason why a file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileTrouble {
-    /// The stable code.
+    /// Stable code.
     pub code: &'static str,
-    /// What is wrong.
     pub message: String,
-    /// What to do.
     pub help: String,
 }
 
-/// A file that a spec names.
+/// File that a spec names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileRef {
     /// The field, such as `spec.attachments[0].file`.
@@ -50,18 +53,19 @@ pub struct FileRef {
     pub path: String,
 }
 
-/// One look at a file.
+/// Result of one inspection of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Looked {
     /// The path below the opened folder.
     pub path: String,
-    /// How it stood just before the look.
+    /// The stamp just before the inspection.
     pub stamp: Option<Stamp>,
-    /// What was found, where it may be used.
+    /// The file, if it may be used.
     pub found: Option<AttachedFile>,
 }
 
-/// Looks at every file that a spec names, and tells what is wrong with them. Without `files` none may be named.
+/// Inspects every file that a spec names, and returns the problems. Without `files` a spec may name
+/// none.
 pub(super) fn look(named: &[FileRef], files: Option<&dyn Files>) -> (Vec<Looked>, Vec<Issue>) {
     let (mut looked, mut issues) = (Vec::new(), Vec::new());
     for FileRef { field, path } in named {
@@ -75,7 +79,7 @@ pub(super) fn look(named: &[FileRef], files: Option<&dyn Files>) -> (Vec<Looked>
     (looked, issues)
 }
 
-/// No folder was opened.
+/// Returns the problem of a tree without an opened folder.
 fn closed() -> FileTrouble {
     FileTrouble {
         code: "reckon::file::closed",

@@ -1,10 +1,11 @@
-//! Which field of a spec the service means, when it says what is wrong with a request.
+//! Maps a field in the service's error messages to the field of a spec.
 
 use crate::kinds::Field;
 
-/// The field below `spec` that a message's `context` names: the service speaks of its own request, in
-/// which fields stand deeper (`merchant_application.email`) or less deep (`number` of a card) than in
-/// ours (service-facts, part 2; partner-api, the list of errors). `None` if no field fits.
+/// Returns the field below `spec` that a message's `context` names. The service describes its own
+/// request, in which fields are nested deeper (`merchant_application.email`) or less deep (`number`
+/// of a card) than in a spec (service-facts, part 2; partner-api, the list of errors). `None` if no
+/// field fits.
 pub fn field(fields: &[Field], context: &str) -> Option<String> {
     let context = &bracketed(context);
     let plain = plain(context);
@@ -17,7 +18,7 @@ pub fn field(fields: &[Field], context: &str) -> Option<String> {
     }
 }
 
-/// The shortest path that ends with these words, or with the last ones of them.
+/// Returns the shortest path that ends with these names, or with the last ones of them.
 fn ending(fields: &[Field], mut said: &str) -> Option<&'static str> {
     loop {
         let ends = |path: &&str| {
@@ -33,7 +34,8 @@ fn ending(fields: &[Field], mut said: &str) -> Option<&'static str> {
     }
 }
 
-/// The context with list entries in brackets, as in `files[0].id`: some write `files.0.id`.
+/// Returns the context with list entries in brackets, as in `files[0].id`: some services write
+/// `files.0.id`.
 fn bracketed(context: &str) -> String {
     let mut text = String::new();
     for (place, part) in context.split('.').enumerate() {
@@ -47,7 +49,7 @@ fn bracketed(context: &str) -> String {
     text
 }
 
-/// The context as paths are written in the tables: without the numbers of list entries.
+/// Returns the context as the field tables write paths: without the numbers of list entries.
 fn plain(context: &str) -> String {
     let mut text = String::new();
     let mut inside = false;
@@ -63,7 +65,7 @@ fn plain(context: &str) -> String {
     text
 }
 
-/// The path with the list entries that the context names, the last one of them last.
+/// Returns the path with the list entries that the context names, the last entry last.
 fn with_numbers(path: &str, context: &str) -> String {
     let numbers = context.rsplit('[').filter_map(|rest| rest.split_once(']'));
     let mut numbers = numbers.map(|(number, _)| number);

@@ -1,4 +1,5 @@
-//! The health of saved methods and recurring charges: payments that failed or were returned, cards that expire.
+//! Health of saved methods and recurring charges: payments that failed or were returned, cards that
+//! expire.
 
 use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use serde_json::Value;
@@ -10,10 +11,10 @@ use crate::model::health::Health;
 use crate::model::observed::Observed;
 use crate::model::payment::{Payment, PaymentResult, Payments};
 
-/// The century of years that say two digits.
+/// Century of years that are written with two digits.
 const CENTURY: i32 = 2000;
 
-/// The health of a saved card by its expiry; well for everything that never expires.
+/// Returns the health of a saved card by its expiry; well for every method that never expires.
 pub(super) fn of_method(known: &Observed, now: DateTime<Utc>) -> Health {
     let Some((month, over)) = expiry(known) else { return Health::well() };
     let named = month.format("%Y-%m");
@@ -29,7 +30,7 @@ pub(super) fn of_method(known: &Observed, now: DateTime<Utc>) -> Health {
     Health { status, reason, message, since: Some(since), turns }
 }
 
-/// The health of what collects money: its payments first, then the method that pays it.
+/// Returns the health of a charge: its payments first, then the method that pays it.
 pub(super) fn of_charge(known: &Observed, method: Option<&Observed>, now: DateTime<Utc>) -> Health {
     let health = method.map_or_else(Health::well, |method| of_method(method, now));
     let Some(payments) = &known.payments else { return health };
@@ -46,7 +47,7 @@ pub(super) fn of_charge(known: &Observed, method: Option<&Observed>, now: DateTi
     Health { status: Status::False, reason, message, since, turns: health.turns }
 }
 
-/// The newest try, and how many failed before it.
+/// Describes the newest attempt, and the number of failures before it.
 fn sentence(payments: &Payments, currency_of_charge: Option<&str>) -> String {
     let Payment { result, amount, currency, reason, at, id } = &payments.last;
     let currency = currency.as_deref().or(currency_of_charge);
@@ -61,7 +62,8 @@ fn sentence(payments: &Payments, currency_of_charge: Option<&str>) -> String {
     format!("the payment{money} was {} at {}{why}, {id}{row}", result.word(), timestamp(at))
 }
 
-/// The first moment of the month at whose end a card expires, and the first one after it.
+/// Returns the first moment of the month at whose end a card expires, and the first one after that
+/// month.
 fn expiry(known: &Observed) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
     let month = u32::try_from(number(known.fact("exp_month"))?).ok()?;
     let year = i32::try_from(number(known.fact("exp_year"))?).ok()?;
@@ -72,7 +74,7 @@ fn expiry(known: &Observed) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
     Some((begin(first), begin(after)))
 }
 
-/// A number, or digits.
+/// Parses a number, or a text of digits.
 fn number(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| value.as_str()?.parse().ok())
 }

@@ -1,4 +1,4 @@
-//! What removals of resources without a document have in common, whatever they mean.
+//! Parts that removals of resources without a document share, for every kind.
 
 use serde_json::Value;
 
@@ -11,12 +11,16 @@ use crate::model::manifest::Deletion;
 use crate::model::observed::{Applied, Observed};
 use crate::model::plan::{Reason, Verdict};
 
-/// What its document said last, if that was that the object goes with it.
+/// Returns the last applied state, if its document requested that the object be deleted with it.
 pub fn going(have: &Observed) -> Option<&Applied> {
     have.applied.as_ref().filter(|applied| applied.deletion == Deletion::Delete)
 }
 
-/// What every effect on it has in common, once its merchant can be spoken for. Errors: what it waits for.
+/// Returns the inputs that all effects on the resource share, once its merchant is connected.
+///
+/// # Errors
+///
+/// The resources for which the removal waits.
 pub fn obligation(
     cx: &StepCx<'_>,
     key: &Key,
@@ -46,12 +50,12 @@ pub fn obligation(
     })
 }
 
-/// It stays as it is until then.
+/// Returns the decision to leave the resource unchanged until then.
 pub fn waiting(reason: Reason) -> Draft {
     Draft { ready: true, ..Draft::idle(Verdict::Wait, reason) }
 }
 
-/// The name that a resource has by now.
+/// Returns the current name of a resource.
 pub fn current(cx: &StepCx<'_>, key: &Key) -> Key {
     let mut now = key.clone();
     while let Some(next) = cx.view.observed(&now).and_then(|known| known.moved_to.clone()) {
@@ -63,8 +67,8 @@ pub fn current(cx: &StepCx<'_>, key: &Key) -> Key {
     now
 }
 
-/// Those of `users` that have a document stop it; those that still go themselves go first, and what is in doubt is
-/// settled first.
+/// Blocks a removal while `users` with a document remain. Users without a document are removed
+/// first, and effects in doubt are settled first.
 pub fn used(cx: &StepCx<'_>, key: &Key) -> Option<Draft> {
     let users = cx.view.users(key);
     if !users.is_empty() {
@@ -75,18 +79,18 @@ pub fn used(cx: &StepCx<'_>, key: &Key) -> Option<Draft> {
     (!first.is_empty()).then(|| waiting(Reason::WaitsFor(first)))
 }
 
-/// The wish of one step of a removal: a refusal of it says nothing about the others.
+/// Gives one step of a removal its own digest: a refusal of that step does not affect the others.
 pub fn wish(mut new: Obligation, word: &str) -> Obligation {
     new.applied.digest = wished(&new.applied, word);
     new
 }
 
-/// The digest of that wish.
+/// Returns the digest of that step.
 pub fn wished(applied: &Applied, word: &str) -> Digest {
     sha256(&[applied.digest.as_bytes().as_slice(), word.as_bytes()].concat())
 }
 
-/// The resource of another kind that what was put on the service names in this field.
+/// Returns the resource of another kind that the applied spec names in this field.
 pub fn named(key: &Key, applied: &Applied, field: &str, kind: &str) -> Option<Key> {
     let text = applied.spec.get(field).and_then(Value::as_str)?;
     resolve(kind, text, &key.namespace).ok()

@@ -1,8 +1,8 @@
-//! A document that does not fit its kind's shape, said to people.
+//! Describes to people a document that does not fit its kind's shape.
 //!
-//! The parser's own words are taken in two steps. [`clean`] takes away what must not be shown when the
-//! misfit is made: a [`Misfit`] never holds a secret or personal value. [`Misfit::issue`] then says it
-//! without the parser's jargon, with the nearest field or word as help.
+//! The parser's message passes through two steps. [`clean`] removes private text when the misfit is
+//! created: a [`Misfit`] never holds a secret or personal value. [`Misfit::issue`] then rewrites
+//! the message without the parser's jargon, with the nearest field or word as help.
 
 use crate::base::money::{Currency, Money};
 use crate::base::secret::mask_digits;
@@ -10,13 +10,13 @@ use crate::kinds::redact::{field_of, names_beneath, touches_private};
 use crate::kinds::{Field, Misfit, amount, secret_source, whole};
 use crate::model::issue::Issue;
 
-/// Longest name of a field that is repeated where a secret could have been written in its place.
+/// Longest field name that is repeated in a place where a secret could have been written.
 const SHOWN_NAME_LENGTH_MAX: usize = 24;
 /// Most digits of such a name.
 const SHOWN_NAME_DIGITS_MAX: usize = 2;
-/// Edits up to which a word is always worth suggesting; of longer words, a third of the letters.
+/// Edits within which a word is always suggested; for longer words, a third of the letters.
 const SUGGESTION_EDITS_MIN: usize = 2;
-/// Stands for what is not repeated.
+/// Replacement for text that is not repeated.
 const HIDDEN: &str = "…";
 
 /// Names of a card's security code.
@@ -24,7 +24,7 @@ const SECURITY_CODES: [&str; 5] = ["cvv", "cvv2", "cvc", "cvc2", "csc"];
 const SECURITY_CODE_HELP: &str =
     "leave it out: nothing may keep a card's security code, and saving a card needs none";
 
-/// What the parser said about a place, cut up.
+/// Parser's message about a place, split into its parts.
 #[derive(Debug, PartialEq, Eq)]
 enum Said<'a> {
     Unknown { name: &'a str, known: Vec<&'a str> },
@@ -68,7 +68,7 @@ fn quoted(text: &str) -> Vec<&str> {
     text.split('`').skip(1).step_by(2).collect()
 }
 
-/// Makes a misfit that shows nothing private, of `path` and `message` as the parser gave them.
+/// Creates a misfit that shows nothing private, from the parser's `path` and `message`.
 pub(crate) fn clean(fields: &[Field], path: &str, offset: Option<usize>, message: &str) -> Misfit {
     let private = touches_private(fields, path);
     let (path, message) = match said(message) {
@@ -96,13 +96,13 @@ pub(crate) fn clean(fields: &[Field], path: &str, offset: Option<usize>, message
     Misfit { path: mask_digits(&path), offset, message: mask_digits(&message) }
 }
 
-/// The sort of a value, without the value: `string "x"` is `string`.
+/// Returns the type of a value, without the value: `string "x"` gives `string`.
 fn sort(found: &str) -> &str {
     found.split(['`', '"']).next().unwrap_or_default().trim_end()
 }
 
-/// The known names without those that are declared only to be refused; the guilty name only if it may
-/// be shown.
+/// Drops known names that are declared only to be refused, and shows the offending name only if
+/// that is safe.
 fn clean_unknown(fields: &[Field], path: &str, name: &str, known: &[&str]) -> (String, String) {
     let parent = path.strip_suffix(name).unwrap_or(path).trim_end_matches('.');
     let listed = names_beneath(fields, parent);
@@ -125,7 +125,7 @@ fn join(path: &str, name: &str) -> String {
 }
 
 impl Misfit {
-    /// The same for people: what is wrong, and what to write.
+    /// Returns the problem and its remedy for people.
     pub fn issue(&self) -> Issue {
         let Self { path, offset: _, message } = self;
         match said(message) {
@@ -200,7 +200,7 @@ fn type_issue(path: &str, found: &str, expected: &str) -> Issue {
     Issue::error("reckon::spec::wrong_type", path, message, help)
 }
 
-/// What the parser expected, in words.
+/// Describes the type that the parser expected.
 fn wanted(expected: &str) -> &str {
     match expected {
         "a string" | "str" => "a text",
@@ -218,7 +218,7 @@ fn wanted(expected: &str) -> &str {
     }
 }
 
-/// What the parser found, in words; without the value where that was taken away.
+/// Describes the value that the parser found, or only its type if the value was removed.
 fn given(found: &str) -> String {
     let value =
         found.find(['`', '"']).and_then(|at| found.get(at..)).map(|value| value.trim_matches('`'));
@@ -238,7 +238,7 @@ fn given(found: &str) -> String {
     }
 }
 
-/// `write X`, for the nearest of the known words, else for any of them.
+/// Suggests the nearest of the known words, else all of them.
 fn suggestion(found: &str, known: &[&str]) -> String {
     match (nearest(found, known), known) {
         (Some(word), _) => format!("write `{word}`"),

@@ -1,13 +1,12 @@
-//! The environment variables that a spec may read (`secrets.env` of `reckon.yaml`; design.md part 5).
+//! Environment variables that a spec may read (`secrets.env` of `reckon.yaml`; design.md part 5).
 
 use std::collections::BTreeSet;
 
-/// One line of `secrets.env`: a name, or a prefix and `*`.
+/// Line of `secrets.env`: a name, or a prefix and `*`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EnvPattern {
-    /// This variable.
     Exact(String),
-    /// All variables whose names start so; never empty.
+    /// All variables with this prefix, which is never empty.
     Prefix(String),
 }
 
@@ -20,7 +19,7 @@ impl EnvPattern {
     }
 }
 
-/// The variables that specs may read.
+/// Variables that specs may read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Variables {
     open: Vec<EnvPattern>,
@@ -28,12 +27,13 @@ pub struct Variables {
 }
 
 impl Variables {
-    /// `own`: the variables that the operator's file reads; they stay closed whatever is open.
+    /// Creates the set; `own` are the variables that the operator's file reads: they stay closed
+    /// whatever is open.
     pub fn new(open: Vec<EnvPattern>, own: BTreeSet<String>) -> Self {
         Self { open, own }
     }
 
-    /// Whether a spec may name this variable.
+    /// Returns whether a spec may name this variable.
     pub fn is_open(&self, name: &str) -> bool {
         !self.own.contains(name) && self.open.iter().any(|pattern| pattern.matches(name))
     }

@@ -1,16 +1,18 @@
-//! Dates that are over: warnings of documents whose objects are to be created.
+//! Warnings of past dates, in documents whose objects are to be created.
 //!
-//! A date counts as over once it is over everywhere: the caller gives the earliest day that is today anywhere.
+//! A date counts as past once it is past everywhere: the caller gives the earliest day that is
+//! today anywhere.
 
 use chrono::{Datelike, Months, NaiveDate};
 use serde_json::Value;
 
 use crate::model::issue::Issue;
 
-/// Months by which a schedule may have begun before today: what is taken over from another system begins in the past.
+/// Months by which a schedule may have begun before today: a charge imported from another system
+/// begins in the past.
 const SCHEDULE_MONTHS: Months = Months::new(12);
 
-/// The date at a pointer.
+/// Returns the date at a pointer.
 fn date(spec: &Value, pointer: &str) -> Option<NaiveDate> {
     spec.pointer(pointer)?.as_str()?.get(..10)?.parse().ok()
 }

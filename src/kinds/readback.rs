@@ -1,7 +1,7 @@
-//! What the service shows of an object, and whether it is still what was put there.
+//! Reads objects back from the service, and detects drift from the applied state.
 //!
-//! Only fields of the document are compared: what the service adds is its own matter. A field that the service
-//! does not show is not judged.
+//! Only fields of the document are compared; fields that the service adds are ignored. A field that
+//! the service does not show is not judged.
 
 use std::time::Duration;
 
@@ -15,41 +15,45 @@ use crate::kinds::adopting::{Sketch, SketchCx};
 use crate::kinds::redact::redact;
 use crate::model::observed::{Applied, Observed};
 
-/// How an object of a kind is read back.
+/// Description of reading back the objects of a kind.
 #[derive(Debug)]
 pub struct ReadBack {
-    /// What the list is called.
+    /// Name of the list.
     pub list_name: &'static str,
     /// The list that shows every such object of a merchant.
     pub list: fn() -> Call,
-    /// The one object, to be sure that it is gone.
+    /// Reads one object, to confirm that it is gone.
     pub one: fn(&RemoteId) -> Call,
-    /// How often it is looked at, unless the configuration says otherwise.
+    /// Interval of the reads, unless the configuration sets another.
     pub every: Duration,
-    /// Which fields of the document show, and where.
+    /// Fields of the document that the service shows, and their places.
     pub fields: &'static [Shown],
-    /// What else is kept of it: fields of the object that are facts by the same name.
+    /// Further stored fields: fields of the object that are facts by the same name.
     pub facts: &'static [&'static str],
-    /// What is known of an object that is taken over: the same facts as after making it.
+    /// Returns the facts of an imported object: the same as after its creation.
     pub adopted: fn(&Value) -> Value,
-    /// A document made of an object. Errors: why none can be.
+    /// Creates a document from an object.
+    ///
+    /// # Errors
+    ///
+    /// The reason why this is impossible.
     pub sketch: fn(&SketchCx<'_>, &Value) -> Result<Sketch, String>,
-    /// Whether the object has ended, by what it shows: then it is as good as gone.
+    /// Returns the reason if the object has ended, by its visible fields: it is then treated as
+    /// gone.
     pub ended: fn(&Value) -> Option<String>,
 }
 
-/// One field of the document as the service shows it.
+/// Field of the document as the service shows it.
 #[derive(Debug)]
 pub struct Shown {
     /// Its path below `spec`.
     pub path: &'static str,
-    /// Where it stands in the object, with dots.
+    /// Its place in the object, with dots.
     pub at: &'static str,
-    /// How.
     pub form: Form,
 }
 
-/// How the service shows a field.
+/// Form in which the service shows a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// As it was sent.
@@ -58,24 +62,24 @@ pub enum Form {
     Minor,
     /// A year of two or four digits.
     Year,
-    /// A text with our mark behind it.
+    /// A text followed by our mark.
     Tagged,
-    /// Masked: its fingerprint tells whether it is another one.
+    /// Masked: its fingerprint reveals a different number.
     Fingerprint,
 }
 
-/// How readable a field is: what a claim about it may say (design.md part 3, Kinds without read-back).
+/// Readability of a field, which limits the claims about it (design.md part 3, Kinds without
+/// read-back).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Readable {
-    /// The service shows it.
     Read,
     /// The service shows a mask or a fingerprint of it.
     Masked,
-    /// The service shows it never.
+    /// The service never shows it.
     WriteOnly,
 }
 
-/// How readable a field of the document is.
+/// Returns the readability of a field of the document.
 pub fn readable(back: Option<&ReadBack>, path: &str) -> Readable {
     let shown = back.and_then(|back| back.fields.iter().find(|field| field.path == path));
     match shown.map(|shown| shown.form) {
@@ -85,7 +89,8 @@ pub fn readable(back: Option<&ReadBack>, path: &str) -> Readable {
     }
 }
 
-/// The spec as the service shows it, and the paths that differ from what was put there; `None`: nothing does.
+/// Returns the spec as the service shows it, and the paths that drifted from the applied one;
+/// `None` without drift.
 pub fn drifted(
     back: &ReadBack,
     fields: &[Field],
@@ -113,7 +118,7 @@ pub fn drifted(
     (!paths.is_empty()).then(|| (Applied { spec, ..applied.clone() }, paths))
 }
 
-/// What the object shows of a field, in the form of a canonical spec.
+/// Returns a field of the object in the form of a canonical spec.
 pub(super) fn remote(shown: &Shown, item: &Value) -> Option<Value> {
     let value = shown.at.split('.').try_fold(item, |value, name| value.get(name))?;
     Some(match shown.form {
@@ -124,7 +129,7 @@ pub(super) fn remote(shown: &Shown, item: &Value) -> Option<Value> {
     })
 }
 
-/// A personal value as its digest, as it is kept.
+/// Returns a personal value as its stored digest.
 pub(super) fn private(fields: &[Field], key: &[u8; 32], path: &str, value: Value) -> Value {
     let names: Vec<&str> = path.split('.').collect();
     let nested = names.iter().rev().fold(value, |value, name| json!({ *name: value }));
@@ -132,7 +137,7 @@ pub(super) fn private(fields: &[Field], key: &[u8; 32], path: &str, value: Value
     redacted.pointer(&format!("/{}", path.replace('.', "/"))).cloned().unwrap_or_default()
 }
 
-/// Whether two values say the same.
+/// Returns whether two values mean the same.
 pub(super) fn alike(form: Form, before: &Value, now: &Value) -> bool {
     match form {
         Form::Minor => before.get("minor") == now.get("minor"),
@@ -144,12 +149,12 @@ pub(super) fn alike(form: Form, before: &Value, now: &Value) -> bool {
     }
 }
 
-/// A number and the same number as a text are one.
+/// Renders a value so that a number equals the same number as text.
 fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// An amount keeps the currency that it had.
+/// Merges a shown amount with the currency that it had.
 pub(super) fn merged(before: &Value, now: Value) -> Value {
     match (before.get("currency"), now.get("minor")) {
         (Some(currency), Some(minor)) => json!({"minor": minor, "currency": currency}),
@@ -157,14 +162,14 @@ pub(super) fn merged(before: &Value, now: Value) -> Value {
     }
 }
 
-/// Whether another number stands behind the mask than the one that was saved.
+/// Returns whether the masked number differs from the saved one.
 fn is_another(known: &Observed, item: &Value) -> bool {
     let was = known.fact("fingerprint").as_str();
     let is = item.get("fingerprint").and_then(Value::as_str);
     was.zip(is).is_some_and(|(was, is)| was != is)
 }
 
-/// What is kept of the object and differs from what is known.
+/// Returns the stored facts of the object that differ from the known ones.
 pub fn news(back: &ReadBack, known: &Observed, item: &Value) -> Value {
     let mut news = json!({});
     for name in back.facts {

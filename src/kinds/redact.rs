@@ -1,8 +1,8 @@
-//! Which fields are private, and a spec without what they hold.
+//! Privacy of fields, and specs without their private values.
 //!
-//! [`redact`] is for what is kept: equal values give equal digests under one key, so that a change is seen
-//! and the value is not. [`mask`] is for people. Both also take away card numbers that slipped into a plain
-//! text. A secret's source (`{env: NAME}`) is no secret and stays.
+//! [`redact`] is for storage: equal values give equal digests under one key, so a change is visible
+//! and the value is not. [`mask`] is for people. Both also remove card numbers from plain texts. A
+//! secret's source (`{env: NAME}`) is no secret and stays.
 
 use serde_json::{Map, Value, json};
 
@@ -10,23 +10,25 @@ use crate::base::hash::{canonical, keyed};
 use crate::base::secret::{Personal, mask_digits};
 use crate::kinds::{Field, Privacy};
 
-/// Separates these digests from all others under the same key.
+/// Domain label that separates these digests from all others under the same key.
 const LABEL: &str = "spec-field";
-/// Stands for a secret or a number of a personal field.
+/// Replacement for a secret or a number of a personal field.
 const MASK: &str = "•••";
 
-/// The field that covers `path` (`spec.line_items[0].rate`): the longest entry at or above it.
+/// Returns the field that covers `path` (`spec.line_items[0].rate`): the longest entry at or above
+/// it.
 pub fn field_of<'a>(fields: &'a [Field], path: &str) -> Option<&'a Field> {
     covering(fields, &pattern(path)?)
 }
 
-/// The same for a place as the table writes it.
+/// As [`field_of`], for a place as the table writes it.
 fn covering<'a>(fields: &'a [Field], place: &str) -> Option<&'a Field> {
     let covers = fields.iter().filter(|field| place == field.path || is_beneath(place, field.path));
     covers.max_by_key(|field| field.path.len())
 }
 
-/// Could a value at `path` hold a secret or personal text, itself or beneath? A value above `spec` could.
+/// Returns whether a value at `path` could hold a secret or personal text, itself or beneath. A
+/// value above `spec` could.
 pub(crate) fn touches_private(fields: &[Field], path: &str) -> bool {
     let Some(place) = pattern(path) else {
         return true;
@@ -36,7 +38,7 @@ pub(crate) fn touches_private(fields: &[Field], path: &str) -> bool {
         || fields.iter().any(|field| private(field) && is_beneath(field.path, &place))
 }
 
-/// The names of the fields directly beneath `path`; none where the table does not say.
+/// Returns the names of the fields directly beneath `path`; empty where the table lists none.
 pub(crate) fn names_beneath(fields: &[Field], path: &str) -> Vec<&'static str> {
     let Some(place) = pattern(path) else {
         return Vec::new();
@@ -46,7 +48,8 @@ pub(crate) fn names_beneath(fields: &[Field], path: &str) -> Vec<&'static str> {
     rests.filter_map(|rest| rest.trim_start_matches('.').split(['.', '[']).next()).collect()
 }
 
-/// `spec.line_items[0].rate` as the table writes it: `line_items[].rate`. `None` outside `spec`.
+/// Returns `spec.line_items[0].rate` as the table writes it: `line_items[].rate`. `None` outside
+/// `spec`.
 fn pattern(path: &str) -> Option<String> {
     let rest =
         path.strip_prefix("spec").filter(|rest| rest.is_empty() || rest.starts_with(['.', '[']))?;
@@ -64,11 +67,11 @@ fn is_beneath(path: &str, above: &str) -> bool {
     rest.is_some_and(|rest| !rest.is_empty() && (above.is_empty() || rest.starts_with(['.', '['])))
 }
 
-/// How one private value is replaced: (how private, its place as the table writes it, the value).
+/// Replacement of one private value: (its privacy, its place as the table writes it, the value).
 type Replace<'a> = &'a dyn Fn(Privacy, &str, &Value) -> Value;
 
-/// The canonical spec with `{"digest": "…"}`, 12 digits of a keyed hash, in place of personal values and of
-/// secrets that stand in the open.
+/// Returns the canonical spec with `{"digest": "…"}`, 12 digits of a keyed hash, in place of
+/// personal values and of secrets in plain text.
 pub fn redact(fields: &[Field], spec: &Value, key: &[u8; 32]) -> Value {
     let digest = |_: Privacy, place: &str, value: &Value| {
         let data = canonical(&json!([place, value]));
@@ -77,7 +80,8 @@ pub fn redact(fields: &[Field], spec: &Value, key: &[u8; 32]) -> Value {
     walk(fields, &mut String::new(), spec, &digest)
 }
 
-/// The canonical spec for people: `J•••` for a personal text, `•••` for a secret that stands in the open.
+/// Returns the canonical spec for people: `J•••` for a personal text, `•••` for a secret in plain
+/// text.
 pub fn mask(fields: &[Field], spec: &Value) -> Value {
     let masked = |privacy: Privacy, _: &str, value: &Value| match (privacy, value) {
         (Privacy::Personal, Value::String(text)) => json!(Personal::from(text.as_str()).mask()),
@@ -87,12 +91,13 @@ pub fn mask(fields: &[Field], spec: &Value) -> Value {
     walk(fields, &mut String::new(), spec, &masked)
 }
 
-/// The canonical spec without the private values that `shows` closes; card numbers in plain texts are masked.
+/// Returns the canonical spec without the private values that `shows` hides; card numbers in plain
+/// texts are masked.
 pub fn open(fields: &[Field], spec: &Value, shows: fn(Privacy) -> bool) -> Value {
     left(fields, &mut String::new(), spec, shows).unwrap_or_default()
 }
 
-/// What is left of a value at a place; none where it is closed.
+/// Returns the visible part of a value at a place; none if the value is hidden.
 fn left(
     fields: &[Field],
     place: &mut String,
@@ -120,7 +125,7 @@ fn left(
     })
 }
 
-/// `place` is where the value stands; it is the same again at the end.
+/// Replaces private values below `place`, the current place, which is unchanged at the end.
 fn walk(fields: &[Field], place: &mut String, value: &Value, replace: Replace<'_>) -> Value {
     let privacy = covering(fields, place).map_or(Privacy::Plain, |field| field.privacy);
     match (privacy, value) {
@@ -150,7 +155,7 @@ fn walk(fields: &[Field], place: &mut String, value: &Value, replace: Replace<'_
     }
 }
 
-/// Does something a step further down.
+/// Runs `work` one step further down.
 fn beneath<T>(place: &mut String, step: [&str; 2], work: impl FnOnce(&mut String) -> T) -> T {
     let length = place.len();
     place.extend(step);
@@ -159,8 +164,8 @@ fn beneath<T>(place: &mut String, step: [&str; 2], work: impl FnOnce(&mut String
     value
 }
 
-/// `{"env": …}`, `{"file": …}` or `{"exec": …}` and nothing else. A sealed text is kept as a digest: it is
-/// long, and nobody reads it.
+/// Returns whether a value is `{"env": …}`, `{"file": …}` or `{"exec": …}` and nothing else. A
+/// sealed text is stored as a digest: it is long, and unreadable.
 fn is_source(value: &Value) -> bool {
     let Value::Object(map) = value else {
         return value.is_null();

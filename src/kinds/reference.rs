@@ -1,7 +1,8 @@
-//! References from one document to another: `NAME`, in the document's own namespace, or `NAMESPACE/NAME`.
+//! References from one document to another: `NAME`, in the document's own namespace, or
+//! `NAMESPACE/NAME`.
 //!
-//! Whether the other document exists is asked elsewhere, over all documents; here a reference is only
-//! read, and two documents that both exist are compared.
+//! This module only parses a reference, and compares two documents that both exist. The existence
+//! of the other document is checked elsewhere, over all documents.
 
 use serde_json::Value;
 
@@ -13,7 +14,11 @@ use crate::model::manifest::{Manifest, Reference};
 /// The field that names the merchant, in every kind but the merchant's own.
 pub(crate) const MERCHANT_FIELD: &str = "spec.merchant";
 
-/// The key that `text` names, seen from `namespace`. Errors: a part that breaks the rule of names.
+/// Returns the key that `text` names, seen from `namespace`.
+///
+/// # Errors
+///
+/// A part that breaks the rule of names.
 pub fn resolve(kind: &str, text: &str, namespace: &Name) -> Result<Key, NameError> {
     let kind = Kind::new(kind);
     match text.split_once('/') {
@@ -22,7 +27,7 @@ pub fn resolve(kind: &str, text: &str, namespace: &Name) -> Result<Key, NameErro
     }
 }
 
-/// What is wrong with the reference at `path`.
+/// Returns the issue with the reference at `path`.
 pub fn issue(path: &str, kind: &str, text: &str) -> Option<Issue> {
     let error = resolve(kind, text, &Name::default_namespace()).err()?.to_string();
     let (message, help) = error.rsplit_once("; ").unwrap_or((&error, "write a name"));
@@ -31,13 +36,13 @@ pub fn issue(path: &str, kind: &str, text: &str) -> Option<Issue> {
     Some(Issue::error("reckon::reference::malformed", path, message, help))
 }
 
-/// The reference at `path`, if it can be read.
+/// Returns the reference at `path`, if it is valid.
 pub fn read(path: &str, kind: &str, text: &str, namespace: &Name) -> Option<Reference> {
     let key = resolve(kind, text, namespace).ok()?;
     Some(Reference { path: path.to_owned(), key })
 }
 
-/// The good manifest that the field at `path` refers to.
+/// Returns the valid manifest that the field at `path` refers to.
 pub fn target(manifest: &Manifest, path: &str, find: Find<'_>) -> Option<std::sync::Arc<Manifest>> {
     find(target_key(manifest, path)?)
 }
@@ -46,7 +51,7 @@ fn target_key<'a>(manifest: &'a Manifest, path: &str) -> Option<&'a Key> {
     manifest.references.iter().find(|one| one.path == path).map(|one| &one.key)
 }
 
-/// The document at `path` must belong to the merchant that this one names.
+/// Checks that the document at `path` belongs to the merchant that this one names.
 pub fn same_merchant(manifest: &Manifest, path: &str, find: Find<'_>) -> Option<Issue> {
     let ours = target_key(manifest, MERCHANT_FIELD)?;
     let other = target(manifest, path, find)?;
@@ -63,8 +68,8 @@ pub fn same_merchant(manifest: &Manifest, path: &str, find: Find<'_>) -> Option<
     })
 }
 
-/// The merchant must have an access token, now or by a code: gateway keys alone open the gateway alone
-/// (partner-api, Authentication).
+/// Checks that the merchant has an access token, now or by a code: gateway keys alone open only the
+/// gateway (partner-api, Authentication).
 pub fn bearer_token(manifest: &Manifest, what: &str, find: Find<'_>) -> Option<Issue> {
     let merchant = target(manifest, MERCHANT_FIELD, find)?;
     let credentials = merchant.spec.get("credentials")?;
@@ -80,7 +85,7 @@ pub fn bearer_token(manifest: &Manifest, what: &str, find: Find<'_>) -> Option<I
     })
 }
 
-/// Is the merchant's mode `test`?
+/// Returns whether the merchant's mode is `test`.
 pub fn is_test(merchant: &Manifest) -> bool {
     merchant.spec.get("mode").and_then(Value::as_str) == Some("test")
 }

@@ -1,21 +1,22 @@
-//! A field that the service has and a spec must not: `reckon` fills it in, or another field stands for it.
+//! Field that the service has and a spec must not: `reckon` fills it in, or another field replaces
+//! it.
 //!
-//! Declared in the spec's struct so that it is told at its own place with its own help, and beside
-//! everything else that is wrong. Its value is never looked at.
+//! The spec's struct declares such a field, so that its issue has its own place and help, beside
+//! every other issue. Its value is never read.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny};
 
 use crate::model::issue::Issue;
 
-/// Whether the field was written.
+/// Presence of a refused field.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Refused {
     given: bool,
 }
 
 impl Refused {
-    /// The issue at `path`, where the field was written.
+    /// Returns the issue at `path`, where the field was written.
     pub fn issue(self, path: &str, message: &str, help: &str) -> Option<Issue> {
         let issue = || Issue::error("reckon::spec::refused_field", path, message, help).at_key();
         self.given.then(issue)

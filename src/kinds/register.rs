@@ -1,8 +1,8 @@
-//! The register: one line for each kind, and the reading of a document into its kind's spec.
+//! Register of kinds, one line each, and the decoding of a document into its kind's spec.
 //!
-//! The only part of `kinds` that knows YAML's parser. A document is handed over as its own slice of a
-//! file, so that one broken document says nothing about its neighbours. No message that leaves here holds
-//! a secret or personal value.
+//! This is the only part of `kinds` that knows YAML's parser. It gets each document as its own
+//! slice of a file, so that one broken document does not affect its neighbours. No message that it
+//! returns holds a secret or personal value.
 
 use chrono::NaiveDate;
 use serde::Deserialize;
@@ -33,43 +33,47 @@ use crate::model::observed::{Applied, Observed};
 /// One kind, without its types.
 #[derive(Debug)]
 pub struct KindRow {
-    /// What the YAML calls it.
+    /// Name in YAML.
     pub name: &'static str,
-    /// Every field.
     pub fields: &'static [Field],
     /// The JSON Schema of its spec, every field with its text.
     pub schema: fn() -> Value,
-    /// Reads one document (the whole of it, as YAML) of this kind. Errors: it does not fit the kind's shape.
+    /// Decodes one complete YAML document of this kind.
+    ///
+    /// # Errors
+    ///
+    /// The document does not fit the kind's shape.
     pub read: fn(yaml: &str, namespace: &Name, cx: &CheckCx) -> Result<Read, Misfit>,
-    /// Compares a good manifest of this kind with the ones that it refers to.
+    /// Compares a valid manifest of this kind with the ones that it refers to.
     pub check_links: fn(&Manifest, Find<'_>) -> Vec<Issue>,
-    /// What a manifest of this kind has that only one document of a tree may have.
+    /// Returns the property of a manifest that only one document of a tree may have.
     pub sole: fn(&Manifest) -> Option<&'static Sole>,
-    /// What has to be done about a resource whose document is there.
+    /// Returns the step of a resource that has a document.
     pub step: fn(&StepCx<'_>, &Manifest, Option<&Observed>) -> Draft,
-    /// What has to be done about a resource whose document is gone.
+    /// Returns the step of a resource whose document was removed.
     pub gone: fn(&StepCx<'_>, &Key, &Observed) -> Draft,
-    /// What an object whose document is gone still uses beside its merchant.
+    /// Returns the resources, beside its merchant, that an object without a document still uses.
     pub holds: fn(&Key, &Applied) -> Vec<Key>,
-    /// What a person may ask for of a resource that is on the service.
+    /// Returns the effect that a person may request for a resource on the service.
     pub offer: fn(&StepCx<'_>, &Manifest, &Observed) -> Option<Effect>,
-    /// How an object of this spec is read back; `None`: the service shows it never.
+    /// Returns the description of reading an object of this spec; `None` if the service never shows
+    /// it.
     pub read_back: fn(&Value) -> Option<&'static ReadBack>,
-    /// What would be known of a resource that is on the service just as its document says.
+    /// Returns the state of a resource as if the service matched its document exactly.
     pub as_said: fn(&StepCx<'_>, &Manifest) -> Observed,
-    /// What an object has to show besides the fields of its list, to be taken over.
+    /// Returns the requirements on an object, beyond the fields of its list, for its import.
     pub adopts: fn(&StepCx<'_>, &Manifest) -> Result<Vec<Expect>, &'static str>,
-    /// The health of an object, beside whether it is as its document says.
+    /// Returns the health of an object, apart from drift against its document.
     pub health: fn(&StepCx<'_>, Option<&Manifest>, &Observed) -> Health,
-    /// The days on which money of a spec is due, from a day on.
+    /// Returns the days on which money of a spec is due, from a day on.
     pub dues: fn(&Value, NaiveDate) -> Vec<(NaiveDate, Money)>,
-    /// Warnings of dates in a spec that are over on a day, where its object is to be created.
+    /// Warns of dates in a spec that are before a day, where its object is to be created.
     pub overdue: fn(&Value, NaiveDate) -> Vec<Issue>,
-    /// What the service may say otherwise by now: the readings that would tell, in their order.
+    /// Returns the readings, in order, of facts that may have changed at the service.
     pub again: fn(&StepCx<'_>, &Key, &Value, &Observed) -> Vec<Reading>,
 }
 
-/// Every kind there is, in the order in which one refers to another.
+/// All kinds, each after the kinds that it refers to.
 pub static KINDS: &[KindRow] = &[
     row::<MerchantApplication>(),
     row::<Merchant>(),
@@ -79,14 +83,14 @@ pub static KINDS: &[KindRow] = &[
     row::<RecurringCharge>(),
 ];
 
-/// Every list of the service that shows objects of ours.
+/// All lists of the service that show managed objects.
 pub static READ_BACKS: [&ReadBack; 3] = [
     &crate::kinds::saved_method::CARDS,
     &crate::kinds::saved_method::BANKS,
     &crate::kinds::recurring_charge::CHARGES,
 ];
 
-/// The kind that the YAML calls `name`.
+/// Returns the row of the kind `name`.
 pub fn find(name: &str) -> Option<&'static KindRow> {
     KINDS.iter().find(|row| row.name == name)
 }
@@ -113,7 +117,7 @@ const fn row<K: Kind>() -> KindRow {
     }
 }
 
-/// A document; its header has been read before.
+/// Document whose header was read before.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, bound = "S: Deserialize<'de>")]
 struct Document<S> {
@@ -142,7 +146,8 @@ fn read<K: Shape>(yaml: &str, namespace: &Name, cx: &CheckCx) -> Result<Read, Mi
     })
 }
 
-/// Places cost time, so a document that does not fit is read a second time, with them.
+/// Decodes a document. Tracking places costs time, so only a document that does not fit is read a
+/// second time, with them.
 fn parse<K: Shape>(yaml: &str) -> Result<K::Spec, Misfit> {
     if let Ok(document) = serde_yaml::from_str::<Document<K::Spec>>(yaml) {
         return Ok(document.spec);
@@ -152,7 +157,8 @@ fn parse<K: Shape>(yaml: &str) -> Result<K::Spec, Misfit> {
     document.map(|document| document.spec).map_err(|error| misfit_of::<K>(yaml, &error))
 }
 
-/// The parser reads as far as it must, so broken YAML may first look like a wrong field: it is told as broken.
+/// Describes a decoding error. The parser reads no further than it must, so broken YAML may first
+/// appear as a wrong field: it is reported as broken.
 fn misfit_of<K: Shape>(
     yaml: &str,
     error: &serde_path_to_error::Error<serde_yaml::Error>,
@@ -171,7 +177,7 @@ fn misfit_of<K: Shape>(
     misfit::clean(K::FIELDS, &path, offset, without_path(&message, &path))
 }
 
-/// Without what the parser says of lines: they are those of the slice, and nobody's.
+/// Describes broken YAML without the parser's line numbers, which count within the slice.
 fn broken_yaml(error: &serde_yaml::Error) -> Misfit {
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or_default();
@@ -179,7 +185,8 @@ fn broken_yaml(error: &serde_yaml::Error) -> Misfit {
     misfit::clean(&[], ".", offset, message)
 }
 
-/// The parser puts the path of the value, or of the mapping around it, before what it says.
+/// Strips the path of the value, or of the mapping around it, which the parser puts before its
+/// message.
 fn without_path<'a>(message: &'a str, path: &str) -> &'a str {
     let mut place = path;
     loop {
@@ -203,7 +210,7 @@ fn check_links<K: Shape>(manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
     }
 }
 
-/// An issue whose texts show no card number.
+/// Masks card numbers in the texts of an issue.
 fn masked(mut issue: Issue) -> Issue {
     issue.message = mask_digits(&issue.message);
     issue.help = mask_digits(&issue.help);

@@ -1,4 +1,5 @@
-//! References whose name changed and whose meaning did not: what they name was moved (`reckon.dev/moved-from`).
+//! References whose name changed and whose meaning did not: their target was moved
+//! (`reckon.dev/moved-from`).
 
 use serde_json::Value;
 
@@ -7,7 +8,8 @@ use crate::kinds::step::StepCx;
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
 
-/// What a document wants, with every reference written as it was put on the service, where both mean the same.
+/// Returns the desired spec with every reference written as in the applied one, where both mean the
+/// same.
 pub(super) fn as_before(
     cx: &StepCx<'_>,
     manifest: &Manifest,

@@ -1,8 +1,8 @@
-//! JSON Schema of a kind's spec, made of the very types that read it.
+//! JSON Schema of a kind's spec, generated from the types that decode it.
 //!
-//! What derives from the types is their shape; what a field means comes from the kind's table, so that there is
-//! one text for editors, for `explain` and for problems. Fields that are declared only to be refused are left
-//! out. Everything stands in place: there are no references.
+//! The types give the shape. The meaning of a field comes from the kind's table, so that editors,
+//! `explain` and problems share one text. Fields that are declared only to be refused are left out.
+//! Everything is inline: there are no references.
 
 use std::borrow::Cow;
 
@@ -19,14 +19,14 @@ use crate::kinds::{Field, Shape};
 /// The dialect of every schema here.
 pub const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// What the types say and a schema of files does not need.
+/// Keys that the types emit and a schema of files does not need.
 const NOISE: [&str; 5] = ["$schema", "title", "description", "writeOnly", "format"];
 
-/// A secret that may never stand in the open: what a field that holds one says in place of [`SecretSource`].
+/// Secret that may never be in plain text: schema type of its field in place of [`SecretSource`].
 #[derive(Debug)]
 pub enum Hidden {}
 
-/// The schema of a kind's spec; its description is what the kind means.
+/// Returns the schema of a kind's spec; its description is the meaning of the kind.
 pub(crate) fn of<K: Shape>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|one| one.inline_subschemas = true);
     let mut schema = settings.for_deserialize().into_generator().into_root_schema_for::<K::Spec>();
@@ -39,7 +39,7 @@ pub(crate) fn of<K: Shape>() -> Value {
     schema
 }
 
-/// Gives every field its text, and takes away what does not belong there.
+/// Adds the text of every field, and removes keys that do not belong there.
 fn tidy(fields: &[Field], path: &str, schema: &mut Value) {
     let Value::Object(map) = schema else { return };
     let own = map.get("x-own").is_some();
@@ -70,7 +70,7 @@ fn is_noise(name: &str, value: &Value) -> bool {
     NOISE.contains(&name) || (name == "default" && value.is_null())
 }
 
-/// A list of words, each with its own text, becomes a list of words.
+/// Turns a list of words, each with its own text, into a plain list of words.
 fn words(map: &mut Map<String, Value>) {
     let choices = map.get("oneOf").and_then(Value::as_array);
     let words = choices.and_then(|all| all.iter().map(|one| one.get("const").cloned()).collect());
@@ -86,7 +86,7 @@ fn is_refused(property: &Value) -> bool {
     *property == Value::Bool(false) || property.get("not") == Some(&json!({}))
 }
 
-/// Puts the text of the kind's table to a field.
+/// Adds the text of the kind's table to a field.
 fn describe(fields: &[Field], path: &str, schema: &mut Value) {
     let field = fields.iter().find(|field| field.path == path);
     if let (Some(field), Value::Object(map)) = (field, schema) {
@@ -94,14 +94,14 @@ fn describe(fields: &[Field], path: &str, schema: &mut Value) {
     }
 }
 
-/// Puts an entry before all others.
+/// Inserts an entry before all others.
 fn first(map: &mut Map<String, Value>, name: &str, value: Value) {
     let rest = std::mem::take(map);
     map.insert(name.to_owned(), value);
     map.extend(rest);
 }
 
-/// `{NAME: …}` and nothing else.
+/// Returns the schema of `{NAME: …}` and nothing else.
 fn form(name: &str, value: &Value) -> Value {
     json!({
         "type": "object",
@@ -111,7 +111,7 @@ fn form(name: &str, value: &Value) -> Value {
     })
 }
 
-/// The four forms of a secret.
+/// Returns the schemas of the four forms of a secret.
 fn forms() -> Vec<Value> {
     vec![
         form("env", &json!({"type": "string", "pattern": "^[A-Z_][A-Z0-9_]*$"})),

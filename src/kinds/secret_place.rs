@@ -1,7 +1,7 @@
-//! Where the secrets of one spec stand: what their sources need to know of their place, and of the operator.
+//! Secrets of one spec: adds to each source its place, and checks it against the operator's file.
 //!
-//! A sealed text opens in one place alone (design.md part 4). The canonical form therefore carries the field in
-//! which it was found, beside the text; whoever wrote the document has no say in it.
+//! A sealed text opens in one place only (design.md part 4). The canonical form therefore carries
+//! the field of the text beside the text; the author of the document cannot choose it.
 
 use serde_json::{Map, Value};
 
@@ -10,11 +10,11 @@ use crate::kinds::redact::field_of;
 use crate::kinds::{CheckCx, Field, Privacy};
 use crate::model::issue::Issue;
 
-/// Gives every sealed text its field, and tells what is wrong with sources that the operator's file has to
-/// know (`secrets.exec`, `secrets.env`), where it is known.
+/// Gives every sealed text its field, and returns the issues of sources that the operator's file
+/// must declare (`secrets.exec`, `secrets.env`), where it is known.
 pub(crate) fn settle(fields: &[Field], spec: &mut Value, cx: &CheckCx) -> Vec<Issue> {
     let mut issues = Vec::new();
-    // Most documents have none, and there may be very many documents.
+    // Most documents have no source, and a tree may hold very many documents.
     if !has_source(spec) {
         return issues;
     }
@@ -29,7 +29,7 @@ pub(crate) fn settle(fields: &[Field], spec: &mut Value, cx: &CheckCx) -> Vec<Is
     issues
 }
 
-/// Whether a mapping in the value could be such a source.
+/// Returns whether a mapping in the value could be such a source.
 fn has_source(value: &Value) -> bool {
     match value {
         Value::Object(map) => {
@@ -41,7 +41,7 @@ fn has_source(value: &Value) -> bool {
     }
 }
 
-/// Every mapping in a value, with its path.
+/// Visits every mapping in a value, with its path.
 fn walk(path: &str, value: &mut Value, visit: &mut dyn FnMut(&str, &mut Map<String, Value>)) {
     match value {
         Value::Object(map) => {
@@ -59,7 +59,7 @@ fn walk(path: &str, value: &mut Value, visit: &mut dyn FnMut(&str, &mut Map<Stri
     }
 }
 
-/// The field of a sealed text; one that was written by hand is a mistake.
+/// Sets the field of a sealed text; a field that was written by hand is an error.
 fn place(path: &str, source: &mut Map<String, Value>) -> Option<Issue> {
     let written = source.shift_remove("field").map(|_| {
         let message = "the place of a sealed text is its own field, and cannot be written";
@@ -73,7 +73,7 @@ fn place(path: &str, source: &mut Map<String, Value>) -> Option<Issue> {
     written
 }
 
-/// The name is not repeated: a secret may have been put in its place.
+/// Checks a program. Its name is not repeated: a secret may have been put in its place.
 fn program_issue(
     path: &str,
     source: &Map<String, Value>,
@@ -95,7 +95,8 @@ fn program_issue(
     Some(Issue::error("reckon::secret::exec_unknown", path, message, help))
 }
 
-/// A variable that `secrets.env` does not open. The name is not repeated: a secret may have been put in its place.
+/// Checks a variable against `secrets.env`. Its name is not repeated: a secret may have been put in
+/// its place.
 fn variable_issue(
     path: &str,
     source: &Map<String, Value>,

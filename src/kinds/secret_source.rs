@@ -1,11 +1,11 @@
-//! Where a secret comes from: `{env: NAME}`, `{file: NAME}`, `{exec: NAME}`, `{age: "…"}`, or a text that may
-//! stand in the open.
+//! Source of a secret: `{env: NAME}`, `{file: NAME}`, `{exec: NAME}`, `{age: "…"}`, or a text that
+//! may be in plain text.
 //!
-//! Reading a spec resolves nothing and shows nothing: no message here repeats what was written, since
-//! a name in the wrong place may be the secret itself. The canonical form is `{"env":"X"}`,
-//! `{"file":"x"}`, `{"exec":"x"}`, `{"age":"…","field":"…"}` or `{"literal":"…"}`; the last one is hidden by
-//! [`crate::kinds::redact`]. The `field` of a sealed text is filled in by [`crate::kinds::secret_place`]: it is
-//! where the text stands, which is the only place where it opens.
+//! Decoding a spec resolves no secret and shows none. No message here repeats the written value,
+//! since a name in the wrong place may be the secret itself. The canonical form is `{"env":"X"}`,
+//! `{"file":"x"}`, `{"exec":"x"}`, `{"age":"…","field":"…"}` or `{"literal":"…"}`; the last one is
+//! hidden by [`crate::kinds::redact`]. [`crate::kinds::secret_place`] fills in the `field` of a
+//! sealed text: the place of the text, which is the only place where it opens.
 
 use crate::base::sealed::is_sealed;
 use crate::base::secret::Secret;
@@ -13,7 +13,7 @@ use crate::model::issue::Issue;
 
 mod serde_form;
 
-/// What a parser says it expected where a secret should stand.
+/// Text by which a parser names the expected type of a secret.
 pub(crate) const EXPECTED: &str = "a secret source";
 
 /// The forms that a secret may have, for messages.
@@ -22,7 +22,7 @@ pub(crate) const FORMS: &str = "`{env: NAME}`, `{file: NAME}`, `{exec: NAME}` or
 /// Longest name of a program, in characters.
 const PROGRAM_LENGTH_MAX: usize = 63;
 
-/// A secret of a spec, unresolved. Which of them is set is checked by [`SecretSource::issue`].
+/// Secret of a spec, unresolved. [`SecretSource::issue`] checks that exactly one source is set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SecretSource {
     env: Option<String>,
@@ -33,7 +33,7 @@ pub struct SecretSource {
     literal: Option<Secret>,
 }
 
-/// The one place that a checked [`SecretSource`] names.
+/// The one source that a checked [`SecretSource`] names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source<'a> {
     /// A variable of the environment.
@@ -49,7 +49,7 @@ pub enum Source<'a> {
 }
 
 impl SecretSource {
-    /// The place it names; `None` where it names none or several.
+    /// Returns the source; `None` if none or several are set.
     pub fn source(&self) -> Option<Source<'_>> {
         let Self { env, file, exec, age, field: _, literal } = self;
         let given = [
@@ -63,7 +63,7 @@ impl SecretSource {
         given.next().filter(|_| given.next().is_none())
     }
 
-    /// The text, where it stands in the open.
+    /// Returns the text, if it is in plain text.
     pub fn literal(&self) -> Option<&Secret> {
         match self.source() {
             Some(Source::Literal(text)) => Some(text),
@@ -73,7 +73,7 @@ impl SecretSource {
         }
     }
 
-    /// What is wrong with the names at `path`; says nothing about a text in the open but that it is empty.
+    /// Returns the issue with the names at `path`. A plain text is only checked for being empty.
     pub fn issue(&self, path: &str) -> Option<Issue> {
         let forms = format!("write {FORMS}");
         let (code, message, help) = match self.source() {
@@ -116,7 +116,8 @@ impl SecretSource {
         Some(Issue::error(code, path, message, help))
     }
 
-    /// The same, and a text in the open is an error: for secrets that no published value stands for.
+    /// As [`Self::issue`], but a plain text is an error: for secrets that no published test value
+    /// can replace.
     pub fn hidden_issue(&self, path: &str) -> Option<Issue> {
         self.issue(path).or_else(|| {
             self.literal().map(|_| {
@@ -128,7 +129,7 @@ impl SecretSource {
     }
 }
 
-/// Can this be the name of such a place (`env`, `file` or `exec`)?
+/// Returns whether `name` is valid for this type of source (`env`, `file` or `exec`).
 pub fn is_name(place: &str, name: &str) -> bool {
     match place {
         "env" => is_variable(name),
@@ -138,19 +139,20 @@ pub fn is_name(place: &str, name: &str) -> bool {
     }
 }
 
-/// `[A-Z_][A-Z0-9_]*`.
+/// Matches `[A-Z_][A-Z0-9_]*`.
 fn is_variable(name: &str) -> bool {
     let allowed = |c: char| c.is_ascii_uppercase() || c == '_' || c.is_ascii_digit();
     !name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit()) && name.chars().all(allowed)
 }
 
-/// A relative path that cannot leave its folder.
+/// Matches a relative path that cannot leave its folder.
 fn is_relative(name: &str) -> bool {
     let plain = |part: &str| !part.is_empty() && part != "." && part != "..";
     name.split('/').all(plain) && !name.chars().any(|c| c.is_control() || c == '\\')
 }
 
-/// Letters, digits, `-`, `_` and `.`, beginning with a letter or a digit: what `secrets.exec` may call a program.
+/// Matches a name that `secrets.exec` may give to a program: letters, digits, `-`, `_` and `.`,
+/// beginning with a letter or a digit.
 pub fn is_program(name: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     name.starts_with(|c: char| c.is_ascii_alphanumeric())

@@ -1,7 +1,7 @@
-//! What has to be done about one resource: the part that all kinds share.
+//! Computes the next step of one resource: the part that all kinds share.
 //!
-//! Pure: what is known comes in as values, what is to be done goes out as data. A kind adds only
-//! how its remote object is made and changed.
+//! Pure: known state is passed in as values, and the step is returned as data. A kind adds only the
+//! creation and the changes of its remote object.
 
 use std::sync::Arc;
 
@@ -21,40 +21,41 @@ use crate::model::manifest::{Manifest, OnDoubt};
 use crate::model::observed::{Applied, Observed};
 use crate::model::plan::{FieldChange, MoneyMove, Reason, Replaced, Verdict};
 
-/// What a step may look at.
+/// Reads of other resources that a step may make.
 pub trait View {
-    /// The good manifest of a resource.
+    /// Returns the valid manifest of a resource.
     fn manifest(&self, key: &Key) -> Option<Arc<Manifest>>;
-    /// What is known of a resource.
+    /// Returns the known state of a resource.
     fn observed(&self, key: &Key) -> Option<Arc<Observed>>;
-    /// Whether a resource is ready.
     fn ready(&self, key: &Key) -> bool;
-    /// The good manifests that refer to a resource.
+    /// Returns the valid manifests that refer to a resource.
     fn users(&self, key: &Key) -> Vec<Key>;
-    /// The resources without a document that are to be removed and still use it: they go first.
+    /// Returns the resources without a document that will be removed and still use this one: they
+    /// are removed first.
     fn holders(&self, _: &Key) -> Vec<Key> {
         Vec::new()
     }
-    /// The resources of this merchant whose fate is not known yet: without its credentials nobody could ask.
+    /// Returns the resources of this merchant with an unsettled effect: without its credentials
+    /// none could be settled.
     fn unsettled(&self, _: &Key) -> Vec<Key> {
         Vec::new()
     }
 }
 
-/// Everything a step depends on besides its own manifest and observation.
+/// Inputs of a step beside its own manifest and observation.
 #[derive(Clone, Copy)]
 pub struct StepCx<'a> {
     /// `partner.name`, the first part of every source id.
     pub partner: &'a str,
-    /// The key of digests that stand for private values.
+    /// Key of the digests that replace private values.
     pub digest_key: &'a [u8; 32],
-    /// What is known of other resources.
+    /// State of other resources.
     pub view: &'a dyn View,
-    /// `doubt.contact`: what a contact does that says nothing itself.
+    /// `doubt.contact`: the policy of a contact that sets none itself.
     pub on_doubt: OnDoubt,
-    /// Why live merchants are refused, if they are.
+    /// Reason why live merchants are refused, if they are.
     pub live_refused: Option<&'a str>,
-    /// The present time: what is due today depends on it.
+    /// Present time, which decides what is due today.
     pub now: DateTime<Utc>,
 }
 
@@ -64,31 +65,28 @@ impl std::fmt::Debug for StepCx<'_> {
     }
 }
 
-/// A kind's answer: the part of a step that it decides.
+/// Part of a step that the kind decides.
 #[derive(Debug)]
 pub struct Draft {
-    /// What is done.
     pub verdict: Verdict,
-    /// Why.
     pub reason: Reason,
-    /// Field by field.
+    /// Differences, field by field.
     pub changes: Vec<FieldChange>,
     /// Money set in motion.
     pub money: Vec<MoneyMove>,
-    /// Whether the resource is ready.
     pub ready: bool,
-    /// What can be done now.
+    /// Work that can be done now.
     pub work: Option<Work>,
-    /// What someone outside may ask for.
+    /// Effect that a person may request.
     pub offer: Option<Effect>,
-    /// What the new object would replace, where that goes on.
+    /// The existing object that the new one replaces, if it stays payable.
     pub replaces: Option<Box<Replaced>>,
-    /// What limits count of it besides its money.
+    /// Amounts that limits count beside the money.
     pub counts: Counts,
 }
 
 impl Draft {
-    /// A draft that does nothing.
+    /// Returns a draft without work.
     pub fn idle(verdict: Verdict, reason: Reason) -> Self {
         Self {
             verdict,
@@ -104,18 +102,26 @@ impl Draft {
     }
 }
 
-/// The effect that changes these fields of a remote object, or why none can.
+/// Returns the effect that changes these fields of a remote object.
+///
+/// # Errors
+///
+/// The reason why no effect can.
 pub type ChangeOf<'a> = &'a dyn Fn(Obligation, &RemoteId, &[FieldChange]) -> Result<Effect, Reason>;
 
-/// How a kind makes and changes its remote object.
+/// Creation and changes of a kind's remote object.
 pub struct Object<'a> {
-    /// The effect that makes it, or what is missing.
+    /// Returns the effect that creates it.
+    ///
+    /// # Errors
+    ///
+    /// The missing prerequisite.
     pub create: &'a dyn Fn(Obligation) -> Result<Effect, Reason>,
-    /// The effect that changes these fields of it.
+    /// Returns the effect that changes these fields of it.
     pub change: ChangeOf<'a>,
-    /// The money that making it sets in motion.
+    /// The money that its creation sets in motion.
     pub money: Vec<MoneyMove>,
-    /// Why an object that exists is not ready, if it is not.
+    /// Returns the reason why an existing object is not ready, if it is not.
     pub unready: &'a dyn Fn(&Observed) -> Option<Reason>,
 }
 
@@ -125,7 +131,7 @@ impl std::fmt::Debug for Object<'_> {
     }
 }
 
-/// The step of a resource whose remote object is made once and then changed where it is.
+/// Computes the step of a resource whose remote object is created once and then changed in place.
 pub fn object(
     cx: &StepCx<'_>,
     fields: &'static [Field],
@@ -169,7 +175,7 @@ pub fn object(
     }
 }
 
-/// Why nothing is made: the object is there already, and only has to be taken over.
+/// Blocks a creation if the object exists already and only needs an import.
 fn not_taken_over(manifest: &Manifest, have: Option<&Observed>) -> Option<Reason> {
     let id = manifest.annotations.adopts.as_ref()?;
     let unknown = !have.is_some_and(|have| have.exists);
@@ -182,7 +188,8 @@ fn not_taken_over(manifest: &Manifest, have: Option<&Observed>) -> Option<Reason
     })
 }
 
-/// A difference that somebody else made since says so; one that comes back again and again is left alone.
+/// Marks a difference as drift if another party made it. A difference that returns repeatedly is
+/// left alone.
 fn minding_drift(have: &Observed, manifest: &Manifest, draft: Draft) -> Draft {
     let known = Drift::of(have).filter(|known| known.digest == manifest.digest);
     let Some(known) = known.filter(|_| draft.verdict == Verdict::Update) else { return draft };
@@ -200,7 +207,8 @@ fn minding_drift(have: &Observed, manifest: &Manifest, draft: Draft) -> Draft {
     Draft { reason: Reason::Drifted(drifted), ..draft }
 }
 
-/// A waiting creation is still a creation, but for one that waits for a payer; one that cannot be is blocked.
+/// Returns the verdict for a reason: a waiting creation is still a creation, unless it waits for a
+/// payer; an impossible one is blocked.
 fn verdict_of(reason: &Reason, verdict: Verdict) -> Verdict {
     if matches!(reason, Reason::AwaitsIntake(_)) {
         return Verdict::Wait;
@@ -209,7 +217,7 @@ fn verdict_of(reason: &Reason, verdict: Verdict) -> Verdict {
     if blocks || reason.is_about_accounts() { Verdict::Blocked } else { verdict }
 }
 
-/// An effect that can be done now, or why not.
+/// Returns the work that can be done now, or the reason why none can.
 fn attempt(effect: Result<Effect, Reason>, reason: Reason) -> (Reason, Option<Work>) {
     match effect {
         Ok(effect) => (reason, Some(Work::Effect(effect))),
@@ -217,8 +225,8 @@ fn attempt(effect: Result<Effect, Reason>, reason: Reason) -> (Reason, Option<Wo
     }
 }
 
-/// Nothing differs. If the document itself changed all the same (a policy, a comment in a label),
-/// that is noted without any call.
+/// Computes the step without a difference. If the document itself changed all the same (a policy, a
+/// comment in a label), the new one is noted without any call.
 fn settled(
     have: &Observed,
     obligation: Result<Obligation, Reason>,
@@ -235,7 +243,8 @@ fn settled(
     Draft { ready, work, ..Draft::idle(Verdict::Settled, reason) }
 }
 
-/// Some fields differ: those that cannot change block, the others are sent together.
+/// Computes the step with differences: fields that cannot change block it, the others are sent
+/// together.
 fn changed(
     have: &Observed,
     obligation: Result<Obligation, Reason>,
@@ -263,22 +272,22 @@ fn changed(
     Draft { changes, work, ..Draft::idle(verdict, reason) }
 }
 
-/// Whether any of these changes takes a fresh token.
+/// Returns whether any of these changes takes a fresh token.
 pub fn by_token(fields: &[Field], changes: &[FieldChange]) -> bool {
     changes.iter().any(|change| change_of(fields, &change.path) == Change::ByToken)
 }
 
-/// How a change of this path is made: the entry of the field or of its nearest ancestor.
+/// Returns the type of a change at this path: the entry of the field or of its nearest ancestor.
 pub fn change_of(fields: &[Field], path: &str) -> Change {
     field_of(fields, &format!("spec.{path}")).map_or(Change::Never, |field| field.change)
 }
 
-/// The generation under which the object was made.
+/// Returns the generation under which the object was created.
 fn generation(have: &Observed) -> u32 {
     have.applied.as_ref().map_or(0, |applied| applied.generation)
 }
 
-/// The merchant that a manifest names in its first reference of that kind.
+/// Returns the merchant of a manifest: itself, or its first reference of that kind.
 pub fn merchant_of<S>(manifest: &Manifest<S>) -> Option<Key> {
     if manifest.key.kind.as_str() == MERCHANT {
         return Some(manifest.key.clone());
@@ -291,7 +300,7 @@ pub fn merchant_of<S>(manifest: &Manifest<S>) -> Option<Key> {
 /// The kind that owns credentials and a mode.
 pub const MERCHANT: &str = "Merchant";
 
-/// The mode of a merchant: as its manifest says, else as it was when it was read.
+/// Returns the mode of a merchant: from its manifest, else as last read.
 pub fn mode_of(view: &dyn View, merchant: &Key) -> Option<Mode> {
     let manifest = view.manifest(merchant);
     let said = manifest.and_then(|manifest| manifest.spec.get("mode").cloned());
@@ -299,7 +308,7 @@ pub fn mode_of(view: &dyn View, merchant: &Key) -> Option<Mode> {
     serde_json::from_value(said.or_else(known)?).ok()
 }
 
-/// What every effect of this manifest has in common, once its merchant's mode is known.
+/// Returns the inputs that all effects of this manifest share, once its merchant's mode is known.
 pub fn obligation(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -326,20 +335,20 @@ pub fn obligation(
     })
 }
 
-/// The name of a resource on the service: that of its first name, whatever it is called by now.
+/// Returns the name of a resource at the service: that of its first name, even after a rename.
 pub fn source_id(cx: &StepCx<'_>, key: &Key, generation: u32) -> SourceId {
     let known = cx.view.observed(key);
     let origin = known.as_deref().and_then(Observed::origin);
     SourceId::new(cx.partner, origin.unwrap_or(key), generation)
 }
 
-/// What is known of something referred to, once it is ready.
+/// Returns the state of a referenced resource, once it is ready.
 pub fn needed(cx: &StepCx<'_>, key: &Key) -> Result<Arc<Observed>, Reason> {
     let observed = cx.view.observed(key).filter(|_| cx.view.ready(key));
     observed.ok_or_else(|| Reason::WaitsFor(vec![key.clone()]))
 }
 
-/// The id of something referred to, once it is ready and known.
+/// Returns the id of a referenced resource, once it is ready and known.
 pub fn needed_id(cx: &StepCx<'_>, key: &Key) -> Result<RemoteId, Reason> {
     let observed = needed(cx, key)?;
     observed.remote_id.clone().ok_or_else(|| {
@@ -347,13 +356,13 @@ pub fn needed_id(cx: &StepCx<'_>, key: &Key) -> Result<RemoteId, Reason> {
     })
 }
 
-/// The manifest's reference to this kind.
+/// Returns the manifest's reference to this kind.
 pub fn reference<S>(manifest: &Manifest<S>, kind: &str) -> Option<Key> {
     let kind = Kind::new(kind);
     manifest.references.iter().find(|one| one.key.kind == kind).map(|one| one.key.clone())
 }
 
-/// The one of a merchant's accounts that a spec names by its id or its name.
+/// Returns the one of a merchant's accounts that a spec names by its id or its name.
 pub fn named<'a>(list: &'a Value, wanted: &str, what: &str) -> Result<&'a Value, Reason> {
     let items = list.as_array().map_or(&[][..], Vec::as_slice);
     let by_id = items.iter().find(|item| text(item, "id") == wanted);
@@ -372,12 +381,12 @@ pub fn named<'a>(list: &'a Value, wanted: &str, what: &str) -> Result<&'a Value,
     }
 }
 
-/// A text field of an item, empty where there is none.
+/// Returns a text field of an item; empty if missing.
 pub fn text<'a>(item: &'a Value, field: &str) -> &'a str {
     item.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The resource is gone from the files and nothing is removed: what its policy says.
+/// Returns the step of a resource without a document whose policy keeps the object.
 pub fn orphaned() -> Draft {
     Draft { ready: true, ..Draft::idle(Verdict::Orphan, Reason::Orphaned) }
 }

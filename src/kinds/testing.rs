@@ -1,4 +1,5 @@
-//! What the tests of the kinds share: a document in, its issues out as one line each.
+//! Helpers that the tests of the kinds share: they decode a document and render its issues, one per
+//! line.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -55,7 +56,8 @@ pub(crate) fn read_in(kind: &str, spec: &str, cx: &CheckCx) -> Result<Read, Misf
     (row.read)(&document(kind, spec), &Name::default_namespace(), cx)
 }
 
-/// Every issue of a document: `code @ path: message | help`, with `(key)` where the name is underlined.
+/// Returns every issue of a document: `code @ path: message | help`, with `(key)` where the name is
+/// underlined.
 pub(crate) fn problems(kind: &str, spec: &str) -> String {
     match read_in(kind, spec, &cx()) {
         Ok(read) => lines(&read.issues),
@@ -81,14 +83,14 @@ fn line(issue: &Issue) -> String {
     format!("{code} @ {path}{at}: {message} | {help}{}", related.collect::<Vec<_>>().concat())
 }
 
-/// The canonical form of a document that has no issue, compact.
+/// Returns the canonical form of a document without issues, compact.
 pub(crate) fn good(kind: &str, spec: &str) -> Value {
     let read = read_in(kind, spec, &cx()).map_err(|misfit| line(&misfit.issue())).unwrap();
     assert_eq!(lines(&read.issues), "");
     read.spec
 }
 
-/// The same as a manifest `name` in the namespace `default`.
+/// Returns the same as a manifest `name` in the namespace `default`.
 pub(crate) fn manifest(kind: &str, name: &str, spec: &str) -> Arc<Manifest> {
     let read = read_in(kind, spec, &cx()).map_err(|misfit| line(&misfit.issue())).unwrap();
     assert_eq!(lines(&read.issues), "");
@@ -105,7 +107,7 @@ pub(crate) fn manifest(kind: &str, name: &str, spec: &str) -> Arc<Manifest> {
     })
 }
 
-/// What is wrong between the first document and the others.
+/// Returns the issues between the first document and the others.
 pub(crate) fn link_problems(documents: &[Arc<Manifest>]) -> String {
     let first = &documents[0];
     let find = |key: &Key| documents.iter().find(|one| one.key == *key).cloned();

@@ -1,4 +1,4 @@
-//! Rules of texts that several kinds share, and how a personal text is written down.
+//! Text rules that several kinds share, and the serialisation of personal texts.
 
 use serde::Serializer;
 
@@ -9,7 +9,7 @@ use crate::model::issue::Issue;
 /// Characters of an e-mail address (RFC 5321, 4.5.3.1.3, less the brackets).
 pub const EMAIL_LENGTH_MAX: usize = 254;
 
-/// The text must hold something. `example` is what to write.
+/// Checks that the text is not blank. `example` is a text to write instead.
 pub fn filled(path: &str, text: &str, example: &str) -> Option<Issue> {
     text.trim().is_empty().then(|| {
         let help = format!("write a text, such as `{example}`");
@@ -17,7 +17,7 @@ pub fn filled(path: &str, text: &str, example: &str) -> Option<Issue> {
     })
 }
 
-/// The text may have at most `max` characters.
+/// Checks that the text has at most `max` characters.
 pub fn short(path: &str, text: &str, max: usize) -> Option<Issue> {
     let length = text.chars().count();
     (length > max).then(|| {
@@ -27,12 +27,13 @@ pub fn short(path: &str, text: &str, max: usize) -> Option<Issue> {
     })
 }
 
-/// Both of the above.
+/// Checks both of the above.
 pub fn filled_and_short(path: &str, text: &str, example: &str, max: usize) -> Option<Issue> {
     filled(path, text, example).or_else(|| short(path, text, max))
 }
 
-/// The text must look like an e-mail address: it is not asked whether it exists, and it is not repeated.
+/// Checks that the text has the form of an e-mail address. The address is not probed, and the
+/// message does not repeat it.
 pub fn email(path: &str, address: &Personal) -> Option<Issue> {
     (!is_email(address.expose())).then(|| {
         let message = "this is no e-mail address";
@@ -49,7 +50,8 @@ fn is_email(text: &str) -> bool {
         && text.len() <= EMAIL_LENGTH_MAX
 }
 
-/// 3 to 9 letters and digits, at most 10 characters with spaces and dashes; the text is not repeated (service-facts, 31).
+/// Checks a postal code: 3 to 9 letters and digits, at most 10 characters with spaces and dashes.
+/// The message does not repeat it (service-facts, 31).
 pub fn postal_code(path: &str, code: &str) -> Option<Issue> {
     let mut problems = Problems::default();
     problems.postal_code("", Some(code));
@@ -60,12 +62,12 @@ pub fn postal_code(path: &str, code: &str) -> Option<Issue> {
     })
 }
 
-/// Writes a personal text into the canonical form.
+/// Serialises a personal text into the canonical form.
 pub fn exposed<S: Serializer>(text: &Personal, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(text.expose())
 }
 
-/// The same for one that may be missing.
+/// Serialises an optional personal text.
 pub fn exposed_option<S: Serializer>(
     text: &Option<Personal>,
     serializer: S,
@@ -76,7 +78,7 @@ pub fn exposed_option<S: Serializer>(
     }
 }
 
-/// The same for several.
+/// Serialises a list of personal texts.
 pub fn exposed_list<S: Serializer>(texts: &[Personal], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(texts.iter().map(Personal::expose))
 }

@@ -1,15 +1,15 @@
-//! A whole number as people write it: `8`, `08` or `"08"`. The service takes both a number and a string
-//! (partner-api, form data); the canonical form is a number.
+//! Whole number as people write it: `8`, `08` or `"08"`. The service takes both a number and a
+//! string (partner-api, form data); the canonical form is a number.
 
 use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, Unexpected, Visitor};
 use serde::{Serialize, Serializer};
 
-/// What a parser says it expected where a whole number should stand.
+/// Text by which a parser names the expected type of a whole number.
 pub(crate) const EXPECTED: &str = "a whole number";
 
-/// A whole number from 0 on.
+/// Whole number from 0 on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Whole(pub u32);
 

@@ -1,73 +1,63 @@
-//! What is written down about a document that is gone: when that was seen first, and a person's word that the
-//! removal is meant. A document that comes back takes both away.
+//! Records about a missing document: the time when it was first missed, and a person's permission
+//! for the removal. A document that returns clears both.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::Key;
 
-/// What is known of the absence of a resource's document.
+/// Known facts about the absence of a resource's document.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Absence {
-    /// When it was seen and marked first: what is live goes only some time after it.
+    /// When the document was first missed. A live resource is removed only some time after this
+    /// mark.
     pub marked: Option<Marked>,
-    /// Who said that its removal is meant, past any guard.
+    /// A person's permission for the removal, past any guard.
     pub allowed: Option<Allowed>,
 }
 
-/// A mark.
+/// Mark of a missing document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Marked {
-    /// When.
     pub at: DateTime<Utc>,
     /// The git commit of the tree in which the document was missing.
     pub commit: Option<String>,
 }
 
-/// A person's word.
+/// A person's permission for a removal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Allowed {
-    /// When.
     pub at: DateTime<Utc>,
-    /// Who.
     pub actor: String,
-    /// Whether it was said of this very resource: then what is live does not wait, either.
+    /// The permission names this very resource: then even a live resource is removed without delay.
     pub at_once: bool,
 }
 
-/// The body of a record about absence: one resource, and what was seen or said.
+/// The body of a record about absence: one resource, and its change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AbsenceRecord {
-    /// The resource.
     pub key: Key,
-    /// What was seen or said.
     pub said: Said,
 }
 
-/// What was seen or said of a document's absence.
+/// A change of a document's absence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Said {
-    /// It is gone.
+    /// The document is missing.
     Marked(Marked),
-    /// Its removal is meant; of a new document: that it is another one.
+    /// The removal is permitted; of a new document: it is a different one.
     Allowed(Allowed),
-    /// It is back.
-    Back {
-        /// When that was seen.
-        at: DateTime<Utc>,
-    },
+    /// The document is back.
+    Back { at: DateTime<Utc> },
 }
 
-/// The body of a record about a new name: what was known under the old one is known under the new one.
+/// The body of a record about a rename: the new name inherits the known facts of the old one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MovedRecord {
-    /// The old name.
     pub from: Key,
-    /// The new name.
     pub to: Key,
-    /// When.
     pub at: DateTime<Utc>,
-    /// The git commit of the tree that says so.
+    /// The git commit of the tree that contains the rename.
     pub commit: Option<String>,
 }

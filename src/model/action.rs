@@ -1,4 +1,4 @@
-//! What a person's command, or a hook, may ask for: one change of the service that no document stands for.
+//! Actions: changes of the service that a person's command or a hook requests, without a document.
 
 use std::fmt;
 
@@ -7,21 +7,20 @@ use serde_json::Value;
 
 use crate::base::id::{Key, Kind, Name};
 
-/// The kind of the keys that actions have in the journal. No document is of this kind.
+/// Kind of the keys of actions in the journal. No document is of this kind.
 pub const ACTION: &str = "Action";
 
-/// One change that is asked for. Its name is its identity, for ever: the same name never does a second thing.
-/// `Debug` leaves the fields out: a signature is a secret.
+/// One requested change. Its name is its identity, for ever: the same name never does a second
+/// thing. `Debug` leaves the fields out: a signature is a secret.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct Action {
-    /// What to do: a row of the register, such as `refund`.
+    /// The action's row in the register, such as `refund`.
     pub verb: String,
-    /// At which merchant.
     pub merchant: Key,
-    /// Its name; one made of its content by default.
+    /// The action's name; derived from its content by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Name>,
-    /// With what, as the verb takes it.
+    /// Arguments, as the verb requires them.
     pub fields: Value,
 }
 
@@ -32,13 +31,13 @@ impl fmt::Debug for Action {
 }
 
 impl Action {
-    /// The key of an action of this name, beside its merchant.
+    /// Returns the key of an action of this name; it has the namespace of its merchant.
     pub fn key(merchant: &Key, name: &Name) -> Key {
         Key::new(Kind::new(ACTION), &merchant.namespace, name)
     }
 }
 
-/// Whether a key is that of an action.
+/// Returns whether a key is an action's.
 pub fn is_action(key: &Key) -> bool {
     key.kind.as_str() == ACTION
 }

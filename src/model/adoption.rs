@@ -1,5 +1,5 @@
-//! Taking over an object that is on the service already, letting one go, and objects that carry a mark of ours
-//! and are not known.
+//! Adoption of existing objects (`import`), `forget`, and unknown objects that carry a mark of
+//! ours.
 
 use std::fmt;
 
@@ -13,17 +13,16 @@ use crate::base::money::Money;
 use crate::model::observed::Observation;
 use crate::model::plan::FieldChange;
 
-/// A person took an object over for a document: `import`.
+/// Record that a person adopted an object for a document: `import`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Adoption {
-    /// What is known of it from now on.
+    /// The facts of the object from now on.
     pub fact: Observation,
-    /// The mark of ours that it carries, if it carries one.
+    /// The mark of ours on the object, if it carries one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<Mark>,
-    /// Whether the service showed it; else it was believed.
+    /// True if the service showed the object; false if the person's word was accepted.
     pub verified: bool,
-    /// Who said so.
     pub actor: String,
     /// The file and line of the document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -33,59 +32,53 @@ pub struct Adoption {
     pub commit: Option<String>,
 }
 
-/// A person's word that a resource is managed no more: `forget KIND/NAME`. Nothing is done at the service.
+/// Record that a person ended the management of a resource: `forget KIND/NAME`. The service is not
+/// called.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Forgotten {
-    /// The resource.
     pub key: Key,
-    /// Its object, which is nobody's of ours from now on.
+    /// The resource's object, which is unmanaged from now on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remote_id: Option<RemoteId>,
-    /// Who said so.
     pub actor: String,
-    /// When.
     pub at: DateTime<Utc>,
 }
 
-/// A person's word that an object with a mark of ours is nobody's of ours: `forget ID`.
+/// Record that a person disowned an object with a mark of ours: `forget ID`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Disowned {
-    /// What it stood in the way of: a merchant, or the resource whose mark it carries.
+    /// The merchant or resource that the object blocked; a resource, if the object carries its
+    /// mark.
     pub key: Key,
-    /// The object.
     pub remote_id: RemoteId,
-    /// Who said so.
     pub actor: String,
-    /// When.
     pub at: DateTime<Utc>,
 }
 
-/// Objects with marks of ours that stand in the way of a merchant or a resource; they take the place of those
-/// that were found before.
+/// Record of the unknown objects that block a merchant or a resource; they replace those that were
+/// found before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StraysFound {
-    /// What they stand in the way of.
+    /// The blocked merchant or resource.
     pub key: Key,
-    /// Its merchant.
     pub merchant: Key,
-    /// The objects; none: nothing stands in its way any more.
+    /// The objects; empty: the block is over.
     pub found: Vec<Stray>,
-    /// When.
     pub at: DateTime<Utc>,
 }
 
-/// An object of the service that carries a mark of ours, and is not what this state knows by it.
+/// An unknown object: it carries a mark of ours, and is not the object that this state knows by the
+/// mark.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stray {
-    /// Its id.
     pub id: RemoteId,
-    /// The mark.
     pub mark: Mark,
-    /// The list that shows it, such as `cards`.
+    /// The list that shows the object, such as `cards`.
     pub list: String,
-    /// Whether this state knows the mark, by another object: then this one is a second one.
+    /// This state knows the mark by another object: then this one is a second one.
     pub second: bool,
-    /// What it collects from its payer, as the service showed it; none for an object that collects nothing.
+    /// The money that it collects from its payer, as the service showed it; `None` for an object
+    /// that collects no money.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collects: Option<Collects>,
 }
@@ -100,7 +93,7 @@ pub struct Collects {
 }
 
 impl Collects {
-    /// Whether the service goes on collecting by itself.
+    /// Returns whether the service goes on collecting by itself.
     pub fn is_active(&self) -> bool {
         self.status == "ACTIVE"
     }
@@ -116,10 +109,10 @@ impl fmt::Display for Stray {
     }
 }
 
-/// So many objects are named in a sentence.
+/// Maximum objects that a sentence names.
 const NAMED_MAX: usize = 3;
 
-/// What stands in the way, and the way out.
+/// Formats the blocking objects and the commands that resolve the block.
 pub fn sentence(strays: &[Stray]) -> String {
     let named: Vec<String> = strays.iter().take(NAMED_MAX).map(ToString::to_string).collect();
     let more = match strays.len().saturating_sub(named.len()) {
@@ -140,7 +133,7 @@ pub fn sentence(strays: &[Stray]) -> String {
     )
 }
 
-/// The commands that say whose the objects are; the id is in them where there is one object.
+/// Returns the commands that assign the objects; the id is in them where there is one object.
 fn way_out(strays: &[Stray]) -> String {
     if let [Stray { id, .. }] = strays {
         return format!(
@@ -151,113 +144,107 @@ fn way_out(strays: &[Stray]) -> String {
         .to_owned()
 }
 
-/// What a person asks for: `import`.
+/// A request to adopt an object: `import`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Adopting {
-    /// The document.
+    /// The document's key.
     pub key: Key,
-    /// The object.
+    /// The object's id.
     pub id: RemoteId,
-    /// Whether it is taken over although the service shows nothing of it.
+    /// Adopts the object even if the service does not show it.
     pub unverified: bool,
-    /// Whether it is written down; else it is only looked at.
+    /// Writes the adoption; otherwise it is only checked.
     pub write: bool,
 }
 
-/// What became of it.
+/// Result of an adoption request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Adopted {
-    /// The document.
+    /// The document's key.
     pub key: Key,
-    /// The object.
     pub remote_id: RemoteId,
-    /// How it stands.
     pub stands: Taken,
     /// A sentence for people.
     pub message: String,
-    /// What the next plan will change.
+    /// The changes of the next plan.
     pub changes: Vec<FieldChange>,
-    /// Fields of the document that the service does not show: believed.
+    /// Fields of the document that the service does not show; they are assumed to match.
     pub believed: Vec<String>,
 }
 
-/// How an object stands that was to be taken over.
+/// Status of an adoption request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Taken {
-    /// It is written down.
+    /// The adoption is recorded.
     Adopted,
-    /// It can be taken over; nothing was written.
+    /// The object can be adopted; no record was written.
     Fits,
-    /// It was known just so before; nothing was written.
+    /// The same adoption was recorded before; no record was written.
     Already,
-    /// The service shows nothing of it: a person has to say that it is meant all the same.
+    /// The service does not show the object: a person has to confirm the adoption.
     Unverified,
-    /// It cannot be taken over as things stand.
+    /// The object cannot be adopted in the present state.
     Refused,
     /// There is no such document, or no such object.
     Unknown,
-    /// Something of it is under way; to be asked again.
+    /// An effect of the resource is in progress; ask again later.
     Busy,
     /// The service could not be asked.
     Unreachable,
 }
 
-/// What a person asks for: `forget`.
+/// A request to forget: `forget`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Forgetting {
-    /// A resource.
     Resource(Key),
-    /// An object with a mark of ours.
+    /// An unknown object with a mark of ours.
     Object(RemoteId),
 }
 
-/// What became of it.
+/// Result of a request to forget.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Forgot {
-    /// The resource is managed no more; its object, where it had one, is as it was.
+    /// The resource is unmanaged; its object, where it had one, is unchanged.
     Resource(Key, Option<RemoteId>),
-    /// The object is nobody's; it stood in the way of this.
+    /// The object is disowned; the key is the merchant or resource that it blocked.
     Object(RemoteId, Key),
-    /// Nothing is called so, or no such object stands in the way: the name that looks most like it.
+    /// No resource has this name, or no such object blocks anything; holds the most similar name.
     Unknown(Option<String>),
-    /// It cannot be forgotten as things stand: why, and what to do.
+    /// Forgetting is refused in the present state: the cause, and the remedy.
     Refused(String, String),
 }
 
-/// What a person asks for: `import --all`.
+/// A request for a list's objects: `import --all`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inventory {
-    /// The merchant.
     pub merchant: Key,
-    /// What the list is called.
+    /// The name of the list.
     pub list: String,
 }
 
 /// An object of a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Found {
-    /// Its id.
     pub id: RemoteId,
-    /// What may be done about it.
     pub what: What,
 }
 
-/// What may be done about an object of a list.
+/// The possible adoption of an object of a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum What {
-    /// It is known as this.
+    /// The object is known under this key.
     Known(Key),
-    /// This document stands for it, and it can be taken over for it.
+    /// This document describes the object, which can be adopted for it.
     Document(Key),
-    /// A document by this name can be made of it, with this spec.
+    /// A document of this name can be generated, with this spec.
     New(Key, Value),
-    /// Nothing has to be done: why.
+    /// No action is needed, for this reason.
     Skipped(String),
-    /// No document can be made of it: why.
+    /// No document can be generated, for this reason.
     Impossible(String),
 }
 

@@ -1,7 +1,8 @@
-//! `at_most` of a notification: so many within a span of the events' own time.
+//! `at_most` of a notification: a maximum count within a span of the events' own time.
 //!
-//! Spans follow one another from 1970-01-01T00:00Z on: an event belongs to the span that it happened in, whenever it
-//! becomes known. So the same events allow the same notifications, in a rehearsal as in earnest.
+//! Spans follow one another from 1970-01-01T00:00Z on. An event belongs to the span of its own
+//! time, whenever it becomes known. So the same events allow the same notifications, in a rehearsal
+//! and in production.
 
 use std::collections::BTreeMap;
 
@@ -10,29 +11,31 @@ use serde::{Deserialize, Serialize};
 
 /// The largest count.
 pub const COUNT_MAX: u32 = 1000;
-/// Spans of one key that are remembered, the newest ones. An event of an older span notifies nobody.
+/// Maximum remembered spans of one key and length, the newest ones. An event of an older span sends
+/// no notification.
 pub const SPANS_MAX: usize = 32;
 
 /// A bound on notifications.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AtMost {
-    /// The key that is counted under, of one merchant and script.
+    /// The counter's key, within one merchant and script.
     pub key: String,
-    /// So many within a span.
+    /// Maximum notifications within a span.
     pub count: u32,
     /// The length of a span in seconds.
     pub seconds: u64,
-    /// The number of the span that the event happened in.
+    /// The number of the span of the event.
     pub span: i64,
 }
 
-/// The number of the span of this many seconds that a moment is in. `None`: the span is empty or too long.
+/// Returns the number of a moment's span of `seconds` seconds; `None` if the span is empty or too
+/// long.
 pub fn span(at: DateTime<Utc>, seconds: u64) -> Option<i64> {
     let seconds = i64::try_from(seconds).ok().filter(|seconds| *seconds > 0)?;
     Some(at.timestamp().div_euclid(seconds))
 }
 
-/// Seconds of a span such as `1d`, `12h` or `30m`. `None`: it is no span.
+/// Parses a span such as `1d`, `12h` or `30m` into seconds; `None` for any other text.
 pub fn seconds(text: &str) -> Option<u64> {
     let unit = text.find(|found: char| !found.is_ascii_digit())?;
     let (number, unit) = text.split_at_checked(unit)?;
@@ -52,7 +55,7 @@ pub fn seconds(text: &str) -> Option<u64> {
 pub struct Counted(BTreeMap<u64, BTreeMap<i64, u32>>);
 
 impl Counted {
-    /// Counts one more, if the bound allows it.
+    /// Counts one more notification if the bound allows it, and returns whether it does.
     pub fn allows(&mut self, bound: &AtMost) -> bool {
         let spans = self.0.entry(bound.seconds).or_default();
         let oldest = spans.keys().next().copied().filter(|_| spans.len() >= SPANS_MAX);

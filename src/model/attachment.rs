@@ -1,7 +1,7 @@
-//! A one-time token that a payer's page, or a person, brought for a saved method: `source: intake`.
+//! A one-time token that a payer's page or a person supplied for a saved method: `source: intake`.
 //!
-//! The token itself is sealed in the vault. It works once and for five minutes, so it is worth nothing to whoever
-//! finds it later.
+//! The token itself is sealed in the vault. It works once and for five minutes, so it is worthless
+//! to anyone who finds it later.
 
 use std::fmt;
 
@@ -14,43 +14,41 @@ use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::model::observed::Observed;
 
-/// The fact that names the sealed token, and tells when it came and for which generation.
+/// The fact that names the sealed token, with its time and generation.
 pub const ATTACHED: &str = "attached";
 
-/// A token that was brought: the record of it.
+/// The record of a supplied token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attachment {
-    /// The saved method.
+    /// The saved method, or the recurring charge that copies its details.
     pub key: Key,
-    /// Its merchant.
     pub merchant: Key,
-    /// The generation of the document that it was brought for.
+    /// The generation of the document that the token is for.
     pub generation: u32,
     /// The vault's name of the token.
     pub token: String,
     /// A keyed digest of the token: an equal one is the same token again.
     pub digest: Digest,
-    /// When it came.
     pub at: DateTime<Utc>,
-    /// Who brought it.
     pub actor: String,
-    /// For what copied a saved method's details: whose it copied. None for the method's own token.
+    /// For a resource that copies a saved method's details: that method. `None` for the method's
+    /// own token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<Beside>,
 }
 
-/// The saved method that a token was brought beside: a recurring charge copies the details of its method, and the
-/// service takes other ones by a token of its own alone (gateway-api, PATCH /v1/recurring/charges/{id}).
+/// The saved method whose token came with this one. A recurring charge copies the details of its
+/// method. The service accepts new details only by a token of the charge's own (gateway-api, PATCH
+/// /v1/recurring/charges/{id}).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Beside {
-    /// The saved method.
     pub method: Key,
-    /// The digest of the token that came for the method itself: this one is used once that one is saved.
+    /// The digest of the method's own token: this token is used once that one is saved.
     pub token: Digest,
 }
 
 impl Attachment {
-    /// What is known of the method by it, as a fact.
+    /// Returns the fact that the record establishes about the method.
     pub fn fact(&self) -> Value {
         json!({
             "sealed": self.token,
@@ -62,44 +60,43 @@ impl Attachment {
     }
 }
 
-/// What is known of the token that was brought last for a generation.
+/// The last token that was supplied for a resource, as its facts hold it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Brought {
     /// The vault's name of the token.
     pub sealed: String,
     /// A keyed digest of the token.
     pub digest: Digest,
-    /// When it came.
     pub at: DateTime<Utc>,
     generation: u32,
-    /// The saved method that it was brought beside, for what copied that one's details.
+    /// The saved method with whose token this one came, for a resource that copied its details.
     #[serde(default)]
     pub beside: Option<Beside>,
 }
 
 impl Brought {
-    /// The token that was brought for this generation and has not made anything yet.
+    /// Returns the token that was supplied for this generation and has not been used yet.
     pub fn of(known: &Observed, generation: u32) -> Option<Self> {
         let brought: Self = serde_json::from_value(known.fact(ATTACHED).clone()).ok()?;
         (brought.generation == generation).then_some(brought)
     }
 
-    /// What stands for the details that a token gave, where what was put on the service is written down.
+    /// Returns the value that represents a token's details in the record of what was put on the
+    /// service.
     pub fn given(token: Digest) -> Value {
         json!({"digest": token.short()})
     }
 }
 
-/// What a saved method without details waits for.
+/// A saved method that waits for its payer's details.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Awaited {
-    /// The saved method.
     pub key: Key,
     /// `card` or `bank`.
     pub sort: &'static str,
-    /// Why the token that came last made nothing, or what it is that waits, for people.
+    /// The failure of the latest token, or the reason for the wait, for people.
     pub trouble: Option<String>,
-    /// Whether something is saved already, which the payer's details replace.
+    /// The payer's details replace a method that is saved already.
     pub replaces: bool,
 }
 

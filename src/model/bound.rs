@@ -1,8 +1,8 @@
-//! Whose account a merchant's credentials opened, and a person's approval of it.
+//! Accounts that a merchant's credentials opened, and a person's approval of them.
 //!
-//! A merchant's first credentials bind its public keys and its mode (design.md part 2); a live binding
-//! that came by the code of an application waits for an approval (design.md part 5). An approval names all
-//! that it is for, so that it is for one binding and no other.
+//! A merchant's first credentials bind its public keys and its mode (design.md part 2). A live
+//! binding that came by an application's code waits for an approval (design.md part 5). An approval
+//! names its whole subject, so that it is valid for one binding and no other.
 
 use std::collections::BTreeSet;
 
@@ -15,17 +15,16 @@ use crate::model::observed::Observed;
 
 /// The fact that holds a [`Bound`].
 pub const BOUND: &str = "bound";
-/// The fact that names one public key; older states have it alone.
+/// The fact that names one public key; older states have only this one.
 const PUBLIC_KEY: &str = "public_key";
 
-/// What a merchant's credentials opened when they were read.
+/// The merchant and accounts that its credentials opened when they were read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bound {
-    /// The generation of the document that they were read under.
+    /// The generation of the document at the time of the reading.
     pub generation: u32,
-    /// Test or live.
     pub mode: Mode,
-    /// The name that the service gave for the merchant, where it gave one.
+    /// The service's name for the merchant, where it gave one.
     pub name: Option<String>,
     /// The public keys of the accounts of that mode, one at least.
     pub public_keys: BTreeSet<PublicKey>,
@@ -34,47 +33,44 @@ pub struct Bound {
 /// A live binding as it is shown to a person and approved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LiveBinding {
-    /// The merchant.
     pub merchant: Key,
     /// The application whose approval brought the code.
     pub application: Key,
     /// The generation of the merchant's document.
     pub generation: u32,
-    /// Test or live.
     pub mode: Mode,
-    /// The name that the service gave for the merchant, where it gave one.
+    /// The service's name for the merchant, where it gave one.
     pub name: Option<String>,
-    /// The public keys of its accounts.
+    /// The public keys of the merchant's accounts.
     pub public_keys: BTreeSet<PublicKey>,
 }
 
 impl LiveBinding {
-    /// What a person has to approve of what the code of an application opened.
+    /// Makes the binding that a person has to approve, from the accounts that an application's code
+    /// opened.
     pub fn new(merchant: Key, application: Key, bound: Bound) -> Self {
         let Bound { generation, mode, name, public_keys } = bound;
         Self { merchant, application, generation, mode, name, public_keys }
     }
 }
 
-/// A person's word that a live binding is right.
+/// A person's approval of a live binding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Approval {
-    /// What was approved, and nothing else.
+    /// The approved binding; the approval is valid for no other.
     pub binding: LiveBinding,
-    /// When.
     pub at: DateTime<Utc>,
-    /// Who said so.
     pub actor: String,
 }
 
 impl Observed {
-    /// What the merchant's credentials opened; `None` while none were read.
+    /// Returns the accounts that the merchant's credentials opened; `None` while none were read.
     pub fn bound(&self) -> Option<Bound> {
         let said = self.facts.get(BOUND);
         said.map_or_else(|| self.bound_by_one(), |said| Bound::deserialize(said).ok())
     }
 
-    /// The same of a state that was written before all public keys were kept.
+    /// Reads the binding of a state that was written before all public keys were kept.
     fn bound_by_one(&self) -> Option<Bound> {
         let key = PublicKey::new(self.text(PUBLIC_KEY)?).ok()?;
         Some(Bound {
@@ -86,7 +82,7 @@ impl Observed {
     }
 }
 
-/// Whether these facts say what credentials opened.
+/// Returns whether these facts contain a binding.
 pub fn speaks_of_binding(facts: &Value) -> bool {
     facts.get(BOUND).is_some() || facts.get(PUBLIC_KEY).is_some()
 }

@@ -1,32 +1,33 @@
-//! What sort of failure it was: the one table from a status, a code and the kind of failure to a class, and from a
-//! class to what happens next.
+//! Failure classes: one table from a status, a code and the kind of failure to a class, and one
+//! from a class to the next step.
 //!
-//! A class says nothing of what a failure proves; that is [`crate::model::outcome::Outcome`]'s matter. A call may
-//! be in doubt and transient at once: first it is settled, then it is tried again.
+//! A class does not state what a failure proves; [`crate::model::outcome::Outcome`] does. A call
+//! may be in doubt and transient at once: first it is settled, then it is tried again.
 
 use std::fmt;
 
 use crate::api::Auth;
 use crate::model::service_problem::ServiceProblem;
 
-/// The sort of a failure (service-facts, part 2).
+/// The class of a failure (service-facts, part 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
-    /// It may pass by itself: no connection, no answer, a server error, an object that moved under us.
+    /// The failure may pass by itself: no connection, no answer, a server error, a concurrently
+    /// changed object.
     Transient,
     /// The service asks for fewer calls: 429.
     Throttled,
-    /// The request is not as the service wants it: the same one is refused again.
+    /// The service rejects the request and would reject the same one again.
     Invalid,
-    /// The service does not take the credentials.
+    /// The service rejects the credentials.
     Unauthorised,
-    /// The payer's bank says no.
+    /// The payer's bank declines.
     Declined,
-    /// Nothing that the service's documents or public facts speak of.
+    /// A failure that neither the service's documents nor public facts describe.
     Unknown,
 }
 
-/// What a failure looks like from outside.
+/// The visible form of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sign<'a> {
     /// An answer with this status and these words.
@@ -37,23 +38,24 @@ pub enum Sign<'a> {
     Unreadable,
 }
 
-/// What happens after a failure.
+/// The next step after a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum After {
-    /// It is tried again after a growing, random wait.
+    /// The call is retried after a growing, random wait.
     TryAgain,
-    /// It is tried again, not before the service said, and the merchant's calls become fewer.
+    /// The call is retried, not before the service's time, and the merchant's calls become fewer.
     SlowDown,
-    /// It waits until its document changes.
+    /// The resource waits until its document changes.
     AwaitDocument,
-    /// The merchant's calls stop until somebody authorises again.
+    /// The merchant's calls stop until a person authorises again.
     AwaitAuthorization,
     /// The partner's own credentials are refused: the operator's environment.
     AwaitOperator,
 }
 
-/// Codes of a decline by the payer's bank or its processor (service-facts, part 2: card checks, card processing,
-/// eCheck). What the service itself checks before it asks the bank, such as the form of a number, is not among them.
+/// Codes of a decline by the payer's bank or its processor (service-facts, part 2: card checks,
+/// card processing, eCheck). The service's own checks before it asks the bank, such as the form of
+/// a number, are not among them.
 const DECLINES: &[&str] = &[
     "card_avs_rejected",
     "card_cvv_incorrect",
@@ -78,7 +80,8 @@ const DECLINES: &[&str] = &[
     "ach_limit_exceeded",
 ];
 
-/// Codes of a server error that a processor behind the service has, and not the service (service-facts, part 2).
+/// Codes of a server error of a processor behind the service, and not of the service
+/// (service-facts, part 2).
 const PROCESSOR_DOWN: &[&str] = &[
     "card_processor_not_available",
     "card_processing_error",
@@ -88,8 +91,9 @@ const PROCESSOR_DOWN: &[&str] = &[
     "ach_invalid_merchant_configuration",
 ];
 
-/// Codes of a refusal for what the tenant has set, or for the status of the merchant or the account (service-facts, part
-/// 2): the same request is taken once that is changed back, and nobody tells us of it.
+/// Codes of a refusal by the tenant's settings, or by the status of the merchant or the account
+/// (service-facts, part 2). The same request is accepted once that is changed back; no event
+/// reports the change.
 const FOR_NOW: &[&str] = &[
     "unavailable_for_merchant_policy",
     "unavailable_for_merchant_status",
@@ -97,16 +101,16 @@ const FOR_NOW: &[&str] = &[
     "merchant_not_active",
 ];
 
-/// Whether a refusal of this code may pass without a change of the document.
+/// Returns whether a refusal of this code may pass without a change of the document.
 pub fn may_pass(code: &str) -> bool {
     FOR_NOW.contains(&code)
 }
 
 impl Class {
-    /// The class of a failure: the one table. `None` for what is none, a 200.
+    /// Returns the class of a failure, from the one table. `None` for a 200.
     ///
-    /// A 401 that names a transaction is no matter of credentials: the service kept that transaction as refused for
-    /// the country of the caller (service-facts, 21 and 26).
+    /// A 401 that names a transaction does not concern the credentials. The service recorded that
+    /// transaction as refused for the country of the caller (service-facts, 21 and 26).
     pub fn of(sign: Sign<'_>) -> Option<Self> {
         let (status, problem) = match sign {
             Sign::Answer(status, problem) => (status, problem),
@@ -125,7 +129,7 @@ impl Class {
         })
     }
 
-    /// What happens after it, for a call that this lets in.
+    /// Returns the next step after a failure of a call with this credential.
     pub fn after(self, auth: Auth) -> After {
         match (self, auth) {
             (Self::Transient, _) => After::TryAgain,
@@ -138,7 +142,7 @@ impl Class {
         }
     }
 
-    /// The word for people and machines.
+    /// Returns the word for people and machines.
     pub fn word(self) -> &'static str {
         match self {
             Self::Transient => "transient",
@@ -158,7 +162,8 @@ impl fmt::Display for Class {
 }
 
 impl Sign<'_> {
-    /// Whether the host itself does not serve: no answer, or a server error that is not a processor's behind it.
+    /// Returns whether the host itself is down: no answer, or a server error that is not a
+    /// processor's behind it.
     pub fn is_of_the_host(self) -> bool {
         match self {
             Self::Answer(500..=599, problem) => !PROCESSOR_DOWN.contains(&problem.code()),
@@ -168,7 +173,7 @@ impl Sign<'_> {
     }
 }
 
-/// Whether the service's words name a transaction that it kept.
+/// Returns whether the service's answer names a transaction that it recorded.
 fn names_a_transaction(problem: &ServiceProblem) -> bool {
     problem.messages.iter().any(|message| message.entity_id.is_some())
 }

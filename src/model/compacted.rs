@@ -1,23 +1,20 @@
-//! A compaction of the journal.
+//! Record of a journal compaction.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::base::hash::Digest;
 
-/// The record behind a snapshot: from here on the chain rests on it.
+/// The record behind a snapshot: from here on the chain continues from the snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compacted {
-    /// The last record that the snapshot stands for.
+    /// The last record that the snapshot covers.
     pub sequence: u64,
-    /// That record's hash, which the snapshot replaces.
+    /// Hash of that record, which the snapshot replaces.
     pub replaces: Digest,
-    /// The snapshot's own hash.
     pub snapshot: Digest,
-    /// Whether the records were dropped and not put aside.
+    /// The records were dropped, not archived.
     pub dropped: bool,
-    /// When.
     pub at: DateTime<Utc>,
-    /// Who.
     pub actor: String,
 }

@@ -1,52 +1,50 @@
-//! Conditions of a resource: the one form in which every view says how a resource is.
+//! Conditions of a resource: the one form in which every view reports a resource's state.
 //!
-//! Each condition is true, false or unknown, with a reason for programs, a sentence for people and the moment since
-//! when it is so. They are made of the fold: a restart changes neither their status nor that moment.
+//! Each condition is true, false or unknown, with a reason for programs, a sentence for people and
+//! the moment since which it holds. Conditions are derived from the fold: a restart changes neither
+//! their status nor that moment.
 
 use serde::{Deserialize, Serialize};
 
 /// The question that a condition answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum ConditionType {
-    /// The service has the object as its document says.
+    /// The object on the service matches its document.
     Synced,
-    /// Nothing is wrong with the object itself: no payment failed or was returned, no card expired.
+    /// The object itself is in order: no payment failed or was returned, no card expired.
     Healthy,
     /// A person or the document stopped further changes.
     Suspended,
-    /// Nothing goes on before a person acts.
+    /// Progress needs a person's action.
     NeedsAttention,
 }
 
-/// The answer.
+/// The answer of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Status {
-    /// Yes.
     True,
-    /// No.
     False,
-    /// Neither can be said now.
+    /// Neither is known now.
     Unknown,
 }
 
 /// One condition of one resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Condition {
-    /// The question.
     #[serde(rename = "type")]
     pub kind: ConditionType,
-    /// The answer.
     pub status: Status,
-    /// Why, as a CamelCase word.
+    /// Reason as a CamelCase word, for programs.
     pub reason: String,
-    /// Why, as a sentence.
+    /// Reason as a sentence, for people.
     pub message: String,
-    /// The time of the record that made it so; null where the files alone do, of which no record exists.
+    /// The time of the record that caused the status; null where only the files do, without a
+    /// record.
     pub since: Option<String>,
 }
 
 impl ConditionType {
-    /// The word of programs.
+    /// Returns the word for programs.
     pub fn word(self) -> &'static str {
         match self {
             Self::Synced => "Synced",
@@ -58,7 +56,7 @@ impl ConditionType {
 }
 
 impl Status {
-    /// The word of programs.
+    /// Returns the word for programs.
     pub fn word(self) -> &'static str {
         match self {
             Self::True => "True",

@@ -1,4 +1,4 @@
-//! All good manifests together, and how far their absence may be believed.
+//! The desired state: all valid manifests, and whether pruning is allowed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,26 +8,26 @@ use serde::{Deserialize, Serialize};
 use crate::base::id::Key;
 use crate::model::manifest::{Kept, Manifest};
 
-/// Whether a resource that no manifest names may be taken as removed (law 2).
+/// State of the tree: whether a resource without a manifest may be removed (law 2).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Coverage {
-    /// Every document of the tree was read and is good: absence is believed.
+    /// Every document of the tree was read and is valid: pruning is allowed.
     Whole,
-    /// Some document was not: absence says nothing.
+    /// Some document was unreadable or invalid: a missing document proves no removal.
     #[default]
     Partial,
 }
 
-/// What the files want.
+/// The desired state of the files.
 #[derive(Debug, Clone)]
 pub struct Desired {
-    /// Every good manifest. A document that is good itself but refers to a broken or missing one
+    /// Every valid manifest. A document that is valid itself but refers to a broken or missing one
     /// is in `broken` instead.
     pub manifests: BTreeMap<Key, Arc<Kept>>,
     /// Documents that have a name and cannot be used.
     pub broken: BTreeSet<Key>,
-    /// Whether absence may be believed.
+    /// State of the tree; decides whether pruning is allowed.
     pub coverage: Coverage,
 }
 
@@ -38,7 +38,7 @@ impl Default for Desired {
 }
 
 impl Desired {
-    /// A good manifest, to look at.
+    /// Returns a valid manifest, unpacked.
     pub fn manifest(&self, key: &Key) -> Option<Manifest> {
         self.manifests.get(key).map(|kept| kept.unpack())
     }

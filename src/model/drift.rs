@@ -1,4 +1,4 @@
-//! What was changed on the service by somebody else.
+//! Drift: changes of the service by other programs or people.
 
 use std::collections::BTreeMap;
 
@@ -8,31 +8,32 @@ use crate::base::hash::Digest;
 use crate::base::id::RemoteId;
 use crate::model::observed::Observed;
 
-/// The fact that tells which fields were changed elsewhere.
+/// The fact that names the drifted fields.
 pub const DRIFT: &str = "drift";
-/// The fact that tells that the object was ended or removed elsewhere.
+/// The fact that reports an object ended or removed elsewhere.
 pub const VANISHED: &str = "vanished";
-/// A field that was put back so often and changed again is left alone: something else keeps changing it.
+/// Maximum times that a drifted field is put back. After one more change it is left alone: another
+/// program keeps changing it.
 pub const RETURNS_MAX: u32 = 2;
 
-/// Fields that were found changed, and how often each of them was since the document is what it is.
+/// Drifted fields, and how often each of them drifted since the document last changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Drift {
-    /// The document's digest then.
+    /// The document's digest at that time.
     pub digest: Digest,
     /// Each field, and how often it was found changed.
     pub times: BTreeMap<String, u32>,
-    /// When it was found last.
+    /// When drift was last found.
     pub at: String,
 }
 
 impl Drift {
-    /// What is known of a resource's drift.
+    /// Returns the known drift of a resource.
     pub fn of(known: &Observed) -> Option<Self> {
         serde_json::from_value(known.fact(DRIFT).clone()).ok()
     }
 
-    /// These fields were found changed, after what was found before.
+    /// Counts these fields as found changed, after the earlier findings.
     pub fn again(before: Option<&Self>, digest: Digest, paths: Vec<String>, at: &str) -> Self {
         let before = before.filter(|before| before.digest == digest);
         let mut times = before.map(|before| before.times.clone()).unwrap_or_default();
@@ -43,14 +44,15 @@ impl Drift {
         Self { digest, times, at: at.to_owned() }
     }
 
-    /// The fields of these that were put back too often already.
+    /// Returns the fields of these that were put back too often already.
     pub fn returning<'a>(&'a self, paths: impl Iterator<Item = &'a str>) -> Vec<String> {
         let often = |path: &&str| self.times.get(*path).is_some_and(|times| *times > RETURNS_MAX);
         paths.filter(often).map(str::to_owned).collect()
     }
 }
 
-/// Why the object is not there any more, if somebody ended or removed just this one.
+/// Returns the cause of the object's disappearance, if another program or person ended or removed
+/// just this one.
 pub fn vanished(known: &Observed) -> Option<&str> {
     let told = known.fact(VANISHED);
     let id = told.get("id").and_then(serde_json::Value::as_str);

@@ -1,21 +1,19 @@
-//! Money that a document has due in a month.
+//! Money that falls due by a document in a month.
 
 use chrono::NaiveDate;
 
 use crate::base::id::Mode;
 use crate::base::money::Currency;
 
-/// What one step changes about the money of one month.
+/// The change of one month's due money by one step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Due {
     /// The first day of the month.
     pub month: NaiveDate,
-    /// The currency.
     pub currency: Currency,
-    /// Test or live.
     pub mode: Mode,
-    /// Minor units that are due as things are.
+    /// Minor units that are due before the step.
     pub before: i64,
-    /// Minor units that are due once the step is done.
+    /// Minor units that are due after the step.
     pub after: i64,
 }

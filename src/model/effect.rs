@@ -14,7 +14,7 @@ use crate::model::manifest::OnDoubt;
 use crate::model::observed::Applied;
 use crate::model::plan::MoneyMove;
 
-/// What an executor can do about a resource now.
+/// Work that an executor can do for a resource now.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(
     clippy::large_enum_variant,
@@ -23,44 +23,43 @@ use crate::model::plan::MoneyMove;
 pub enum Work {
     /// Change the service.
     Effect(Effect),
-    /// Read from it.
+    /// Read from the service.
     Read(Reading),
-    /// Write down, without any call, that the service already is as the file says.
+    /// Record, without any call, that the service already matches the file.
     Note(Applied),
 }
 
-/// A reading: a named row of the register knows its calls and what they teach.
+/// A reading; its named row in the register defines its calls and their results.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
     /// The row, such as `merchant.credentials`.
     pub name: &'static str,
-    /// The resource it is about.
+    /// The resource that is read.
     pub key: Key,
     /// The merchant whose credentials it uses.
     pub merchant: Key,
     /// The merchant's mode.
     pub mode: Mode,
-    /// The manifest that asked for it.
+    /// The manifest that requires the reading.
     pub applied: Applied,
-    /// What it is about besides, as its row takes it; null for most.
+    /// Further arguments, as its row requires them; null for most.
     pub about: Value,
 }
 
-/// A request before its secrets are put in. A JSON value `{"$secret": SOURCE}` in the body stands
-/// for a secret that is resolved as late as possible. `Debug` leaves the body out: it may hold personal values.
+/// A request before its secrets are put in. A JSON value `{"$secret": SOURCE}` in the body
+/// represents a secret that is resolved as late as possible.
+///
+/// `Debug` leaves the body out, which may hold personal values.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct Request {
     /// The endpoint's name.
     pub endpoint: String,
-    /// The HTTP method.
     pub method: Method,
-    /// The host.
     pub host: Host,
-    /// The path, filled in.
+    /// The path with its parameters filled in.
     pub path: String,
-    /// What lets it in.
     pub auth: Auth,
-    /// The merchant's account whose own key lets it in; none for the merchant's key.
+    /// The merchant's account whose own key authenticates the call; `None` for the merchant's key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
     /// The address of the web host, where it is not the configured one.
@@ -79,46 +78,44 @@ impl fmt::Debug for Request {
 /// One change of the service as plain data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Effect {
-    /// Its row in the register, such as `contact.create`.
+    /// The effect's row in the register, such as `contact.create`.
     pub name: &'static str,
-    /// The resource it is for.
+    /// The resource that the effect is for.
     pub key: Key,
-    /// The merchant it concerns.
+    /// The merchant that the effect concerns.
     pub merchant: Key,
-    /// Test or live.
     pub mode: Mode,
-    /// The remote object it changes, if that exists already.
+    /// The remote object that it changes, if that exists already.
     pub target: Option<RemoteId>,
-    /// The name of the obligation, for ever.
+    /// The permanent name of the required effect.
     pub source_id: SourceId,
-    /// What is sent.
     pub request: Request,
-    /// Whether the body holds private values and has to be sealed.
+    /// The body holds private values and has to be sealed.
     pub sealed: bool,
-    /// What the answer has to say, by path (law 4).
+    /// Required values of the answer, by path (law 4).
     pub expect: BTreeMap<String, Value>,
-    /// What will have been put on the service once it is done.
+    /// The state of the service once the effect is done.
     pub applied: Applied,
-    /// What it is about besides its resource, as its row takes it; null for most. Two effects of one name that are
-    /// about the same do the same.
+    /// Further arguments besides its resource, as its row requires them; null for most. Two effects
+    /// of one name with equal arguments do the same.
     pub about: Value,
-    /// Something in the body that works once, such as a one-time token.
+    /// A single-use value in the body, such as a one-time token.
     pub once: Option<Box<Once>>,
-    /// What to do when nothing proves whether it happened.
+    /// The settlement where no proof of the effect exists.
     pub on_doubt: OnDoubt,
-    /// The money that it sets in motion; empty for an effect that moves none. Limits count it.
+    /// The money that the effect moves; empty for an effect that moves none. Limits count it.
     pub moves: Vec<MoneyMove>,
-    /// What else limits count of it.
+    /// Further counts for limits.
     pub counts: Counts,
 }
 
-/// What limits count besides money.
+/// Quantities besides money that limits count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Objects that are removed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub deletes: u32,
-    /// E-mails that the service sends for it, one for each address.
+    /// E-mails that the service sends for the effect, one for each address.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub emails: u32,
 }
@@ -128,16 +125,16 @@ fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-/// Something that works once and not for long. One intent uses it, whatever becomes of that intent;
-/// when it is too old, no intent does. Either way the resource forgets it. What may be used again is forgotten only
-/// by the answer.
+/// A value that works once and only for a short time. One intent uses it, regardless of the
+/// outcome; an expired value is never used. Either way the resource forgets it. A value with
+/// `again` is forgotten only by the answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Once {
-    /// From then on it is too old.
+    /// Time of expiry.
     pub until: DateTime<Utc>,
-    /// The facts that forget it.
+    /// The facts that make the resource forget it.
     pub spent: Value,
-    /// Whether a try that came to nothing leaves it to the next one: the service itself takes it once, and what it
-    /// made is found by its mark.
+    /// A failed try leaves the value to the next one: the service itself accepts it once, and the
+    /// created object is found by its mark.
     pub again: bool,
 }

@@ -1,7 +1,7 @@
-//! The gateway's events, from the post that somebody made to us to what the service itself says of them.
+//! The gateway's events, from the posted webhook to the event that the service itself shows.
 //!
-//! A post proves nothing but that someone knows the address (gateway-api, Webhook rules, 2): only the id is taken from
-//! it, and the event of that id is read from the service.
+//! A webhook proves only that its sender knows the address (gateway-api, Webhook rules, 2). Only
+//! the id is taken from the webhook, and the event of that id is read from the service.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -11,124 +11,117 @@ use crate::base::id::{Key, Mode};
 use crate::model::ran::Fates;
 use crate::model::remote_object::{RemoteObject, Standing};
 
-/// One request that came to a merchant's address, on disk before it was answered.
+/// One request to a merchant's webhook address, on disk before it was answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Posted {
-    /// The merchant that the address is of.
+    /// The merchant that the address belongs to.
     pub merchant: Key,
-    /// The mode that the address is of.
+    /// The mode that the address belongs to.
     pub mode: Mode,
-    /// What it is.
     pub what: PostedWhat,
-    /// The sealed body, digits of cards masked: itself, or the vault's name of it.
+    /// The sealed body, digits of cards masked: the body itself, or the vault's name of it.
     pub body: String,
-    /// When it came.
     pub at: DateTime<Utc>,
 }
 
-/// What was posted.
+/// Content of a posted webhook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PostedWhat {
-    /// Something with the id of an event of the merchant's mode.
+    /// The id of an event of the merchant's mode.
     Event(String),
-    /// The same at the address of the other mode, whose events are not ours to read.
+    /// The id of an event at the address of the other mode, whose events are not ours to read.
     OtherMode(String),
-    /// Nothing that could be an event; a keyed digest of it.
+    /// A body that cannot be an event; holds its keyed digest.
     Garbled(Digest),
 }
 
-/// How an event was read from the service.
+/// The way in which an event was read from the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Via {
     /// In the list of events.
     Poll,
-    /// By its id, after a post named it.
+    /// By its id, after a webhook named it.
     ReadBack,
-    /// It was posted, and carries the mark of an application that we submitted: the partner's events are not listed.
+    /// From the webhook itself, which carries the mark of an application that we submitted: the
+    /// partner's events are not listed.
     Post,
 }
 
-/// One event, as the service itself shows it to the merchant's own key.
+/// One verified event, as the service itself shows it to the merchant's own key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Told {
-    /// The merchant.
     pub merchant: Key,
     /// The id of the event.
     pub event: String,
-    /// Its type, such as `transaction.authorized`.
+    /// The event's type, such as `transaction.authorized`.
     pub kind: String,
-    /// When it happened, by the service's clock.
+    /// Creation of the event, by the service's clock.
     pub created: DateTime<Utc>,
-    /// How it was read.
     pub via: Via,
     /// The vault's name of the sealed event.
     pub body: String,
-    /// The object that it shows, if it shows one.
+    /// The object that the event shows, if it shows one.
     pub object: Option<RemoteObject>,
-    /// How that stands to what was known.
+    /// The object's freshness against the known version.
     pub standing: Standing,
-    /// What was known of it before, where that was something else.
+    /// The known version before the event, where it differed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous: Option<RemoteObject>,
-    /// The resources of ours that it is about.
+    /// The resources of ours that the event concerns.
     pub about: Vec<Key>,
-    /// A person had old events read again, and said that no hook runs for those that are new.
+    /// A person had old events read again, and excluded the new ones from hooks.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub quiet: bool,
-    /// When it was read.
     pub at: DateTime<Utc>,
 }
 
-/// A post whose event the service does not have: somebody else made it up.
+/// A forged webhook: the service does not have its event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Forged {
-    /// The merchant.
     pub merchant: Key,
     /// The id that was posted.
     pub event: String,
-    /// When it was looked up.
+    /// Time of the lookup.
     pub at: DateTime<Utc>,
 }
 
-/// Every event of a merchant up to this moment is in the journal.
+/// Record that every event of a merchant up to this moment is in the journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Polled {
-    /// The merchant.
     pub merchant: Key,
-    /// Up to here, by the service's clock.
+    /// The moment, by the service's clock.
     pub to: DateTime<Utc>,
-    /// Whether the list was read to its end.
+    /// The list was read to its end.
     #[serde(default)]
     pub whole: bool,
-    /// When the list was read.
+    /// Time of the reading.
     pub at: DateTime<Utc>,
 }
 
-/// What is known of one event.
+/// The known state of one event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EventEntry {
-    /// How often a post of it was written down: once, but for those that came at the same time.
+    /// Number of recorded webhooks of the event: one, unless several came at the same time.
     pub posts: u32,
-    /// When we first heard of it.
+    /// Time of the first knowledge of the event.
     pub first: DateTime<Utc>,
-    /// The vault's name of what was posted first, where it does not stand in the journal; gone once the service itself
-    /// showed the event.
+    /// The vault's name of the first webhook's body, where the journal does not hold it; removed
+    /// once the service itself showed the event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub posted: Option<String>,
-    /// Where it stands.
     pub stands: EventStands,
-    /// The page of those that wait, while it does.
+    /// The page of waiting events that holds it, while it waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<u64>,
 }
 
-/// Where an event stands.
+/// Status of an event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventStands {
-    /// It was posted, and waits to be read from the service.
+    /// A webhook named it, and it waits to be read from the service.
     Waiting,
     /// It was posted at the address of the other mode alone.
     OtherMode,
@@ -138,65 +131,68 @@ pub enum EventStands {
     Told(Box<Told>),
 }
 
-/// How a merchant's events stand as a whole.
+/// Counts and cursors of a merchant's events.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EventLedger {
-    /// Posts that were written down. One of an event that is known already is answered, and not written down.
+    /// Recorded webhooks. A webhook of a known event is answered, and not recorded.
     pub posts: u64,
-    /// Those of them whose event came at the same time in another post.
+    /// Recorded webhooks whose event came at the same time in another one.
     pub repeated: u64,
-    /// Posts that could not be an event.
+    /// Webhooks that could not be an event.
     pub garbled: u64,
     /// Events of the other mode.
     pub other_mode: u64,
-    /// Posts whose event the service does not have.
+    /// Webhooks whose event the service does not have.
     pub forged: u64,
     /// Events that were posted and wait to be read.
     pub waiting: u64,
-    /// Events that the service showed us.
+    /// Events that the service showed.
     pub told: u64,
-    /// Those of them that retention dropped.
+    /// Events that the service showed and retention dropped.
     pub dropped: u64,
     /// Posted ids without an event that retention dropped.
     pub forgeries_dropped: u64,
-    /// Posts that named an event from before the horizon.
+    /// Webhooks that named an event from before the horizon.
     pub lapsed: u64,
-    /// Events up to here are dropped once they are settled: the service may show them again, and they are no news.
+    /// Settled events up to this moment are dropped: if the service shows them again, they do not
+    /// count as new.
     pub horizon: Option<DateTime<Utc>>,
-    /// Those of them that no post had named: they came by the list alone.
+    /// Events that the service showed and no webhook had named: only the list contained them.
     pub missed: u64,
-    /// Those of them that were older than what was known.
+    /// Events that the service showed and that were older than the known version.
     pub stale: u64,
-    /// The number of the last one whose hooks were run.
+    /// The number of the last event whose hooks were run.
     pub ran_to: u64,
-    /// Runs of hooks that ended well.
+    /// Hook runs that succeeded.
     pub runs: u64,
-    /// Runs of hooks that failed.
+    /// Hook runs that failed.
     pub failures: u64,
-    /// Runs of hooks that failed and are run again.
+    /// Hook runs that failed and are retried.
     pub retried: u64,
-    /// Runs of hooks that failed for good and that no person has acknowledged.
+    /// Hook runs that failed for good and that no person has acknowledged.
     pub dead: u64,
-    /// Actions that hooks asked for and that are not settled.
+    /// Actions that hooks requested and that are not settled.
     pub pending: u64,
-    /// What became of the actions that hooks asked for.
+    /// Outcomes of the actions that hooks requested.
     pub actions: Fates,
-    /// The time of the newest one, by the service's clock.
+    /// The time of the newest event, by the service's clock.
     pub newest: Option<DateTime<Utc>>,
-    /// Every event up to here is known, by the service's clock.
+    /// Every event up to this moment is known, by the service's clock.
     pub polled_to: Option<DateTime<Utc>>,
-    /// When the list was last read, by ours.
+    /// Time of the last reading of the list, by our clock.
     pub polled_at: Option<DateTime<Utc>>,
 }
 
 impl EventLedger {
-    /// Events that are held: the service showed them, and retention did not drop them.
+    /// Returns the number of stored events: the service showed them, and retention did not drop
+    /// them.
     pub fn held(&self) -> u64 {
         self.told.saturating_sub(self.dropped)
     }
 
-    /// Adds the counts of another one; the newest event of both is the newest.
+    /// Adds the counts of another ledger; `newest` becomes the later of both. The horizon, the
+    /// times of polls and `actions.skipped` stay.
     pub fn add(&mut self, other: &Self) {
         let pairs = [
             (&mut self.posts, other.posts),

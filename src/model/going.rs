@@ -1,4 +1,4 @@
-//! What is said of resources that go, come back, or take another name.
+//! Removal statuses: resources without a document, returned ones, and renamed ones.
 
 use std::fmt;
 
@@ -8,22 +8,22 @@ use serde::{Deserialize, Serialize};
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
 
-/// What removal means for a resource.
+/// Effect of a removal on the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Removal {
-    /// The service has it no more.
+    /// The object is deleted at the service.
     Delete,
-    /// It collects nothing any more; the service keeps it.
+    /// The object collects no more money; the service keeps it.
     Neutralise,
-    /// The authorization is given back, and the credentials are erased.
+    /// The authorisation is withdrawn, and the credentials are erased.
     Deauthorise,
-    /// It stays as it is, and nobody manages it.
+    /// The object stays unchanged and is unmanaged.
     Orphan,
 }
 
 impl Removal {
-    /// The word for a sum: `3 deleted`.
+    /// Returns the word for a sum: `3 deleted`.
     pub fn done(self) -> &'static str {
         match self {
             Self::Delete => "deleted",
@@ -34,68 +34,60 @@ impl Removal {
     }
 }
 
-/// A guard that stands in the way of removals (`policy.prune`).
+/// A tripped guard that blocks removals (`policy.prune`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trip {
-    /// Its key in `reckon.yaml`, such as `policy.prune.percent`.
+    /// The guard's key in `reckon.yaml`, such as `policy.prune.percent`.
     pub guard: &'static str,
-    /// What it saw, and its limit.
+    /// The guard's finding, and its limit.
     pub why: String,
-    /// Where the limit is set: file and line, or `default`.
+    /// The origin of the limit: file and line, or `default`.
     pub set_at: String,
 }
 
-/// Why a resource without a document, or with a new name, is as it is.
+/// Removal status of a resource without a document, or with a new name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Going {
-    /// It is kept from collecting anything more; what that takes, and what is not collected.
+    /// Its collection is ended; holds the necessary steps and the amount that is not collected.
     Neutralised(String),
-    /// Its authorization is given back.
+    /// Its authorisation is withdrawn.
     Deauthorised,
-    /// Its document came back after it was ended, in this way.
+    /// Its document returned after the object was ended, in this way.
     Ended(String),
-    /// A guard stops its removal.
+    /// A guard blocks its removal.
     Guarded {
-        /// The resource, for the way past.
+        /// The resource, for the command that permits the removal.
         key: Key,
-        /// The guard.
         trip: Trip,
     },
-    /// It is live, and nobody has seen yet that its document is gone.
+    /// It is live, and its missing document is not marked yet.
     Unmarked {
-        /// How long it stays after it was marked, in words.
+        /// The wait after the mark, in words.
         delay: String,
     },
-    /// It is live, was marked, and goes at this time if its document is still gone then.
+    /// It is live and marked, and is removed after this time if its document is still missing then.
     Marked {
-        /// When it may go.
+        /// Earliest time of the removal.
         until: DateTime<Utc>,
-        /// Since when its document is known to be gone.
+        /// Time since which its document is known to be missing.
         since: DateTime<Utc>,
     },
-    /// It is new, and the same as one whose document is gone.
+    /// It is new, and equal to a resource whose document is missing.
     LooksRenamed {
-        /// The resource itself.
         key: Key,
-        /// The other one.
+        /// The resource without a document.
         from: Key,
     },
-    /// It takes over what is known of another name.
-    Moved {
-        /// The other name.
-        from: Key,
-    },
+    /// It takes over the known facts of another name.
+    Moved { from: Key },
     /// Its name belongs to another resource, which was moved from it.
-    MovedAway {
-        /// The other resource.
-        to: Key,
-    },
-    /// It cannot take over what it names.
+    MovedAway { to: Key },
+    /// It cannot take over the facts of the name in its annotation; holds the reason.
     CannotMove(String),
 }
 
 impl Going {
-    /// The machine's word.
+    /// Returns the word for programs.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Neutralised(_) => "Neutralised",
@@ -111,7 +103,7 @@ impl Going {
         }
     }
 
-    /// Whether a person has to act: exit code 3.
+    /// Returns whether a person has to act: exit code 3.
     pub fn needs_a_person(&self) -> bool {
         match self {
             Self::Ended(_)
@@ -127,7 +119,7 @@ impl Going {
         }
     }
 
-    /// What its removal means, where it is one that is under way.
+    /// Returns the kind of removal that is in progress, if any.
     pub fn removal(&self) -> Option<Removal> {
         match self {
             Self::Neutralised(_) => Some(Removal::Neutralise),
@@ -205,12 +197,12 @@ impl fmt::Display for Going {
     }
 }
 
-/// A name as the annotation writes it, whatever namespace the document is in.
+/// Formats a name for the annotation of a document in any namespace.
 fn whole_name(key: &Key) -> String {
     format!("{}/{}", key.namespace, key.name)
 }
 
-/// A former name as the annotation writes it.
+/// Formats a former name for the annotation.
 fn from_text(key: &Key, from: &Key) -> String {
     if key.namespace == from.namespace {
         return from.name.to_string();
@@ -222,7 +214,8 @@ fn from_text(key: &Key, from: &Key) -> String {
 mod tests {
     use super::*;
 
-    /// Closes M15: whoever takes a name back is told how, with the name to write.
+    /// Closes M15: the message of a name that moved away contains the way back and the name to
+    /// write.
     #[test]
     fn m15_a_move_back_is_told_how() {
         let to: Key = "Contact/team-b/jane".parse().unwrap();

@@ -1,26 +1,27 @@
-//! The health of an object beside its synchronisation: a charge can be just as its document says and collect nothing.
+//! The health of an object, besides its synchronisation: a charge can match its document and
+//! collect no money.
 
 use chrono::{DateTime, Utc};
 
 use crate::model::condition::Status;
 
-/// The health of one object, as its kind judges it from what is known.
+/// The health of one object, as its kind derives it from known facts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Health {
-    /// False: something is wrong with it.
+    /// False: the object has a problem.
     pub status: Status,
-    /// Why, as a CamelCase word.
+    /// Reason as a CamelCase word, for programs.
     pub reason: &'static str,
-    /// Why, as a sentence.
+    /// Reason as a sentence, for people.
     pub message: String,
-    /// Since when; none where nothing ever happened.
+    /// Time since which it holds; `None` without any event.
     pub since: Option<DateTime<Utc>>,
-    /// When the passing of time alone changes it next.
+    /// Next time at which the passing of time alone changes it.
     pub turns: Option<DateTime<Utc>>,
 }
 
 impl Health {
-    /// Nothing is wrong.
+    /// Returns the health of an object without problems.
     pub fn well() -> Self {
         Self {
             status: Status::True,
@@ -31,13 +32,13 @@ impl Health {
         }
     }
 
-    /// There is no object.
+    /// Returns the health of a resource without an object.
     pub fn of_nothing() -> Self {
         let message = "there is no object that could be healthy".to_owned();
         Self { status: Status::Unknown, reason: "NotCreated", message, since: None, turns: None }
     }
 
-    /// Whether nothing is wrong.
+    /// Returns whether no problem is known.
     pub fn is_well(&self) -> bool {
         self.status != Status::False
     }

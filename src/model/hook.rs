@@ -1,7 +1,8 @@
-//! One run of an operator's script on one event: what it read, what it asks for, and what it keeps.
+//! Hook runs: one execution of an operator's script for one event, with its reads, action requests
+//! and kept values.
 //!
-//! Plain data for the journal. The same script, event and answers give the same run, so that a run can be held
-//! against a later one.
+//! Plain data for the journal. The same script, event and answers give the same run, so that a run
+//! can be compared with a later one.
 
 use std::fmt;
 
@@ -14,52 +15,59 @@ use crate::base::hash::{Digest, canonical, sha256};
 use crate::base::id::{Key, Name, NameError};
 use crate::model::at_most::AtMost;
 
-/// The verb of a wish that nothing new is done to a resource (the script function `hold`).
+/// The verb of an action request that suspends a resource (the script function `hold`).
 pub const SUSPEND: &str = "suspend";
-/// The verb of a wish that a resource goes on (the script function `release`).
+/// The verb of an action request that resumes a resource (the script function `release`).
 pub const RESUME: &str = "resume";
-/// The verb of a wish that a resource is looked at again at once.
+/// The verb of an action request that reconciles a resource at once.
 pub const RECONCILE: &str = "reconcile";
-/// The verb of a wish that somebody is told something.
+/// The verb of an action request that sends a notification.
 pub const NOTIFY: &str = "notify";
 
-/// The field of an action in the journal that holds its sealed words: text as `Vault::open_text` takes it.
+/// The field of an action in the journal that holds its sealed words: text as `Vault::open_text`
+/// takes it.
 pub const SEALED: &str = "$sealed";
-/// The field beside it: whether the action's name is made of its content, which is sealed.
+/// The field beside it: true if the action's name is derived from its content, which is sealed.
 pub const NAMED_BY_CONTENT: &str = "$named_by_content";
 
-/// One action that a run asks for. Nothing of it happens before the whole run ended well. `Debug` leaves the fields
-/// out: they may hold what a payer wrote.
+/// One action request of a run. No action is done before the whole run succeeded. `Debug` leaves
+/// the fields out: they may hold a payer's own text.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct Wish {
-    /// Its name beneath the event: chosen by the script, or made of what is asked for. One name does one thing, once.
+    /// The request's name beneath the event: chosen by the script, or derived from its content. One
+    /// name does one thing, once.
     pub name: Name,
-    /// What to do: a row of the register of actions, or one of the words above.
+    /// A row of the register of actions, or one of the verbs above.
     pub verb: String,
-    /// At which merchant; none where the event has none and the script names none, as for a notification.
+    /// The merchant; `None` where neither the event nor the script names one, as for a
+    /// notification.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merchant: Option<Key>,
-    /// With what, as the verb takes it. Of `suspend`: `{key, reason, until?}`; of `resume` and `reconcile`: `{key}`;
-    /// of `notify`: `{target, body, html?, subject?, to?}`. In the journal, words stand sealed under [`SEALED`].
+    /// Arguments, as the verb requires them. Of `suspend`: `{key, reason, until?}`; of `resume` and
+    /// `reconcile`: `{key}`; of `notify`: `{target, body, html?, subject?, to?}`. In the journal,
+    /// words are sealed under [`SEALED`].
     pub fields: Value,
-    /// Not before then; at once by default.
+    /// Earliest time of the action; at once by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<DateTime<Utc>>,
-    /// How often at most, of a notification.
+    /// Maximum frequency, of a notification.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<AtMost>,
-    /// A digest of the request, where the script chose the name: the same name cannot request anything else. SHA-256,
-    /// keyed with the vault's key where words are sealed.
+    /// A digest of the request, where the script chose the name: the same name cannot request
+    /// anything else. SHA-256, keyed with the vault's key where words are sealed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Digest>,
 }
 
-/// Characters of the digest in a name that is made of content.
+/// Characters of the digest in a name that is derived from content.
 const DIGEST_LENGTH: usize = 16;
 
 impl Wish {
-    /// The name of what is asked for where the script chose none: the verb, and a digest of everything else. Errors:
-    /// the verb cannot begin a name.
+    /// Derives the name of a request for which the script chose none: the verb, and a digest of
+    /// everything else.
+    ///
+    /// # Errors
+    /// The verb cannot begin a name.
     pub fn content_name(
         verb: &str,
         merchant: Option<&Key>,
@@ -72,7 +80,7 @@ impl Wish {
         format!("{verb}-{digest}").parse()
     }
 
-    /// The same with the digest of its content, where its name says nothing of it.
+    /// Adds the digest of the content, where the name is not derived from it.
     #[must_use]
     pub fn fixed(self) -> Self {
         let content = (!self.is_named_by_content()).then(|| self.digest());
@@ -84,13 +92,13 @@ impl Wish {
         sha256(&canonical(&json!([verb, merchant, fields, at])))
     }
 
-    /// Whether another action of the same name asks for the same. Records from before there were digests are compared
-    /// by their fields.
+    /// Returns whether another action of the same name requests the same. Records without digests,
+    /// from older versions, count as equal.
     pub fn asks_for(&self, content: Option<Digest>) -> bool {
         content.is_none() || self.content.is_none() || self.content == content
     }
 
-    /// Whether its name is made of its content.
+    /// Returns whether the name is derived from the content.
     pub fn is_named_by_content(&self) -> bool {
         if let Some(known) = self.fields.get(NAMED_BY_CONTENT).and_then(Value::as_bool) {
             return known;
@@ -106,43 +114,44 @@ impl fmt::Debug for Wish {
     }
 }
 
-/// One read that a run made.
+/// One read of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Look {
-    /// What was read: the name of the function, such as `transaction`.
+    /// The name of the read function, such as `transaction`.
     pub what: String,
-    /// With which arguments.
     pub arguments: Value,
     /// SHA-256 of the answer as canonical JSON.
     pub answer: Digest,
 }
 
-/// One run that ended well. `Debug` leaves out what it read and keeps.
+/// One successful run. `Debug` leaves out the values that it read and kept.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// The script: the name of its file without `.rhai`.
     pub script: String,
-    /// Which of its functions.
+    /// The called function of the script.
     pub function: String,
-    /// SHA-256 of the script and of all that it imports.
+    /// SHA-256 of the script and of all its imports.
     pub hash: Digest,
-    /// What it asks for, in its order.
+    /// Action requests, in their order.
     pub wishes: Vec<Wish>,
-    /// What it keeps for later runs of the same script, by key.
+    /// Values kept for later runs of the same script, by key.
     pub kept: Vec<(String, Value)>,
-    /// What it adds to values that are kept, by key: whole numbers and amounts.
+    /// Additions to kept values, by key: whole numbers and amounts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub added: Vec<(String, Value)>,
-    /// What it read, in its order.
+    /// Reads, in their order.
     pub looks: Vec<Look>,
-    /// What it told the operator.
+    /// Log lines for the operator.
     pub log: Vec<String>,
-    /// How many operations it took.
+    /// Number of executed operations.
     pub operations: u64,
-    /// The vault's name of the answers to its reads, in their order; none where all are null, or there are too many.
+    /// The vault's name of the answers to its reads, in their order; `None` where all are null, or
+    /// there are too many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sealed: Option<String>,
-    /// The answers themselves, until they are sealed: they hold names and addresses, and are in no journal.
+    /// The answers themselves, until they are sealed: they hold names and addresses, and are in no
+    /// journal.
     #[serde(skip)]
     pub answers: Vec<Value>,
 }
@@ -157,7 +166,8 @@ impl fmt::Debug for Run {
 mod tests {
     use super::*;
 
-    /// S3: a name made of content stands in journals, and stays as it is, byte for byte.
+    /// S3: journals hold names that were derived from content, so derived names never change, byte
+    /// for byte.
     #[test]
     fn the_name_that_content_gives_never_changes() {
         let merchant = "Merchant/acme".parse().unwrap();

@@ -1,4 +1,5 @@
-//! A durable promise of one effect, and the table of its states.
+//! Intents: the durable record of one effect, written before it is sent, and the table of its
+//! states.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,88 +17,78 @@ use crate::model::observed::{Applied, Observation};
 use crate::model::service_problem::ServiceProblem;
 use crate::model::stake::Stake;
 
-/// A durable promise of one effect, with the exact request. Written before anything is sent.
+/// A durable record of one effect, with the exact request. Written before the request is sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Intent {
-    /// Its number.
     pub id: IntentId,
     /// The effect's row in the register.
     pub effect: String,
-    /// The resource it is for.
+    /// The resource that the effect is for.
     pub key: Key,
-    /// The merchant it concerns.
+    /// The merchant that the effect concerns.
     pub merchant: Key,
-    /// Test or live.
     pub mode: Mode,
-    /// The remote object it changes.
+    /// The remote object that it changes.
     pub target: Option<RemoteId>,
-    /// The name of the obligation.
+    /// The permanent name of the required effect.
     pub source_id: SourceId,
     /// The same name as short text for fields of the service.
     pub mark: Mark,
-    /// The exact request.
     pub request: StoredRequest,
-    /// What the answer has to say, by path (law 4).
+    /// Required values of the answer, by path (law 4).
     pub expect: BTreeMap<String, Value>,
-    /// What will have been put on the service once it is done.
+    /// The state of the service once the effect is done.
     pub applied: Applied,
-    /// What was known just before it was sent.
+    /// The known state just before the call.
     pub baseline: Value,
-    /// What it is about besides its resource, as its row takes it; null for most.
+    /// Further arguments besides its resource, as its row requires them; null for most.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub about: Value,
-    /// What to do when nothing proves whether it happened.
+    /// The settlement where no proof of the effect exists.
     pub on_doubt: OnDoubt,
-    /// Why it was made.
     pub cause: Cause,
-    /// When.
     pub at: DateTime<Utc>,
-    /// What limits count of it.
+    /// The amounts and counts that limits apply to.
     #[serde(default, skip_serializing_if = "Stake::is_empty")]
     pub stake: Stake,
 }
 
-/// A request as it is kept: to be sent again, the same bytes.
+/// A stored request, which can be sent again with the same bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredRequest {
     /// The endpoint's name.
     pub endpoint: String,
-    /// The HTTP method.
     pub method: Method,
-    /// The host.
     pub host: Host,
-    /// The path, filled in.
+    /// The path with its parameters filled in.
     pub path: String,
-    /// What lets it in.
     pub auth: Auth,
-    /// The merchant's account whose own key lets it in; none for the merchant's key.
+    /// The merchant's account whose own key authenticates the call; `None` for the merchant's key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
     /// The address of the web host, where it is not the configured one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub web_url: Option<String>,
-    /// The body.
     pub body: StoredBody,
 }
 
-/// The bytes of a body, or where they are sealed.
+/// The bytes of a body, or their place in the vault.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StoredBody {
-    /// No body.
     None,
-    /// JSON that anyone may read.
+    /// JSON without private values.
     Plain(String),
     /// JSON with private values, in the vault.
     Sealed {
-        /// Where in the vault.
+        /// The vault's name of the body.
         reference: String,
         /// A keyed digest of the bytes.
         digest: Digest,
     },
 }
 
-/// Why an intent was made: the commit, file and line that asked for it.
+/// The origin of an intent: commit, file and line of its document, or the person who commanded it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cause {
     /// The file, relative to `reckon.yaml`.
@@ -106,45 +97,46 @@ pub struct Cause {
     pub line: Option<usize>,
     /// The git commit of the tree, where there is one.
     pub commit: Option<String>,
-    /// Whether the file differed from its content in that commit: then no commit says who wrote it.
+    /// The file differed from its content in that commit: then no commit names its author.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub uncommitted: bool,
-    /// The lines of the fields whose change made the effect, each with its first and last; none: the whole document.
+    /// The lines of the fields whose change made the effect, each with its first and last; empty:
+    /// the whole document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<(usize, usize)>,
-    /// Who asked for it by a command; none for what a document asks for.
+    /// The person who commanded it; `None` for an effect of a document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
 }
 
-/// Where an intent stands.
+/// State of an intent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IntentState {
-    /// Written down; the call may be under way. Found like this at a start, it is in doubt.
+    /// Written; the call may be in progress. An intent found open at a start is in doubt.
     Open {
-        /// How often it was sent, the present time included.
+        /// Number of times that it was sent, the present one included.
         attempt: u32,
     },
     /// The answer was lost.
     InDoubt {
-        /// How often it was sent.
+        /// Number of times that it was sent.
         attempt: u32,
-        /// What happened to the answer.
+        /// The fate of the answer.
         reason: String,
     },
-    /// Nothing can settle it but a person.
+    /// On hold: only a person can settle it.
     Held {
-        /// How often it was sent.
+        /// Number of times that it was sent.
         attempt: u32,
-        /// Why, with the evidence.
+        /// The cause, with the evidence.
         reason: String,
     },
-    /// Settled, one way or the other.
+    /// Settled, in any way.
     Closed,
 }
 
-/// What is written about an intent after it.
+/// A later record about an intent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Progress {
@@ -152,19 +144,15 @@ pub enum Progress {
     Again,
     /// The answer was lost.
     Doubt {
-        /// What happened to it.
+        /// The fate of the answer.
         reason: String,
-        /// Whether it did not even arrive: then it does not count as sent, and what was in doubt before still is.
+        /// The request did not even arrive: it does not count as sent, and an earlier doubt
+        /// remains.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         unsent: bool,
     },
-    /// It happened.
-    Done {
-        /// What it taught us.
-        observation: Box<Observation>,
-        /// How we know.
-        proof: Proof,
-    },
+    /// The effect happened.
+    Done { observation: Box<Observation>, proof: Proof },
     /// The service refused it and did nothing.
     Refused {
         /// The HTTP status.
@@ -172,54 +160,52 @@ pub enum Progress {
         /// The service's words.
         problem: ServiceProblem,
     },
-    /// Nothing reached the service, or its absence is proved.
+    /// No request reached the service, or the effect is confirmed absent.
     NotSent {
-        /// How we know.
+        /// The evidence.
         reason: String,
     },
-    /// Nothing can prove it. What was to be made will be made again, and an orphan may remain; what was to be changed
-    /// is not known, and the next change says all of it again.
+    /// No proof is possible. A creation will be repeated, and an orphan may remain. The fields of a
+    /// change are unknown, and the next change sends all of them again.
     GivenUp {
-        /// Why that is allowed.
+        /// The justification.
         reason: String,
     },
-    /// A person has to look.
+    /// A person has to act.
     Held {
-        /// Why.
         reason: String,
-        /// What is known all the same, such as the id of an answer that does not match.
+        /// Facts that are known anyway, such as the id of an answer that does not match.
         observation: Option<Box<Observation>>,
     },
 }
 
-/// How we know that an effect happened.
+/// Evidence that an effect happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Proof {
     /// The service answered.
     Answer,
-    /// It was found afterwards.
+    /// A later lookup found it.
     Found,
     /// The service refused a second one.
     Duplicate,
-    /// A person said so.
+    /// A person confirmed it.
     Person,
 }
 
-/// A progress that does not fit the state: our own mistake.
+/// A progress that does not fit the state: an internal error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("intent {id} cannot go from {from} by {by}")]
 pub struct IllegalTransition {
-    /// The intent.
     pub id: IntentId,
-    /// The state it is in.
+    /// The present state.
     pub from: &'static str,
-    /// What was to happen.
+    /// The rejected progress.
     pub by: &'static str,
 }
 
 impl IntentState {
-    /// The state's name for people and machines.
+    /// Returns the state's name for people and machines.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Open { attempt: _ } => "open",
@@ -229,7 +215,7 @@ impl IntentState {
         }
     }
 
-    /// How often the intent was sent.
+    /// Returns the number of tries.
     pub fn attempt(&self) -> u32 {
         match self {
             Self::Open { attempt }
@@ -239,7 +225,7 @@ impl IntentState {
         }
     }
 
-    /// The state after `progress`: the one table of an intent's life.
+    /// Returns the state after `progress`: the one table of an intent's life.
     pub fn next(&self, id: IntentId, progress: &Progress) -> Result<Self, IllegalTransition> {
         let illegal = || IllegalTransition { id, from: self.word(), by: progress.word() };
         let attempt = self.attempt();
@@ -269,7 +255,7 @@ impl IntentState {
 }
 
 impl Progress {
-    /// The progress' name.
+    /// Returns the progress's name.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Again => "again",
@@ -294,30 +280,27 @@ impl fmt::Display for Proof {
     }
 }
 
-/// An intent that is not closed, as the fold keeps it.
+/// An intent that is not closed, as the fold holds it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OpenIntent {
-    /// The promise.
     pub intent: Intent,
-    /// Where it stands.
     pub state: IntentState,
-    /// Since when it is in that state.
+    /// Time since which it is in that state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<DateTime<Utc>>,
 }
 
-/// A person's word that what was made again, or may be at the service twice, was looked after: `intents dismiss`.
+/// A person's statement that a repeated creation, or a possible duplicate at the service, was
+/// handled: `intents dismiss`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrphanSeen {
-    /// The intent whose fate was not known.
+    /// The intent whose outcome was not known.
     pub intent: IntentId,
-    /// The resource that was made again.
+    /// The resource that was created again.
     pub key: Key,
-    /// Why it is listed no more.
+    /// The reason for which it is no longer listed.
     pub reason: String,
-    /// Who said so.
     pub actor: String,
-    /// When.
     pub at: DateTime<Utc>,
 }
 

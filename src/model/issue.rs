@@ -1,7 +1,7 @@
-//! What is wrong with a document, said in terms of its fields and never of bytes.
+//! Issues of a document, in terms of its fields and never of bytes.
 //!
-//! A check names a *path* (`spec.line_items[0].rate_per_quantity`); only `spec` knows where that
-//! path stands in a file, and only for documents that have an issue.
+//! A check names a *path* (`spec.line_items[0].rate_per_quantity`). Only `spec` resolves a path to
+//! its place in a file, and only for documents that have an issue.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::base::id::Key;
 pub enum Segment {
     /// A key of a mapping.
     Key(String),
-    /// A place in a sequence, from 0.
+    /// A position in a sequence, from 0.
     Index(usize),
 }
 
@@ -23,7 +23,7 @@ pub enum Segment {
 pub struct Path(pub Vec<Segment>);
 
 impl Path {
-    /// Reads `spec.line_items[0].rate`. Keys that hold a dot cannot be written this way.
+    /// Parses `spec.line_items[0].rate`. Keys that hold a dot cannot be written this way.
     pub fn parse(text: &str) -> Self {
         let mut segments = Vec::new();
         for part in text.split('.').filter(|part| !part.is_empty()) {
@@ -37,7 +37,7 @@ impl Path {
         Self(segments)
     }
 
-    /// This path and one more key.
+    /// Appends a key.
     #[must_use]
     pub fn key(&self, key: &str) -> Self {
         let mut segments = self.0.clone();
@@ -45,7 +45,7 @@ impl Path {
         Self(segments)
     }
 
-    /// This path and one more place in a sequence.
+    /// Appends a position in a sequence.
     #[must_use]
     pub fn index(&self, index: usize) -> Self {
         let mut segments = self.0.clone();
@@ -67,16 +67,14 @@ impl fmt::Display for Path {
     }
 }
 
-/// Which part of a field an issue underlines.
+/// The part of a field that an issue underlines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum At {
-    /// The field's name: it should not be there, or something is missing beneath it.
+    /// The field's name: the field is not allowed, or a field beneath it is missing.
     Key,
-    /// The field's value.
     Value,
 }
 
-/// How bad an issue is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -86,38 +84,33 @@ pub enum Severity {
     Warning,
 }
 
-/// A second place that an issue speaks of.
+/// A second place of an issue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Related {
     /// The other document; `None` means the same one.
     pub key: Option<Key>,
-    /// Where in that document.
     pub path: Path,
-    /// What to say about it.
     pub message: String,
 }
 
-/// One thing that is wrong with one document.
+/// One issue of one document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Issue {
     /// Stable for ever: `reckon::invoice::total_zero`.
     pub code: &'static str,
-    /// How bad it is.
     pub severity: Severity,
-    /// Which field it is about. A path that does not exist points at its nearest ancestor.
+    /// The field at fault. A path that does not exist points at its nearest ancestor.
     pub path: Path,
-    /// Whether the field's name or value is underlined.
     pub at: At,
-    /// What is wrong and why, in a sentence without a full stop.
+    /// The problem and its cause, in a sentence without a full stop.
     pub message: String,
-    /// What to write instead.
+    /// The text to write instead.
     pub help: String,
-    /// Other places that matter.
     pub related: Vec<Related>,
 }
 
 impl Issue {
-    /// An error about the value at `path` (written as [`Path::parse`] reads it).
+    /// Makes an error about the value at `path` (written as [`Path::parse`] reads it).
     pub fn error(
         code: &'static str,
         path: &str,
@@ -135,21 +128,21 @@ impl Issue {
         }
     }
 
-    /// The same issue, pointing at the field's name.
+    /// Points the issue at the field's name.
     #[must_use]
     pub fn at_key(mut self) -> Self {
         self.at = At::Key;
         self
     }
 
-    /// The same issue as a warning.
+    /// Turns the issue into a warning.
     #[must_use]
     pub fn warning(mut self) -> Self {
         self.severity = Severity::Warning;
         self
     }
 
-    /// The same issue with a second place.
+    /// Adds a second place.
     #[must_use]
     pub fn related(mut self, key: Option<Key>, path: &str, message: impl Into<String>) -> Self {
         self.related.push(Related { key, path: Path::parse(path), message: message.into() });
@@ -157,40 +150,35 @@ impl Issue {
     }
 }
 
-/// An issue with its place in a file: what `validate -o json` prints (design.md part 4).
-/// Lines and columns count from 1, columns in characters; `length` is in characters too.
+/// An issue with its place in a file, as `validate -o json` prints it (design.md part 4). Lines and
+/// columns count from 1, columns in characters; `length` is in characters too.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Problem {
     /// The file, relative to the directory of `reckon.yaml`.
     pub file: String,
-    /// The line, from 1.
+    /// From 1.
     pub line: usize,
-    /// The column, from 1, in characters.
+    /// From 1, in characters.
     pub column: usize,
-    /// How many characters are underlined, at least 1.
+    /// Number of underlined characters, at least 1.
     pub length: usize,
     /// The stable code.
     pub code: String,
-    /// How bad it is.
     pub severity: Severity,
-    /// What is wrong.
     pub message: String,
-    /// What to write instead.
+    /// The text to write instead.
     pub help: String,
-    /// Other places that matter.
     pub related: Vec<RelatedPlace>,
 }
 
 /// A second place of a [`Problem`].
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RelatedPlace {
-    /// The file.
     pub file: String,
-    /// The line, from 1.
+    /// From 1.
     pub line: usize,
-    /// The column, from 1.
+    /// From 1.
     pub column: usize,
-    /// What to say about it.
     pub message: String,
 }
 
@@ -213,7 +201,7 @@ impl ProblemCounts {
         *count = count.saturating_add(1);
     }
 
-    /// The sum of both counts.
+    /// Returns the sum of both counts.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         let Self { errors, warnings } = other;
@@ -223,7 +211,7 @@ impl ProblemCounts {
         }
     }
 
-    /// Whether both counts are 0.
+    /// Returns whether both counts are 0.
     pub fn is_zero(&self) -> bool {
         *self == Self::default()
     }
@@ -240,19 +228,19 @@ impl<'a> FromIterator<&'a Problem> for ProblemCounts {
 /// The problems of a tree: the first ones with their places, and the count of the rest.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Problems {
-    /// Sorted by file and line; bounded per file and in all.
+    /// Sorted by file and line; bounded per file and in total.
     pub shown: Vec<Problem>,
     /// The problems beyond the bound.
     pub omitted: ProblemCounts,
 }
 
 impl Problems {
-    /// Counts of all problems, shown or not.
+    /// Returns the counts of all problems, shown or not.
     pub fn total(&self) -> ProblemCounts {
         self.shown.iter().collect::<ProblemCounts>().plus(self.omitted)
     }
 
-    /// Whether a document is unusable.
+    /// Returns whether a document is unusable.
     pub fn has_errors(&self) -> bool {
         self.total().errors > 0
     }

@@ -1,4 +1,4 @@
-//! Values that scripts keep between runs: how much they may keep, and how two amounts add up.
+//! Values that scripts keep between runs: their size limits, and the sum of two amounts.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -7,26 +7,25 @@ use crate::base::money::Money;
 
 /// The tag of money in a kept value.
 pub const MONEY: &str = "$money";
-/// Keys of one script.
+/// Maximum keys of one script.
 pub const KEYS_MAX: u64 = 10_000;
-/// Bytes of one script: keys and values, as JSON.
+/// Maximum bytes of one script: keys and values, as JSON.
 pub const BYTES_MAX: u64 = 8 << 20;
-/// Keys of all scripts together.
+/// Maximum keys of all scripts together.
 pub const ALL_KEYS_MAX: u64 = 100_000;
-/// Bytes of all scripts together.
+/// Maximum bytes of all scripts together.
 pub const ALL_BYTES_MAX: u64 = 64 << 20;
 
-/// How much is kept.
+/// Size of kept values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptSize {
-    /// Keys.
     pub keys: u64,
     /// Bytes of keys and values, as JSON.
     pub bytes: u64,
 }
 
 impl KeptSize {
-    /// That of one value under a key; nothing where there is none.
+    /// Returns the size of one value under a key; zero for null.
     pub fn of(key: &str, value: &Value) -> Self {
         if value.is_null() {
             return Self::default();
@@ -35,14 +34,14 @@ impl KeptSize {
         Self { keys: 1, bytes: u64::try_from(bytes).unwrap_or(u64::MAX) }
     }
 
-    /// Both together.
+    /// Returns the sum of both sizes.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let Self { keys, bytes } = other;
         Self { keys: self.keys.saturating_add(keys), bytes: self.bytes.saturating_add(bytes) }
     }
 
-    /// Without another one.
+    /// Returns the size without another one.
     #[must_use]
     pub fn without(self, other: Self) -> Self {
         let Self { keys, bytes } = other;
@@ -50,8 +49,10 @@ impl KeptSize {
     }
 }
 
-/// The sum of a kept value, null for none, and what is added to it. `None`: they are not two whole numbers, or two
-/// amounts of one currency, or the sum is out of range.
+/// Adds to a kept value, which is null if there is none.
+///
+/// Returns `None` unless both are whole numbers, or amounts of one currency, and the sum is in
+/// range.
 pub fn sum(value: &Value, added: &Value) -> Option<Value> {
     if value.is_null() {
         return (added.is_i64() || money(added).is_some()).then(|| added.clone());

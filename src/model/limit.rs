@@ -1,4 +1,4 @@
-//! A limit that something would exceed: which, by how much, where it is set, and the way past it.
+//! An exceeded limit: its name, the excess, its place, and the approval that permits it.
 
 use std::fmt;
 
@@ -7,28 +7,27 @@ use serde::{Deserialize, Serialize};
 use crate::base::counted::verbed;
 use crate::model::plan::Verdict;
 
-/// A limit that stands in the way.
+/// A limit that a step would exceed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Over {
-    /// Its name, such as `policy.limits.per_day`.
+    /// The limit's name, such as `policy.limits.per_day`.
     pub limit: String,
-    /// What it allows, such as `5000.00 USD` or `10 deletes`.
+    /// The allowed value, such as `5000.00 USD` or `10 deletes`.
     pub allows: String,
-    /// What it would become.
+    /// The value that the step would cause.
     pub would: String,
-    /// Where it is set, such as `reckon.yaml:14`.
+    /// The place of the limit, such as `reckon.yaml:14`.
     pub place: String,
-    /// How much of the plan it is about.
     pub scope: Scope,
-    /// What would be done if it did not stand in the way.
+    /// The step's action without this limit.
     pub wants: Verdict,
-    /// Who approved it so far.
+    /// The people who approved it so far.
     pub approved_by: Vec<String>,
-    /// How many have to, as far as that is known.
+    /// Number of necessary approvers, as far as it is known.
     pub approvers: usize,
 }
 
-/// How much of a plan a limit is about.
+/// The part of a plan that a limit applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
@@ -61,7 +60,7 @@ impl Over {
         )
     }
 
-    /// The people who approved the plan already, and the count of those who have to.
+    /// Formats the people who approved the plan already, and the number of missing approvals.
     fn progress(&self) -> String {
         let Self { approved_by, approvers, .. } = self;
         let missing = approvers.saturating_sub(approved_by.len());
@@ -73,7 +72,7 @@ impl Over {
     }
 }
 
-/// The sentence where the checksum of the plan is not at hand.
+/// Formats the sentence without the checksum of the plan.
 impl fmt::Display for Over {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.sentence("`reckon plan` shows the command"))

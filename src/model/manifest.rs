@@ -1,4 +1,4 @@
-//! One YAML document: what it wants and where it stands.
+//! One YAML document: its spec, annotations, references and place.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::base::hash::Digest;
 use crate::base::id::{Key, RemoteId};
 use crate::base::packed::Packed;
 
-/// Where a document stands.
+/// Place of a document in its file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Place {
     /// The file, relative to the directory of `reckon.yaml`.
@@ -24,22 +24,23 @@ pub struct Place {
     pub length: usize,
 }
 
-/// What happens to the remote object when its document goes away.
+/// Treatment of the remote object when its document is removed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Deletion {
-    /// It is left as it is and no longer managed.
+    /// The object stays unchanged and is no longer managed.
     #[default]
     Orphan,
-    /// It goes with its document: it is deleted, neutralised or deauthorised, as its kind has it.
+    /// The object is removed with its document: deleted, neutralised or deauthorised, depending on
+    /// its kind.
     Delete,
 }
 
-/// What to do when nothing can prove whether a creation happened (contacts alone).
+/// Treatment of a creation that cannot be proved (contacts alone).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnDoubt {
-    /// Make it again; the possible orphan is reported.
+    /// Create it again; the possible orphan is reported.
     #[default]
     Recreate,
     /// Wait for a person.
@@ -49,7 +50,7 @@ pub enum OnDoubt {
 /// The annotations under `reckon.dev/` (design.md part 4).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Annotations {
-    /// `reckon.dev/suspend: "true"`: nothing is done to this resource.
+    /// `reckon.dev/suspend: "true"`: no effect is done for this resource.
     pub suspend: bool,
     /// `reckon.dev/deletion`.
     pub deletion: Deletion,
@@ -61,36 +62,34 @@ pub struct Annotations {
     pub ignore_drift: Box<[String]>,
     /// `reckon.dev/on-doubt`.
     pub on_doubt: Option<OnDoubt>,
-    /// `reckon.dev/moved-from`: the name that it had, of the same kind.
+    /// `reckon.dev/moved-from`: the resource's former name, of the same kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved_from: Option<Key>,
-    /// `reckon.dev/adopts`: the object that the document stands for is there already, by this id; it is never made.
+    /// `reckon.dev/adopts`: the id of an existing object that the document describes; it is never
+    /// created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adopts: Option<RemoteId>,
 }
 
-/// One good document. `Debug` shows its name and place only: the spec may hold personal values.
+/// One valid document. `Debug` shows its name and place only: the spec may hold personal values.
 #[derive(Clone, PartialEq)]
 pub struct Manifest<S = Value> {
-    /// Kind, namespace and name.
     pub key: Key,
-    /// Free labels.
     pub labels: BTreeMap<String, String>,
-    /// What `reckon.dev/` annotations say.
     pub annotations: Annotations,
     /// The spec in its kind's canonical form, defaults filled in.
     pub spec: S,
     /// The resources that the spec refers to, with the path of each reference.
     pub references: Vec<Reference>,
-    /// The files that the spec names, as they were when it was read.
+    /// The files that the spec names, in their state at the time of the reading.
     pub files: Vec<AttachedFile>,
-    /// SHA-256 over the canonical spec, annotations and files: equal digests want the same.
+    /// SHA-256 over the canonical spec, annotations and files: equal digests mean the same desired
+    /// state.
     pub digest: Digest,
-    /// Where it stands.
     pub place: Place,
 }
 
-/// A document as it is kept: with its spec packed.
+/// A document in its stored form: with its spec packed.
 pub type Kept = Manifest<Packed<Value>>;
 
 impl<S> fmt::Debug for Manifest<S> {
@@ -100,7 +99,7 @@ impl<S> fmt::Debug for Manifest<S> {
 }
 
 impl Manifest {
-    /// The form to keep.
+    /// Converts to the stored form.
     pub fn pack(self) -> Kept {
         let spec = Packed::from(&self.spec);
         self.with(spec)
@@ -108,8 +107,8 @@ impl Manifest {
 }
 
 impl Kept {
-    /// The form to look at. Every JSON value reads what it wrote; a spec that did not would be null, and
-    /// nothing would be done about it.
+    /// Converts to the readable form. Every JSON value parses back from its own text; a spec that
+    /// did not would be null, without any effect.
     pub fn unpack(&self) -> Manifest {
         let spec = self.spec.unpack().unwrap_or_default();
         self.clone().with(spec)
@@ -123,16 +122,16 @@ impl<S> Manifest<S> {
     }
 }
 
-/// A file that a document names and does not hold.
+/// A file that a document names and does not contain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttachedFile {
-    /// Its path, as the document writes it.
+    /// The path, as the document writes it.
     pub path: String,
-    /// The last part of the path: its name for payers.
+    /// The last part of the path: the file's name for payers.
     pub name: String,
-    /// Bytes.
+    /// In bytes.
     pub size: u64,
-    /// SHA-256 of its content.
+    /// SHA-256 of the content.
     pub sha256: Digest,
 }
 
@@ -141,6 +140,5 @@ pub struct AttachedFile {
 pub struct Reference {
     /// The field that holds it, such as `spec.contact`.
     pub path: String,
-    /// What it refers to.
     pub key: Key,
 }

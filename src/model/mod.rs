@@ -1,7 +1,7 @@
-//! The nouns of the flow, one file each, in its order.
+//! The data types of the flow, one file each, in its order.
 //!
 //! `Manifest` → `Desired` → `Plan` of `Step`s → `Effect` → `Intent` → `Outcome` → `Observation` →
-//! `Observed`. Every noun is plain data; nothing here reads a file, a clock or a socket.
+//! `Observed`. Every type is plain data; no code here reads a file, a clock or a socket.
 
 pub mod absence;
 pub mod action;

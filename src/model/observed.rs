@@ -1,4 +1,4 @@
-//! The latest known fact about each resource.
+//! Observations, and the latest known state of each resource.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -15,38 +15,36 @@ use crate::model::payment::Payments;
 use crate::model::service_problem::ServiceProblem;
 use crate::model::unauthorised::{Unauthorised, opens};
 
-/// Where a fact came from.
+/// Origin of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     /// The answer to our own call.
     Answer,
-    /// We read it.
+    /// A reading of the service.
     Read,
-    /// The service told us by itself: a hint.
+    /// A webhook from the service: a hint.
     Notice,
-    /// A person said so.
+    /// A person's statement.
     Operator,
 }
 
-/// One fact about one resource, its source and time. Fields that are `None` say nothing.
+/// One fact about one resource, with its source and time. Fields that are `None` state nothing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
-    /// The resource.
     pub key: Key,
-    /// The merchant it belongs to.
+    /// The merchant that the resource belongs to.
     pub merchant: Key,
-    /// When the fact was true.
+    /// Time at which the fact was true.
     pub at: DateTime<Utc>,
-    /// Who says so.
     pub source: Source,
-    /// The id that the service gave. A creation whose id is unknown leaves it out.
+    /// The id that the service gave; `None` for a creation whose id is unknown.
     pub remote_id: Option<RemoteId>,
-    /// Whether the remote object exists.
+    /// Existence of the remote object.
     pub exists: Option<bool>,
-    /// What was put on the service: the spec, private values as digests.
+    /// The spec that was put on the service, private values as digests.
     pub applied: Option<Applied>,
-    /// What the kind knows of the object (status, accounts …): top-level fields replace older ones,
+    /// The kind's facts about the object (status, accounts …): top-level fields replace older ones,
     /// a null removes one.
     pub facts: Value,
 }
@@ -56,26 +54,25 @@ pub struct Observation {
 pub struct Applied {
     /// The canonical spec with private values replaced by keyed digests.
     pub spec: Value,
-    /// The manifest's digest: an equal one wants nothing new.
+    /// The manifest's digest: an equal one requires no change.
     pub digest: Digest,
-    /// The generation it was made under.
+    /// The document's generation at that time.
     pub generation: u32,
-    /// What its document said about removal.
+    /// The document's removal policy.
     pub deletion: Deletion,
 }
 
-/// A refusal by the service: the same wish is not sent again.
+/// A refusal by the service: the same desired state is not sent again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Refusal {
     /// The intent that was refused.
     pub intent: IntentId,
-    /// The manifest's digest then.
+    /// The manifest's digest at that time.
     pub digest: Digest,
     /// The HTTP status.
     pub status: u16,
     /// The service's words.
     pub problem: ServiceProblem,
-    /// When.
     pub at: DateTime<Utc>,
 }
 
@@ -91,35 +88,35 @@ impl Refusal {
     }
 }
 
-/// Why a resource is on hold.
+/// The hold of a resource.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Held {
     /// The intent that cannot be settled, if one is the cause.
     pub intent: Option<IntentId>,
-    /// Why, in a sentence.
+    /// The cause, in a sentence.
     pub reason: String,
-    /// Since when.
+    /// Time since which it holds.
     pub at: DateTime<Utc>,
 }
 
 /// The latest known state of one resource, folded from observations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Observed {
-    /// The merchant it belongs to.
+    /// The merchant that the resource belongs to.
     pub merchant: Key,
     /// The service's id, where one is known.
     pub remote_id: Option<RemoteId>,
-    /// Whether the remote object exists.
+    /// The remote object exists.
     pub exists: bool,
-    /// What was last put on the service.
+    /// The spec that was last put on the service.
     pub applied: Option<Applied>,
-    /// What the kind knows of it.
+    /// The kind's facts about the object.
     pub facts: Value,
-    /// The last refusal, until something succeeds.
+    /// The last refusal, until an effect succeeds.
     pub refusal: Option<Refusal>,
-    /// Why nothing is done to it.
+    /// The hold, while no effect is done for the resource.
     pub held: Option<Held>,
-    /// How often it was made again because nothing could prove the first try: possible orphans.
+    /// Number of repeated creations without proof of the first try: possible orphans.
     pub remade: u32,
     /// Another merchant, to which the public keys that were read for this one are bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -127,25 +124,25 @@ pub struct Observed {
     /// The live binding of a merchant that a person approved last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Box<Approval>>,
-    /// The service takes the credentials of this merchant no more.
+    /// The service's refusal of this merchant's credentials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unauthorised: Option<Box<Unauthorised>>,
-    /// The names that it had before, the first one first: that one is its name on the service.
+    /// The resource's former names, the first one first: that one is its name on the service.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub former: Vec<Key>,
-    /// The name that what was known under this one has by now.
+    /// The new name that took over the facts of this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved_to: Option<Box<Key>>,
-    /// What is known of its document's absence.
+    /// The known facts about its document's absence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub absence: Option<Box<Absence>>,
-    /// Objects with marks of ours that stand in its way.
+    /// Unknown objects with marks of ours that block the resource.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub strays: Vec<Stray>,
-    /// When what was put on the service, its id or its existence last changed.
+    /// Time of the last change of its existence, its id, or the spec that was put on the service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed: Option<DateTime<Utc>>,
-    /// The payments that it collected, or tried to.
+    /// The payments that it collected or tried to collect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payments: Option<Box<Payments>>,
     /// The time of the newest fact.
@@ -155,7 +152,7 @@ pub struct Observed {
 }
 
 impl Observed {
-    /// Nothing is known yet but whose it is.
+    /// Makes the state of a resource of which only the merchant is known.
     pub fn unknown(merchant: Key, at: DateTime<Utc>) -> Self {
         Self {
             merchant,
@@ -180,8 +177,8 @@ impl Observed {
         }
     }
 
-    /// Takes in one more fact. What was read earlier than what is known changes nothing (law 3);
-    /// the answer to our own call is always news, whatever the clock did.
+    /// Applies one more fact. A reading older than the known state changes nothing (law 3); the
+    /// answer to our own call always counts as new, whatever its clock time.
     pub fn learn(&mut self, fact: &Observation) {
         if (fact.source == Source::Read && fact.at < self.at) || self.outranks(fact) {
             return;
@@ -203,7 +200,7 @@ impl Observed {
         self.unauthorised.take_if(|_| opens(fact));
     }
 
-    /// Whether a fact says something else of the object itself than what is known.
+    /// Returns whether a fact contradicts the known state of the object itself.
     fn is_changed_by(&self, fact: &Observation) -> bool {
         let put = |one: &Option<Applied>| one.as_ref().map(|one| (one.digest, one.generation));
         fact.exists.is_some_and(|exists| exists != self.exists)
@@ -211,7 +208,8 @@ impl Observed {
             || (fact.applied.is_some() && put(&fact.applied) != put(&self.applied))
     }
 
-    /// Provisioned beats declined, never the reverse (law 3), as far as both speak of one submission.
+    /// Returns whether the known state outranks a fact: provisioned beats declined, never the
+    /// reverse (law 3), as far as both concern one submission.
     fn outranks(&self, fact: &Observation) -> bool {
         let says = |facts: &Value, state: &str| facts.get("state").is_some_and(|one| one == state);
         fact.source == Source::Notice
@@ -221,17 +219,17 @@ impl Observed {
             && !crate::base::planted::is("older-event-wins")
     }
 
-    /// Its first name, where it has another one by now.
+    /// Returns the first name of a renamed resource.
     pub fn origin(&self) -> Option<&Key> {
         self.former.first()
     }
 
-    /// One fact by its name, null when it is not known.
+    /// Returns one fact by its name; null when it is not known.
     pub fn fact(&self, name: &str) -> &Value {
         self.facts.get(name).unwrap_or(&Value::Null)
     }
 
-    /// One fact as a text.
+    /// Returns one fact as a text.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.fact(name).as_str()
     }

@@ -1,7 +1,8 @@
-//! What a call can tell us: four things, and no fifth (design, words).
+//! The result of a call: four cases, and no fifth (design, words).
 //!
-//! An answer that did not arrive means *unknown*, not *failed*; so the type has no place for "failed". Whoever holds an
-//! [`Outcome`] knows whether something happened, whether nothing happened, or that it must be found out.
+//! An answer that did not arrive means *unknown*, not *failed*, so the type has no case for
+//! "failed". An [`Outcome`] states that the effect happened, that it did not, or that the truth
+//! must be found out.
 
 use std::fmt;
 
@@ -11,39 +12,41 @@ use serde_json::Value;
 use crate::base::outside::{Known, ServiceText};
 use crate::model::service_problem::ServiceProblem;
 
-/// The only four things a call can tell us. `Debug` leaves the reply out: it may hold a token or a key.
+/// The only four results of a call. `Debug` leaves the reply out: it may hold a token or a key.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// The service did it: status 200, or the 204 of the one path that has nothing to say (service-facts, 3 and 4).
+    /// The service did it: status 200, or the 204 of the one path without a reply (service-facts, 3
+    /// and 4).
     Done {
         /// The JSON body; `Null` when it was empty.
         reply: Value,
     },
-    /// The service says no and did nothing: a 4xx.
+    /// The service refused and did nothing: a 4xx.
     Refused {
         /// The HTTP status.
         status: u16,
         /// The error body; without messages when there was none or it could not be read.
         problem: ServiceProblem,
     },
-    /// Provably nothing happened: the connection was never made, the request was never written, or the
+    /// Proved without effect: the connection was never made, the request was never written, or the
     /// service asked to come again later (429).
     NotSent {
-        /// Why, for people; never holds a secret.
+        /// The cause, for people; never holds a secret.
         reason: ServiceText,
-        /// How many seconds the service asked to wait, if it did.
+        /// Seconds that the service asked to wait, if it did.
         retry_after_s: Option<u64>,
     },
-    /// Anything else: a timeout, a reset, 5xx, 3xx, 408, a 200 that cannot be read, an answer too large.
+    /// Any other result: a timeout, a reset, 5xx, 3xx, 408, a 200 that cannot be read, an answer
+    /// too large.
     InDoubt {
-        /// Why, for people; never holds a secret.
+        /// The cause, for people; never holds a secret.
         reason: ServiceText,
     },
 }
 
 impl Outcome {
-    /// Nothing was sent, for a reason of our own that may name what the operator wrote.
+    /// Makes a `NotSent` for an internal reason, which may repeat the operator's own text.
     pub fn not_sent(reason: &str) -> Self {
         let reason = ServiceText::cleaned(reason, &Known::default());
         Self::NotSent { reason, retry_after_s: None }

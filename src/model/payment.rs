@@ -1,4 +1,5 @@
-//! The payments of a recurring charge, as the service's events tell them: the newest try, and how many failed in a row.
+//! The payments of a recurring charge, from the service's events: the newest try, and the number of
+//! failures in a row.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -13,14 +14,14 @@ pub enum PaymentResult {
     Paid,
     /// The payer's bank, or the service, declined it.
     Declined,
-    /// It was approved, and the money went back later: an eCheck that was returned.
+    /// It was approved, and the money was returned later: a returned eCheck.
     Returned,
-    /// It was taken back before its settlement.
+    /// It was voided before its settlement.
     Voided,
 }
 
 impl PaymentResult {
-    /// The word for people.
+    /// Returns the word for people.
     pub fn word(self) -> &'static str {
         match self {
             Self::Paid => "paid",
@@ -36,7 +37,6 @@ impl PaymentResult {
 pub struct Payment {
     /// The transaction, or the occurrence where no transaction was shown.
     pub id: String,
-    /// How it ended.
     pub result: PaymentResult,
     /// Minor units.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -47,32 +47,35 @@ pub struct Payment {
     /// The service's code of a failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// When, by the service's clock.
+    /// By the service's clock.
     pub at: DateTime<Utc>,
 }
 
-/// What is known of the payments of one resource.
+/// The known payments of one resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Payments {
     /// The newest try.
     pub last: Payment,
-    /// Tries that failed since the last one that did not.
+    /// Failed tries since the last success.
     #[serde(default)]
     pub failures: u32,
-    /// The time of the record that told of the present state: of the first failure in a row, or of the success.
+    /// The time of the record that caused the present state: of the first failure in a row, or of
+    /// the success.
     pub since: DateTime<Utc>,
 }
 
-/// What one version of an object says about payments.
+/// The payment that one version of an object shows.
 struct Heard {
     payment: Payment,
-    /// Whether it is a try of its own, and not the sum of tries that are told one by one.
+    /// It is a try of its own, and not the sum of tries that events report one by one.
     is_try: bool,
 }
 
 impl Payments {
-    /// What is known after this version of an object, which an event at this time of ours told; `None`: it says nothing
-    /// of payments, or nothing newer.
+    /// Returns the known payments after this version of an object, from an event recorded at `at`
+    /// by our clock.
+    ///
+    /// Returns `None` if the version shows no payment, or no newer one.
     pub fn after(
         known: Option<&Self>,
         object: &RemoteObject,
@@ -93,19 +96,19 @@ impl Payments {
         let same = known.filter(|_| (before > 0) == (failures > 0));
         let since = same.map_or(at, |known| known.since);
         let last = match known {
-            // The occurrence says less of the try than its transaction, which came before it.
+            // The occurrence shows less of the try than its transaction, which came before it.
             Some(known) if !is_try && known.last.result == payment.result => known.last.clone(),
             _ => payment,
         };
         Some(Self { last, failures, since })
     }
 
-    /// The same once a person took the failed payment out of the collection.
+    /// Returns the known payments once a person excluded the failed payment from the collection.
     fn passed_over(known: &Self, at: DateTime<Utc>) -> Option<Self> {
         (known.failures > 0).then(|| Self { last: known.last.clone(), failures: 0, since: at })
     }
 
-    /// What is known after an event, whatever it tells.
+    /// Returns the known payments after any event.
     pub fn told(
         known: Option<&Self>,
         object: &RemoteObject,
@@ -121,7 +124,7 @@ impl Payments {
 
 const OCCURRENCE: &str = "recurring_charge.occurrence";
 
-/// What a version of an object says of one payment.
+/// Extracts the payment that a version of an object shows.
 fn heard(object: &RemoteObject, previous: Option<&RemoteObject>) -> Option<Heard> {
     let status = object.status.as_deref()?;
     let before = previous.and_then(|previous| previous.status.as_deref());
@@ -130,7 +133,7 @@ fn heard(object: &RemoteObject, previous: Option<&RemoteObject>) -> Option<Heard
         return None;
     }
     let result = match (object.kind.as_str(), status, before) {
-        // The settlement of what was approved before is no news.
+        // The settlement of an approved payment changes nothing.
         ("transaction", "COMPLETED", Some("AUTHORIZED" | "COMPLETED")) => return None,
         ("transaction", "AUTHORIZED" | "COMPLETED", _) | (OCCURRENCE, "PAID", _) => {
             PaymentResult::Paid

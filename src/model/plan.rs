@@ -1,4 +1,4 @@
-//! What would be done, and why: one step per resource, each with a verdict and a typed reason.
+//! Plans: one step per resource, each with a verdict and a typed reason.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,30 +15,30 @@ use crate::model::health::Health;
 
 pub use crate::model::reason::Reason;
 
-/// What a step does.
+/// The action of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// The service matches; nothing is done.
+    /// The service matches; no action.
     Settled,
-    /// A remote object is made.
+    /// A remote object is created.
     Create,
-    /// A remote object is changed where it is.
+    /// A remote object is changed in place.
     Update,
     /// A remote object is removed.
     Delete,
-    /// Something is read, to know more.
+    /// The service is read, to learn more.
     Read,
-    /// The document is gone; the remote object is left as it is.
+    /// The document is missing; the remote object is left unchanged.
     Orphan,
-    /// Nothing can be done before something else happens.
+    /// The step waits for another event.
     Wait,
-    /// Nothing can be done before a person changes something.
+    /// A person has to change something first.
     Blocked,
 }
 
 impl Verdict {
-    /// Whether a step of this verdict stands for a change that `apply` would make.
+    /// Returns whether a step of this verdict is a change that `apply` would make.
     pub fn changes(self) -> bool {
         match self {
             Self::Create | Self::Update | Self::Delete | Self::Read => true,
@@ -52,25 +52,23 @@ impl Verdict {
 pub struct FieldChange {
     /// The path below `spec`.
     pub path: String,
-    /// What was put on the service; null when there was nothing.
+    /// The value that was put on the service; null without one.
     pub before: Value,
-    /// What the file wants; null when it wants nothing.
+    /// The file's value; null without one.
     pub after: Value,
 }
 
-/// Money that a step sets in motion.
+/// Money that a step moves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MoneyMove {
-    /// How much.
     pub amount: Money,
-    /// Test or live.
     pub mode: Mode,
-    /// What happens to it: `invoiced`, `charged_now`, `collected_per_occurrence`; what goes into a trust
-    /// account has a meaning of its own, so that sums keep it apart.
+    /// The kind of the movement: `invoiced`, `charged_now`, `collected_per_occurrence`. Money into
+    /// a trust account has a meaning of its own, so that sums keep it apart.
     pub meaning: &'static str,
 }
 
-/// An invoice that a new one replaces. The service cannot end it: whoever has its link can pay it.
+/// An invoice that a new one replaces. The service cannot end it: anyone with its link can pay it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Replaced {
     /// The name of the new one on the service.
@@ -91,39 +89,36 @@ impl fmt::Display for Replaced {
     }
 }
 
-/// What is to be done about one resource.
+/// The planned action for one resource.
 #[derive(Debug, Clone)]
 pub struct Step {
-    /// The resource.
     pub key: Key,
-    /// What is done.
     pub verdict: Verdict,
-    /// Why.
     pub reason: Reason,
     /// Field by field, before and after.
     pub changes: Vec<FieldChange>,
-    /// Money set in motion.
+    /// Money that the step moves.
     pub money: Vec<MoneyMove>,
-    /// Whether what depends on the resource can go on: its object is there and usable.
+    /// Dependent resources can proceed: the object exists and is usable.
     pub ready: bool,
-    /// The health of its object, where there is something to say of it.
+    /// The health of its object, where it is known.
     pub health: Option<Box<Health>>,
     /// The service's id, where one is known.
     pub remote_id: Option<String>,
     /// File and line of the document.
     pub place: Option<(Arc<str>, usize)>,
-    /// What the executor would do now; `None` while something is missing.
+    /// The executor's work for now; `None` while a prerequisite is missing.
     pub work: Option<Arc<Work>>,
-    /// What someone outside may ask for, such as an applicant who clicks.
+    /// An effect on demand of an outside person, such as an applicant who clicks.
     pub offer: Option<Arc<Effect>>,
-    /// What the new object would replace, where that goes on.
+    /// The invoice that the new object would replace, if the replaced one stays in force.
     pub replaces: Option<Box<Replaced>>,
-    /// What limits count of it besides its money.
+    /// Further counts for limits, besides money.
     pub counts: Counts,
 }
 
 impl Step {
-    /// A step that does nothing.
+    /// Makes a step without work.
     pub fn idle(key: Key, verdict: Verdict, reason: Reason) -> Self {
         Self {
             key,
@@ -142,8 +137,8 @@ impl Step {
         }
     }
 
-    /// Whether the service has the object as its document says. Neither can be said while an answer is lost, where
-    /// nothing is compared, and where no document is.
+    /// Returns whether the object on the service matches its document. Unknown while an answer is
+    /// lost, where no comparison is made, and without a document.
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "every other reason is about the comparison"
@@ -161,22 +156,24 @@ impl Step {
         }
     }
 
-    /// The health of its object.
+    /// Returns the health of its object.
     pub fn health(&self) -> Health {
         self.health.as_deref().cloned().unwrap_or_else(Health::well)
     }
 
-    /// Whether its object is healthy, or there is nothing to say of it.
+    /// Returns whether its object is healthy, or its health is not known.
     pub fn is_well(&self) -> bool {
         self.health.as_deref().is_none_or(Health::is_well)
     }
 
-    /// Whether the resource is ready (design.md part 4, "Ready means"): synced, not in doubt and not unhealthy.
+    /// Returns whether the resource is ready (design.md part 4, "Ready means"): synced, not in
+    /// doubt and not unhealthy.
     pub fn is_ready(&self) -> bool {
         self.synced() == Status::True && self.is_well()
     }
 
-    /// What is to be said first of the resource: its health, where that alone is not as it should be.
+    /// Returns the first message about the resource: its health, where that alone is not in order,
+    /// else its reason.
     pub fn headline(&self) -> (&'static str, String) {
         match self.health.as_deref().filter(|health| !health.is_well()) {
             Some(health) if self.synced() == Status::True => {
@@ -186,23 +183,23 @@ impl Step {
         }
     }
 
-    /// Whether a person has to act: exit code 3.
+    /// Returns whether a person has to act: exit code 3.
     pub fn stuck(&self) -> bool {
         self.reason.needs_a_person()
     }
 }
 
-/// All steps, in dependency order, and what they add up to.
+/// All steps, in dependency order, and their sums.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
-    /// One step per resource: what is needed comes before what needs it.
+    /// One step per resource: a dependency comes before its dependents.
     pub steps: Vec<Step>,
     /// Sums of money by (currency, mode, meaning), in minor units.
     pub totals: BTreeMap<(String, Mode, &'static str), i64>,
 }
 
 impl Plan {
-    /// How many steps change something.
+    /// Returns the number of steps that change something.
     pub fn changes(&self) -> usize {
         self.steps.iter().filter(|step| step.verdict.changes()).count()
     }

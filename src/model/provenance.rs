@@ -1,10 +1,10 @@
-//! The revision that a document was read at.
+//! The revision at which a document was read.
 
-/// The revision of a file of the specs, as it was read.
+/// The revision of a spec file at the time of the reading.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Provenance {
-    /// The commit that was checked out; none without a repository.
+    /// The commit that was checked out; `None` without a repository.
     pub commit: Option<String>,
-    /// Whether the file differs from its content in that commit.
+    /// The file differs from its content in that commit.
     pub uncommitted: bool,
 }

@@ -1,7 +1,8 @@
-//! What running the hooks of an event came to, and what became of what they asked for.
+//! Journal records of hook runs, and of the outcome of their action requests.
 //!
-//! An action of a hook is named by the event and by the name that the script gave it, and by nothing else: a script that
-//! is renamed, or runs once more after a crash, asks for the same thing (design.md, Hooks).
+//! The name of a hook's action consists of the event and the script's name for the action, and of
+//! nothing else. A script that is renamed, or runs once more after a crash, requests the same
+//! action (design.md, Hooks).
 
 use chrono::{DateTime, Utc};
 use data_encoding::BASE32_NOPAD;
@@ -13,105 +14,104 @@ use crate::base::id::{Key, Name, NameError};
 use crate::model::action::Action;
 use crate::model::hook::{NOTIFY, RECONCILE, RESUME, Run, SUSPEND, Wish};
 
-/// How long a chain of causes may be: event, action, the event of that, and so on.
+/// Maximum length of a chain of causes: event, action, the event of that, and so on.
 pub const DEPTH_MAX: u32 = 4;
-/// A hook that failed is run so often before it is left to a person.
+/// Maximum runs of a failing hook before it is left to a person.
 pub const TRIES_MAX: u32 = 5;
-/// From so many failed runs of a script for one merchant on it takes no further events of that merchant: they wait.
+/// Failed runs of a script for one merchant from which it takes no further events of that merchant:
+/// they wait.
 pub const FAILED_MAX: u64 = 500;
 
-/// The hooks of one event, run: all that they ask for, in one record.
+/// Record of the hook runs of one event, with all their action requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ran {
-    /// Whose event.
     pub merchant: Key,
-    /// The event.
     pub event: String,
-    /// Its number among the merchant's events.
+    /// The event's number among the merchant's events.
     pub number: u64,
-    /// Whether it failed before, and only those scripts were run again.
+    /// The event failed before, and only the failed scripts were run again.
     #[serde(default)]
     pub again: bool,
-    /// Whose turn it was; none in records from when the scripts of an event were run together.
+    /// The lane of the script; `None` in records from when the scripts of an event were run
+    /// together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lane: Option<Lane>,
-    /// What the script was called when it failed, where that was something else.
+    /// The script's name at the time of the failure, where it differed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub formerly: Option<String>,
-    /// Those that ended well.
+    /// The successful runs.
     pub runs: Vec<Run>,
-    /// Those that did not.
+    /// The failed runs.
     pub failures: Vec<Failed>,
-    /// How many hooks stand before it in its chain of causes.
+    /// Number of hooks before it in its chain of causes.
     pub depth: u32,
-    /// When.
     pub at: DateTime<Utc>,
 }
 
-/// One script's way through the events of a merchant: one after the other, whatever other scripts do meanwhile.
+/// One script's sequence of a merchant's events: one after the other, independent of other scripts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lane {
-    /// The script.
     pub script: String,
-    /// SHA-256 of what it does, its own name left out: a script that is renamed goes on where it was.
+    /// SHA-256 of the script's text without its own name: a renamed script continues at the same
+    /// event.
     pub text: Digest,
 }
 
-/// How far a script has come, while another one is behind it.
+/// Position of a script that is ahead of another one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cursor {
     /// The number of the last event that it was run for.
     pub to: u64,
-    /// What it did then, as of [`Lane`].
+    /// The text of the script at that time, as in [`Lane`].
     pub text: Digest,
 }
 
-/// A hook that did not end well: it asked for nothing.
+/// A failed hook run; it requested no action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failed {
-    /// The script.
     pub script: String,
-    /// Its function.
     pub function: String,
-    /// What happened, with the place in the script.
+    /// The error, with the place in the script.
     pub message: String,
-    /// How often it was run so far.
+    /// Number of runs so far.
     pub tries: u32,
-    /// When it is run again; `None`: a person has to look (`events dead`).
+    /// Time of the next run; `None`: a person has to act (`events dead`).
     pub again: Option<DateTime<Utc>>,
-    /// What the script did, as of [`Lane`].
+    /// The text of the script, as in [`Lane`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<Digest>,
 }
 
-/// Every hook of the events up to this one was run.
+/// Record that every hook of the events up to this one was run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Passed {
-    /// Whose events.
     pub merchant: Key,
-    /// The number of the last one.
+    /// The number of the last event.
     pub to: u64,
-    /// The one script that has come so far, where others are ahead of it; none: all have.
+    /// The one script that advanced to this event, where others are ahead of it; `None`: all
+    /// advanced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<String>,
-    /// Scripts that keep their place, since too many of their runs failed. Where all scripts have come, they have not.
+    /// Scripts that stay behind, because too many of their runs failed. Where all scripts advanced,
+    /// these did not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<Lane>,
 }
 
-/// What an action of a hook is called, for ever.
+/// The permanent name of a hook's action.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct WishId {
-    /// Whose event.
     pub merchant: Key,
-    /// The event.
     pub event: String,
-    /// The action's own name beneath it.
+    /// The action's own name beneath the event.
     pub name: Name,
 }
 
 impl WishId {
-    /// The name of the action in the journal. Errors: never, but for a mistake of ours.
+    /// Returns the name of the action in the journal.
+    ///
+    /// # Errors
+    /// Only after an internal error.
     pub fn action_name(&self) -> Result<Name, NameError> {
         let Self { merchant, event, name } = self;
         let text = format!("{merchant}\0{event}\0{name}");
@@ -121,36 +121,38 @@ impl WishId {
     }
 }
 
-/// An action that a hook asked for and that is not settled.
+/// A requested action that is not settled.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pending {
-    /// What it is called.
     pub id: WishId,
-    /// What is asked for.
+    /// The action request.
     pub wish: Wish,
-    /// The script that asked.
+    /// The script that requested it.
     pub script: String,
-    /// Whether a state that is lost may have had it done, and nothing can tell.
+    /// A lost state may have done the action, and no proof exists.
     #[serde(default)]
     pub unsure: bool,
-    /// When.
     pub at: DateTime<Utc>,
 }
 
 impl Pending {
-    /// The action that does it; of one without a merchant, as it would be at that of the event. Errors: never, but for a
-    /// mistake of ours.
+    /// Returns the key of the action. Without a merchant, the action has the key that it would have
+    /// at the event's merchant.
+    ///
+    /// # Errors
+    /// Only after an internal error.
     pub fn action(&self) -> Result<Key, NameError> {
         let merchant = self.wish.merchant.as_ref().unwrap_or(&self.id.merchant);
         Ok(Action::key(merchant, &self.id.action_name()?))
     }
 }
 
-/// The way out of the process that an action takes. Each has slots of its own: a slow one delays no other.
+/// The outgoing channel of an action. Each channel has slots of its own: a slow one delays no
+/// other.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Channel {
-    /// None: the action changes what is kept here.
+    /// No outgoing call: the action changes local state.
     Internal,
     /// The payment service.
     Service,
@@ -159,7 +161,7 @@ pub enum Channel {
 }
 
 impl Channel {
-    /// The channel of an action.
+    /// Returns the channel of an action.
     pub fn of(wish: &Wish) -> Self {
         match wish.verb.as_str() {
             SUSPEND | RESUME | RECONCILE => Self::Internal,
@@ -172,94 +174,84 @@ impl Channel {
     }
 }
 
-/// The place of an action in the order in which actions become due.
+/// The position of an action in the order of due times.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Scheduled {
-    /// When it becomes due.
+    /// Due time.
     pub at: DateTime<Utc>,
-    /// The action.
     pub id: WishId,
-    /// Its way out.
     pub channel: Channel,
 }
 
 impl Scheduled {
-    /// The place of a pending action: the time that the script named, and at once by default.
+    /// Returns the position of a pending action: the script's time, and at once by default.
     pub fn of(pending: &Pending) -> Self {
         let at = pending.wish.at.map_or(pending.at, |at| at.max(pending.at));
         Self { at, id: pending.id.clone(), channel: Channel::of(&pending.wish) }
     }
 }
 
-/// What became of an action of a hook.
+/// Outcome of a hook's action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Granted {
-    /// The action.
     pub id: WishId,
-    /// What became of it.
     pub fate: Fate,
-    /// In a sentence.
+    /// The outcome in a sentence.
     pub message: String,
-    /// When.
     pub at: DateTime<Utc>,
 }
 
-/// The ends that an action of a hook can come to.
+/// The possible outcomes of a hook's action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
-    /// It is done.
     Done,
-    /// The service said no.
+    /// The service refused it.
     Refused,
-    /// It cannot be meant: no such verb, field or merchant.
+    /// The request is invalid: no such verb, field or merchant.
     Invalid,
-    /// Whether it happened is not known, and it is not done a second time.
+    /// Its effect is not known, and it is not done a second time.
     Unknown,
     /// It was not sent: `at_most` of the script allows no more of them.
     Skipped,
 }
 
-/// An action of a hook that ended and was not done, as far as is known.
+/// A failed action of a hook: it ended and, as far as is known, was not done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Undone {
-    /// What became of it.
+    /// The outcome.
     pub granted: Granted,
-    /// What was asked for.
+    /// The requested verb.
     pub verb: String,
-    /// The script that asked.
+    /// The script that requested it.
     pub script: String,
 }
 
-/// A person has seen what became of the hooks of an event.
+/// Record that a person acknowledged the outcomes of an event's hooks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dismissed {
-    /// The event.
     pub event: String,
-    /// Who said so.
     pub actor: String,
-    /// When.
     pub at: DateTime<Utc>,
 }
 
-/// How many actions of hooks came to which end.
+/// Numbers of hooks' actions by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Fates {
-    /// Done.
     pub done: u64,
-    /// The service said no.
+    /// Refused by the service.
     pub refused: u64,
-    /// They could not be meant.
+    /// Invalid requests.
     pub invalid: u64,
-    /// Nobody knows whether they happened.
+    /// Effect not known.
     pub unknown: u64,
     /// `at_most` allowed no more of them.
     pub skipped: u64,
 }
 
 impl Fates {
-    /// One more.
+    /// Counts one more outcome.
     pub fn count(&mut self, fate: Fate) {
         let number = match fate {
             Fate::Done => &mut self.done,
@@ -271,47 +263,41 @@ impl Fates {
         *number = number.saturating_add(1);
     }
 
-    /// How many were not done, as far as is known.
+    /// Returns the number of actions that were not done, as far as is known.
     pub fn undone(&self) -> u64 {
         self.refused.saturating_add(self.invalid).saturating_add(self.unknown)
     }
 }
 
-/// A notification is being told, or was not after all. One that a process began and did not end may have arrived.
+/// Record that the delivery of a notification starts, or failed for certain. A notification that a
+/// process started and did not finish may have arrived.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Telling {
-    /// The action that asks for it.
+    /// The action that requests it.
     pub id: WishId,
-    /// Whether it is on its way; if not, provably nobody got it.
+    /// The delivery is in progress; false: it provably reached no recipient.
     pub under_way: bool,
-    /// When.
     pub at: DateTime<Utc>,
 }
 
-/// A hook that waits to be run again, or for a person.
+/// A failed hook that waits for its next run, or for a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedHook {
-    /// Whose event.
     pub merchant: Key,
-    /// The event.
     pub event: String,
-    /// How it failed last.
+    /// The last failure.
     pub failed: Failed,
-    /// Whether a state that is lost may have run it, too.
+    /// A lost state may have run it, too.
     #[serde(default)]
     pub doubted: bool,
 }
 
-/// A person wants the hooks of an event run again that failed for good.
+/// Record that a person requested another run of an event's hooks that failed for good.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Replayed {
-    /// Whose event.
     pub merchant: Key,
-    /// The event.
     pub event: String,
-    /// Who said so.
     pub actor: String,
-    /// When.
     pub at: DateTime<Utc>,
 }
 
@@ -332,7 +318,7 @@ mod tests {
         assert_ne!(name("e1", "refund"), name("e1", "refund-2"));
     }
 
-    /// S3: names that are in journals stay as they are, byte for byte.
+    /// S3: names in journals never change, byte for byte.
     #[test]
     fn the_name_of_an_action_never_changes() {
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Why a step has its verdict, and whether that needs a person.
+//! Reasons of a step's verdict, and whether a person has to act.
 
 use std::fmt;
 
@@ -10,38 +10,38 @@ use crate::model::going::{Going, Removal};
 use crate::model::limit::Over;
 use crate::model::suspension::Suspension;
 
-/// Why a step has its verdict: a word for machines and a sentence for people.
+/// The reason of a step's verdict: a word for programs and a sentence for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
-    /// Everything is as the file says.
+    /// The service matches the file.
     InSync,
     /// The service does not have it yet.
     NotCreated,
-    /// Fields differ from what was last put on the service.
+    /// Fields differ from the state that was last put on the service.
     Changed,
     /// Fields differ that change only with a fresh one-time token.
     Renewed,
     /// A payer gave other details than those that are saved.
     Given,
-    /// These fields were changed on the service by somebody else.
+    /// These fields drifted on the service.
     Drifted(Vec<String>),
-    /// These fields were put back, and changed again by somebody else, too often.
+    /// These fields were put back and drifted again, too often.
     DriftReturns(Vec<String>),
-    /// Somebody else ended or removed the object.
+    /// Another program or person ended or removed the object.
     Vanished(String),
     /// The manifest's generation was raised.
     Replaced,
     /// The merchant's credentials or accounts are not known yet.
     NotConnected,
-    /// The merchant's readable objects were not looked at yet.
+    /// The merchant's readable objects were not surveyed yet.
     NotSurveyed,
-    /// The document is gone and its policy is to delete.
+    /// The document is missing and its policy is to delete.
     Removed,
-    /// The document is gone and its policy is to leave the object.
+    /// The document is missing and its policy is to leave the object.
     Orphaned,
-    /// The document seems gone, but some file is broken, so absence is not believed.
+    /// The document seems missing, but some file is invalid, so pruning is suspended.
     AbsenceNotBelieved,
-    /// Something it refers to is not ready.
+    /// A resource that it refers to is not ready.
     WaitsFor(Vec<Key>),
     /// Fields changed that the service cannot change.
     CannotChange(Vec<String>),
@@ -53,54 +53,54 @@ pub enum Reason {
     AwaitsIntake(Box<Awaited>),
     /// A person has to approve this live binding.
     AwaitsApproval(Box<LiveBinding>),
-    /// A state that is lost may have submitted this live application: a person has to approve it.
+    /// A lost state may have submitted this live application: a person has to approve it.
     MaybeSubmitted(Box<Key>),
-    /// The service takes its credentials no more: what to do.
+    /// The service refuses its credentials; holds the remedy.
     AwaitsAuthorization(String),
     /// Its public keys are bound to this other merchant.
     BoundElsewhere(Key),
     /// Underwriting denied it, for this reason.
     Declined(String),
-    /// A test of an application ended well.
+    /// A test of an application succeeded.
     TestPassed,
-    /// A test of an application was declined, as it was to be.
+    /// A test of an application was declined, as intended.
     TestFailed,
     /// The service refused it.
     Refused(String),
-    /// An effect of it is on its way.
+    /// An effect of the resource is in progress.
     InFlight,
     /// An answer was lost and is being settled.
     InDoubt(String),
     /// It is on hold.
     Held(String),
-    /// Objects with marks of ours stand in its way.
+    /// Unknown objects with marks of ours block it.
     Strays(Box<[Stray]>),
     /// Its document has problems.
     BrokenDocument,
-    /// `reckon.dev/suspend` says so.
+    /// `reckon.dev/suspend` suspends it.
     Suspended,
     /// A person suspended it, or its merchant.
     SuspendedBy(Box<Suspension>),
-    /// It goes, came back, or takes another name.
+    /// It is being removed, has returned, or is being renamed.
     Going(Box<Going>),
-    /// Something still uses it.
+    /// Another resource still uses it.
     InUse(Vec<Key>),
-    /// Today is the one day on which it cannot be done.
+    /// It cannot be done today, and today only.
     DueToday(String),
-    /// What it refers to is for tests and it is not, or the other way round.
+    /// The modes of the resource and of its reference differ.
     OtherMode(String),
-    /// What it refers to cannot serve it.
+    /// The resource that it refers to is unsuitable.
     Unfit(String),
-    /// The merchant has no account that may take it, or what it has does not allow it.
+    /// The merchant has no account that may take it, or the accounts do not allow it.
     AccountUnfit(String),
-    /// Its money is of another currency than the account's.
+    /// The currencies of its money and of the account differ.
     CurrencyMismatch(String),
-    /// A limit of the operator stands in its way.
+    /// A limit of the operator blocks it.
     OverLimit(Box<Over>),
 }
 
 impl Reason {
-    /// The machine's word, CamelCase.
+    /// Returns the word for programs, in CamelCase.
     pub fn word(&self) -> &'static str {
         match self {
             Self::InSync => "InSync",
@@ -146,7 +146,7 @@ impl Reason {
         }
     }
 
-    /// Whether a person has to act: exit code 3.
+    /// Returns whether a person has to act: exit code 3.
     pub fn needs_a_person(&self) -> bool {
         match self {
             Self::Going(going) => going.needs_a_person(),
@@ -194,12 +194,13 @@ impl Reason {
         }
     }
 
-    /// Whether a live application waits for a person, since a state that is lost may have submitted it.
+    /// Returns whether a live application waits for a person because a lost state may have
+    /// submitted it.
     pub fn is_maybe_submitted(&self) -> bool {
         matches!(self, Self::MaybeSubmitted(_))
     }
 
-    /// What removal means, of a resource whose document is gone.
+    /// Returns the kind of removal, for a resource without a document.
     pub fn removal(&self) -> Option<Removal> {
         if let Self::Going(going) = self {
             return going.removal();
@@ -208,8 +209,8 @@ impl Reason {
         matches!(self, Self::Removed).then_some(Removal::Delete).or(orphan)
     }
 
-    /// Whether what the service says of a merchant, or that it says nothing, stands in the way: it may say
-    /// otherwise later.
+    /// Returns whether the service's data about a merchant, or its lack, blocks the step: the data
+    /// may change later.
     pub fn is_about_accounts(&self) -> bool {
         let refused = matches!(self, Self::AwaitsAuthorization(_));
         refused || matches!(self, Self::AccountUnfit(_) | Self::CurrencyMismatch(_))
@@ -332,7 +333,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// Short names of keys, the first few and how many more.
+/// Formats short names of keys: the first few and the number of the others.
 fn list(keys: &[Key]) -> String {
     let shown: Vec<String> = keys.iter().take(3).map(Key::short).collect();
     match keys.len().saturating_sub(shown.len()) {

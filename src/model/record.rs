@@ -1,4 +1,4 @@
-//! What the journal holds: every kind of record there is.
+//! Journal records: the one list of all kinds.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -27,128 +27,100 @@ use crate::model::unauthorised::Refused;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Record {
-    /// The first record: whose state this is (design.md part 2).
+    /// The first record: the owner of the state (design.md part 2).
     Bound(Binding),
-    /// A promise of one effect.
+    /// The intent of one effect.
     Intent(Box<Intent>),
-    /// What became of it.
-    Progress {
-        /// The intent.
-        intent: IntentId,
-        /// When.
-        at: DateTime<Utc>,
-        /// What happened.
-        progress: Progress,
-    },
-    /// A person said how an intent is to be settled; what follows from it is the next record.
+    /// A change of an intent's state.
+    Progress { intent: IntentId, at: DateTime<Utc>, progress: Progress },
+    /// A person's decision on the settlement of an intent; the next record holds its consequence.
     Resolved {
-        /// The intent.
         intent: IntentId,
-        /// When.
         at: DateTime<Utc>,
-        /// Who said so.
         actor: String,
-        /// What: `done`, `not-done` or `retry`.
+        /// The decision: `done`, `not-done` or `retry`.
         said: String,
     },
     /// A fact that did not come from an effect.
     Observation(Box<Observation>),
-    /// A notification of the service, stored before it was answered.
+    /// A partner webhook, stored before it was answered.
     Inbox(Box<InboxEvent>),
-    /// Something was posted to the address of a merchant's events, stored before it was answered.
+    /// A webhook to the address of a merchant's events, stored before it was answered.
     Posted(Box<Posted>),
     /// An event as the service shows it.
     Told(Box<Told>),
-    /// The service does not have an event that was posted.
+    /// The service does not have a posted event.
     Forged(Box<Forged>),
-    /// The hooks of an event were run: all that they ask for.
+    /// The hooks of an event were run: all their action requests.
     Ran(Box<Ran>),
-    /// No hook is for some events.
+    /// Some events match no hook.
     Passed(Box<Passed>),
-    /// What became of an action that a hook asked for.
+    /// The outcome of an action that a hook requested.
     Granted(Box<Granted>),
-    /// A notification is being told, or was not after all.
+    /// The delivery of a notification starts, or failed for certain.
     Telling(Box<Telling>),
-    /// A person wants hooks run again that failed for good.
+    /// A person requested another run of hooks that failed for good.
     Replayed(Box<Replayed>),
     /// Every event of a merchant up to some moment is known.
     Polled(Box<Polled>),
-    /// An operator's word that a merchant's remote objects are not ours: `init --empty-remote`.
-    EmptyRemote {
-        /// When.
-        at: DateTime<Utc>,
-        /// Who said so.
-        actor: String,
-    },
+    /// An operator's statement that a merchant's remote objects are not ours: `init
+    /// --empty-remote`.
+    EmptyRemote { at: DateTime<Utc>, actor: String },
     /// A resource is put on hold, not by an intent.
-    Hold {
-        /// The resource.
-        key: Key,
-        /// Why.
-        reason: String,
-        /// When.
-        at: DateTime<Utc>,
-    },
+    Hold { key: Key, reason: String, at: DateTime<Utc> },
     /// A person approved a live binding: `approve`.
     Approval(Box<Approval>),
     /// A person approved a plan: `approve CHECKSUM`.
     PlanApproval(Box<PlanApproval>),
-    /// The service takes the credentials of a merchant no more.
+    /// The service refuses the credentials of a merchant.
     Unauthorised(Box<Refused>),
     /// A saved plan is used: `apply PLANFILE`.
     PlanUsed(Box<PlanUse>),
-    /// Nothing new is done to a resource: `suspend`.
+    /// A resource is suspended: `suspend`.
     Suspended(Box<Suspension>),
-    /// It goes on: `resume`.
-    Resumed {
-        /// The resource.
-        key: Key,
-        /// Who said so.
-        actor: String,
-        /// When.
-        at: DateTime<Utc>,
-    },
-    /// A document is gone, is back, or its removal is meant.
+    /// A resource is resumed: `resume`.
+    Resumed { key: Key, actor: String, at: DateTime<Utc> },
+    /// A document is missing or back, or its removal is permitted.
     Absence(Box<AbsenceRecord>),
-    /// A document took over what was known under another name.
+    /// A document took over the known facts of another name.
     Moved(Box<MovedRecord>),
     /// A backup was restored: `store restore`. A new epoch begins.
     Restored(Box<Restored>),
-    /// A snapshot took the place of the records before: `store compact`.
+    /// A snapshot replaced the records before it: `store compact`.
     Compacted(Box<Compacted>),
-    /// A person's word that nothing was sent since the backup: `store release`.
+    /// A person's statement that nothing was sent since the backup: `store release`.
     Released(Box<Release>),
-    /// A person took an object over: `import`.
+    /// A person adopted an object: `import`.
     Adopted(Box<Adoption>),
-    /// A resource is managed no more: `forget`.
+    /// A resource is no longer managed: `forget`.
     Forgotten(Box<Forgotten>),
-    /// An object with a mark of ours is nobody's: `forget ID`.
+    /// An object with a mark of ours is disowned: `forget ID`.
     Disowned(Box<Disowned>),
-    /// Objects with marks of ours were found that are not known.
+    /// Unknown objects with marks of ours were found.
     Strays(Box<StraysFound>),
-    /// A one-time token was brought for a saved method: a payer's page, or `attach`.
+    /// A one-time token was supplied for a saved method: by a payer's page, or `attach`.
     Attached(Box<Attachment>),
-    /// A person has seen what became of the hooks of an event: `events dead --forget`.
+    /// A person acknowledged the outcomes of an event's hooks: `events dead --forget`.
     Dismissed(Box<Dismissed>),
-    /// Other scripts are in use.
+    /// The set of scripts in use changed.
     Loaded(Box<Loaded>),
-    /// An absent script was let go: `hooks forget`.
+    /// An absent script was forgotten: `hooks forget`.
     ScriptForgotten(Box<ScriptForgotten>),
-    /// A person has looked after what was made again: `intents dismiss`.
+    /// A person handled a possible orphan: `intents dismiss`.
     OrphanSeen(Box<OrphanSeen>),
-    /// Events that are settled and older than the horizon are dropped.
+    /// Settled events older than the horizon are dropped.
     Retained(Box<Retained>),
-    /// A post named an event from before the horizon.
+    /// A webhook named an event from before the horizon.
     Lapsed(Box<Lapsed>),
-    /// Addresses of ours are exchanged: `events urls --rotate`.
+    /// Webhook addresses are rotated: `events urls --rotate`.
     Rotated(Box<Rotated>),
     /// The state's key was exchanged: `store rekey`.
     Rekeyed(Box<Rekeyed>),
 }
 
 impl Record {
-    /// Whether something leaves the process once this is durable, or is not sent to it a second time: an effect, a
-    /// notification, the answer to the partner's notification.
+    /// Returns whether this record, once durable, lets something leave the process or stops its
+    /// repetition by the service: an effect, a notification, the answer to a partner webhook.
     pub fn leaves(&self) -> bool {
         matches!(
             self,
@@ -160,29 +132,27 @@ impl Record {
     }
 }
 
-/// An exchange of the state's key: nothing of a key.
+/// An exchange of the state's key; holds nothing of a key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rekeyed {
     /// The first exchange is 1.
     pub generation: u32,
-    /// The time of the exchange.
     pub at: DateTime<Utc>,
-    /// The person who asked for it.
     pub actor: String,
 }
 
-/// Whose state a journal is: a mismatch is exit 4.
+/// The owner of a journal's state: a mismatch is exit 4.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Binding {
-    /// `partner.name`.
+    /// The value of `partner.name`.
     pub partner: String,
     /// The partner application's client id, as a keyed digest.
     pub client: String,
     /// The fingerprint of the state's first key: it stays when the key is exchanged.
     pub key: String,
-    /// Counted up by every restore.
+    /// Incremented by every restore.
     pub epoch: u32,
-    /// When the state began; older states do not say.
+    /// Beginning of the state; `None` in older states.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began: Option<DateTime<Utc>>,
 }

@@ -1,5 +1,8 @@
-//! What is known of an object of the service that no document stands for: a transaction, an occurrence. Which of two
-//! versions is the newer one is decided here, by the service's own times and by what can follow what.
+//! Objects of the service without documents (transactions, occurrences), and the order of their
+//! versions.
+//!
+//! The newer of two versions is determined here, by the service's own times and by the allowed
+//! transitions of the status.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -8,11 +11,10 @@ use serde_json::Value;
 /// One version of an object, as an event showed it. No names, no addresses, no method.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemoteObject {
-    /// Its id.
     pub id: String,
     /// The first part of the types of its events: `transaction`, `recurring_charge.occurrence`.
     pub kind: String,
-    /// Where it stands, in the service's word.
+    /// In the service's word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
     /// Minor units.
@@ -27,40 +29,41 @@ pub struct RemoteObject {
     /// Of a transaction: `CHARGE`, `REFUND` or `CREDIT`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sort: Option<String>,
-    /// The service's code of what went wrong.
+    /// The service's code of the failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-    /// When the service changed it last; the event's own time where the object shows none.
+    /// Time of the service's last change; the event's own time where the object shows none.
     pub modified: DateTime<Utc>,
-    /// In the index: the time of the newest event about the object, where it is later than `modified`. The service may
-    /// report a change later than the time it gives the change.
+    /// In the index: the time of the newest event about the object, where it is later than
+    /// `modified`. The service may report a change later than the time of the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told_to: Option<DateTime<Utc>>,
 }
 
-/// How one version of an object stands to what is known of it.
+/// Freshness of one version of an object against the known one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
-    /// It is newer, or the first.
+    /// The version is newer, or the first.
     News,
-    /// It says what is known.
+    /// The version equals the known one.
     Same,
-    /// It is older: it changes nothing.
+    /// The version is older: it changes nothing.
     Stale,
-    /// Times and states do not tell which is the newer one: the object has to be read again.
+    /// Times and states do not decide the order: the object has to be read again.
     Tie,
 }
 
-/// What may follow what, for a transaction (gateway-api, Transaction states; a return comes after COMPLETED:
-/// service-facts, part 3).
+/// Allowed transitions of a transaction (gateway-api, Transaction states; a return comes after
+/// COMPLETED: service-facts, part 3).
 const TRANSACTION: &[(&str, &[&str])] = &[
     ("PENDING", &["AUTHORIZED", "COMPLETED", "VOIDED", "FAILED"]),
     ("AUTHORIZED", &["COMPLETED", "VOIDED", "FAILED"]),
     ("COMPLETED", &["FAILED"]),
 ];
 
-/// What may follow what, for an occurrence (gateway-api, Recurring charge occurrence). A failed one may be tried again.
+/// Allowed transitions of an occurrence (gateway-api, Recurring charge occurrence). A failed one
+/// may be tried again.
 const OCCURRENCE: &[(&str, &[&str])] = &[
     ("PENDING", &["PAYING", "PAID", "FAILED", "IGNORED"]),
     ("PAYING", &["PAID", "FAILED", "PENDING"]),
@@ -69,7 +72,8 @@ const OCCURRENCE: &[(&str, &[&str])] = &[
 ];
 
 impl RemoteObject {
-    /// The version that an event of this type shows; `None`: it shows no object with an id.
+    /// Returns the version that an event of this type shows; `None` if it shows no object with an
+    /// id.
     pub fn of(kind: &str, data: &Value, event_time: DateTime<Utc>) -> Option<Self> {
         let text = |name: &str| data.get(name).and_then(Value::as_str).map(str::to_owned);
         let time = |name: &str| text(name)?.parse::<DateTime<Utc>>().ok();
@@ -87,7 +91,7 @@ impl RemoteObject {
         })
     }
 
-    /// How this version stands to the one that is known.
+    /// Compares this version with the known one.
     pub fn beside(&self, known: Option<&Self>) -> Standing {
         let Some(known) = known else { return Standing::News };
         let said = |one: &Self| (one.status.clone(), one.amount);
@@ -105,19 +109,21 @@ impl RemoteObject {
         }
     }
 
-    /// The entry of the index after an event of this time, which shows the object; `before` is the entry until then.
+    /// Returns the index entry after an event of this time, which shows the object; `before` is the
+    /// earlier entry.
     #[must_use]
     pub fn known(self, before: Option<&Self>, event_time: DateTime<Utc>) -> Self {
         let told_to = before.and_then(|before| before.told_to).max(Some(event_time));
         Self { told_to: told_to.filter(|at| *at > self.modified), ..self }
     }
 
-    /// Whether both the version and the newest event about it are not later than this moment.
+    /// Returns whether both the version and the newest event about it are not later than this
+    /// moment.
     pub fn is_within(&self, moment: DateTime<Utc>) -> bool {
         self.modified <= moment && self.told_to <= Some(moment)
     }
 
-    /// Whether this version can come after another one.
+    /// Returns whether this version can follow another one.
     fn follows(&self, before: &Self) -> bool {
         let (Some(now), Some(then)) = (self.status.as_deref(), before.status.as_deref()) else {
             return true;
@@ -132,7 +138,8 @@ impl RemoteObject {
     }
 }
 
-/// What an event of this type is about: the type without its last part, and without what happens to its method.
+/// Returns the subject of an event of this type: the type without its last part, and without
+/// `.payment_method`.
 pub fn subject(kind: &str) -> &str {
     let about = kind.rsplit_once('.').map_or(kind, |(about, _)| about);
     about.strip_suffix(".payment_method").unwrap_or(about)

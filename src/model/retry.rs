@@ -1,8 +1,8 @@
-//! Whether a payment that was refused may be tried again: the one table of codes, and the rules of design.md part 3,
-//! "Time and retries of money".
+//! Retries of refused payments: the one table of codes, and the rules of design.md part 3, "Time
+//! and retries of money".
 //!
-//! Pure. It allows; it never asks for anything: a payment whose document did not ask for a second try is not tried
-//! again because this table would allow it. What it does not know is never tried again, since money is not guessed.
+//! Pure. The table permits and never requests: a payment whose document requests no second try is
+//! not retried because of it. An unknown code is never retried, since money is not guessed.
 
 use std::fmt;
 
@@ -10,36 +10,36 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::base::counted::counted;
 
-/// What pays.
+/// The payment method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Paid {
-    /// A card.
     ByCard,
     /// A bank account: an eCheck.
     ByCheck,
 }
 
-/// What a code says of another try.
+/// A code's advice about another try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Advice {
-    /// The processor failed before the bank was asked: soon.
+    /// The processor failed before the bank was asked: retry soon.
     Soon,
-    /// The bank may say otherwise on another day.
+    /// The bank may accept on another day.
     Days,
-    /// Never with these details; why.
+    /// Never with these details, for this reason.
     Never(&'static str),
 }
 
-/// Presentations of one eCheck in all: the first and two more (design.md part 3).
+/// Maximum presentations of one eCheck: the first and two more (design.md part 3).
 pub const PRESENTATIONS_MAX: u32 = 3;
 
-/// Tries of one payment by card in all: well below what card schemes allow, which is 15 in 30 days.
+/// Maximum tries of one payment by card: well below the limit of card schemes, which is 15 in 30
+/// days.
 pub const CARD_TRIES_MAX: u32 = 4;
 
-/// Waits after the first, second and third try of what may be otherwise on another day.
+/// Waits after the first, second and third try, for codes that may pass on another day.
 const DAYS: [TimeDelta; 3] = [TimeDelta::days(1), TimeDelta::days(3), TimeDelta::days(7)];
 
-/// The same where a processor failed.
+/// Waits after the first, second and third try, for codes of a failed processor.
 const SOON: [TimeDelta; 3] = [TimeDelta::hours(1), TimeDelta::hours(6), TimeDelta::hours(24)];
 
 const WRONG: &str = "the details are wrong";
@@ -47,9 +47,10 @@ const GONE: &str = "there is no such account";
 const SPEAK: &str = "the payer has to speak with the bank";
 const UNFIT: &str = "the merchant's account does not take it";
 
-/// Every code that a payment can be refused with, and what it says of another try (service-facts, part 2, for the
-/// codes; design.md part 3 for what is never presented again). For eChecks only want of funds, a limit, a hold and
-/// a processor's failure allow another one: that is what the rules of the network allow, too.
+/// Every code of a refused payment, with its advice about another try. The codes are those of
+/// service-facts, part 2; design.md part 3 lists the payments that are never presented again. For
+/// eChecks only want of funds, a limit, a hold and a processor's failure permit another try, which
+/// agrees with the rules of the network.
 const TABLE: &[(&str, Paid, Advice)] = &[
     ("card_declined", Paid::ByCard, Advice::Days),
     ("card_declined_hold", Paid::ByCard, Advice::Days),
@@ -86,27 +87,27 @@ const TABLE: &[(&str, Paid, Advice)] = &[
     ("ach_invalid_merchant_configuration", Paid::ByCheck, Advice::Never(UNFIT)),
 ];
 
-/// Why a payment is not tried again.
+/// The reason against another try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhyNot {
     /// Never with these details.
     Never(&'static str),
-    /// It was tried as often as it may be.
+    /// The maximum number of tries is reached.
     TriedOut {
-        /// How often that is, in all.
+        /// The maximum, in total.
         tries_max: u32,
     },
-    /// Not before then.
+    /// Not before this time.
     NotBefore(DateTime<Utc>),
-    /// The code is none of those that the table knows for what pays.
+    /// The table does not list the code for this payment method.
     Unknown,
 }
 
-/// Whether a payment that was refused with this code may be tried again now, after so many tries in all, the last of
-/// them at `last`.
+/// Checks that a payment that was refused with this code may be retried now. It had `tries` tries
+/// in total, the last of them at `last`.
 ///
 /// # Errors
-/// Why not, and from when on where that is only a matter of time.
+/// The reason against a retry, with the earliest time where only time is missing.
 pub fn may_try_again(
     paid: Paid,
     code: &str,
@@ -118,10 +119,10 @@ pub fn may_try_again(
     if now < due { Err(WhyNot::NotBefore(due)) } else { Ok(()) }
 }
 
-/// How long after the try number `tries` the next one may be.
+/// Returns the wait after try number `tries` until the next one.
 ///
 /// # Errors
-/// Why there is no next one.
+/// The reason against a further try.
 pub fn wait(paid: Paid, code: &str, tries: u32) -> Result<TimeDelta, WhyNot> {
     let row = TABLE.iter().find(|(name, by, _)| *name == code && *by == paid);
     let waits = match row.map(|(_, _, advice)| *advice) {
@@ -139,7 +140,8 @@ pub fn wait(paid: Paid, code: &str, tries: u32) -> Result<TimeDelta, WhyNot> {
     wait.copied().ok_or(WhyNot::TriedOut { tries_max })
 }
 
-/// What pays, as the code of a refusal says: every code of the table belongs to one of the two.
+/// Returns the payment method that a refusal's code belongs to: every code of the table belongs to
+/// one of the two.
 pub fn paid_by(code: &str) -> Option<Paid> {
     TABLE.iter().find(|(name, _, _)| *name == code).map(|(_, paid, _)| *paid)
 }
@@ -168,7 +170,7 @@ mod tests {
         DateTime::UNIX_EPOCH.checked_add_signed(TimeDelta::hours(hours)).unwrap()
     }
 
-    /// Asks so many hours after the last try.
+    /// Asks `hours` hours after the last try.
     fn check(paid: Paid, code: &str, tries: u32, hours: i64) -> Result<(), WhyNot> {
         may_try_again(paid, code, tries, at(0), at(hours))
     }

@@ -1,4 +1,5 @@
-//! The scripts that a state knows: those in use, and those whose file is gone and whose place is kept.
+//! Known scripts of a state: those in use, and those whose file is missing and whose position is
+//! kept.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -7,24 +8,21 @@ use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::model::ran::Lane;
 
-/// Other scripts are in use from now on.
+/// Record that the set of scripts in use changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loaded {
-    /// All of them.
+    /// All scripts in use.
     pub scripts: Vec<Lane>,
-    /// The places where new ones begin that say so.
+    /// The positions of new scripts that define their own beginning.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub begins: Vec<Begin>,
-    /// When.
     pub at: DateTime<Utc>,
 }
 
-/// The place where a new script begins in the events of a merchant.
+/// The position at which a new script begins in the events of a merchant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Begin {
-    /// Whose events.
     pub merchant: Key,
-    /// The script.
     pub script: String,
     /// The number of the last event that it is not run for.
     pub to: u64,
@@ -33,22 +31,19 @@ pub struct Begin {
 /// A script that the state knows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Enrolled {
-    /// What it does, as of [`Lane`].
+    /// The text of the script, as in [`Lane`].
     pub text: Digest,
-    /// Since when it is in use.
+    /// Time since which it is in use.
     pub since: DateTime<Utc>,
-    /// Since when its file is gone; none while it is in use.
+    /// Time since which its file is missing; `None` while it is in use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub absent: Option<DateTime<Utc>>,
 }
 
-/// A person let an absent script go: its place and what it keeps are forgotten.
+/// Record that a person had an absent script forgotten, with its position and its kept values.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScriptForgotten {
-    /// The script.
     pub script: String,
-    /// The person.
     pub actor: String,
-    /// When.
     pub at: DateTime<Utc>,
 }

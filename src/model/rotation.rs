@@ -1,7 +1,8 @@
-//! The addresses at which the service tells us things, and how they are exchanged for new ones.
+//! Webhook addresses, and their rotation.
 //!
-//! An address is made of the state's key and of its generation. While it is exchanged the newest one and the one
-//! before are good, so that nothing is lost until the service was told the new one.
+//! An address is derived from the state's key and from its generation. During a rotation the newest
+//! address and the one before are both valid. So no webhook is lost until the service has the new
+//! address.
 
 use std::fmt;
 
@@ -10,11 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::id::Key;
 
-/// Where something comes to.
+/// A webhook address.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Address {
-    /// The partner's notifications.
+    /// The partner's webhooks.
     Partner,
     /// The events of a merchant, of either mode.
     Merchant(Key),
@@ -29,27 +30,28 @@ impl fmt::Display for Address {
     }
 }
 
-/// Which generations of an address are good.
+/// The valid generations of an address.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rotation {
     /// The newest one; addresses begin with 0.
     pub generation: u32,
-    /// Since when it is exchanged: until that is finished the one before is good, too.
+    /// Beginning of the present rotation: until it is finished the generation before is valid, too.
     pub unfinished: Option<DateTime<Utc>>,
 }
 
 impl Rotation {
-    /// The generation before, while it is good.
+    /// Returns the generation before, while it is valid.
     pub fn before(&self) -> Option<u32> {
         self.unfinished.and_then(|_| self.generation.checked_sub(1))
     }
 
-    /// Whether an address of this generation is good.
+    /// Returns whether an address of this generation is valid.
     pub fn opens(&self, generation: u32) -> bool {
         generation == self.generation || self.before() == Some(generation)
     }
 
-    /// The state after a step. What was begun is not begun again: that would end the one that the service knows.
+    /// Returns the state after a step. A rotation in progress is not begun again: that would end
+    /// the address that the service knows.
     #[must_use]
     pub fn after(self, step: RotationStep, at: DateTime<Utc>) -> Self {
         let next = self.generation.saturating_add(1);
@@ -62,37 +64,32 @@ impl Rotation {
     }
 }
 
-/// How far an exchange is.
+/// A step of a rotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RotationStep {
-    /// There is a new one, and the one before is good, too.
+    /// There is a new address, and the one before stays valid.
     Begun,
-    /// The one before is good no more.
+    /// The address before becomes invalid.
     Finished,
-    /// Both in one: somebody else knows the address.
+    /// Both in one step: an outsider knows the address.
     AtOnce,
 }
 
-/// What a person asks for.
+/// A person's request for a step of a rotation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rotating {
-    /// The address of this merchant; none: all addresses.
+    /// The merchant whose address is meant; `None`: all addresses.
     pub merchant: Option<Key>,
-    /// What is to be done.
     pub step: RotationStep,
 }
 
-/// Addresses are exchanged, as the journal holds it.
+/// Record of a step of a rotation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rotated {
-    /// Which.
     pub addresses: Vec<Address>,
-    /// What was done.
     pub step: RotationStep,
-    /// Who said so.
     pub actor: String,
-    /// When.
     pub at: DateTime<Utc>,
 }
 

@@ -1,4 +1,4 @@
-//! That a saved plan was used: what the journal keeps of it.
+//! Use of a saved plan, as the journal records it.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -8,12 +8,10 @@ use serde::{Deserialize, Serialize};
 pub struct PlanUse {
     /// The plan's id.
     pub plan: String,
-    /// What it used up: no plan with this token is applied again.
+    /// The consumed token: no plan with this token is applied again.
     pub token: String,
     /// The plan's checksum, which an approval can name.
     pub checksum: String,
-    /// Who applied it.
     pub actor: String,
-    /// When.
     pub at: DateTime<Utc>,
 }

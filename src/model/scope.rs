@@ -1,4 +1,4 @@
-//! Which steps a command shows and does: those in some files, those of some names, and those of no others.
+//! Selection of steps for a command: by file, by name, and by exclusion.
 
 use std::path::Path;
 
@@ -6,25 +6,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::id::Key;
 
-/// What path arguments, `--target` and `--exclude` choose. The whole tree is read whatever it says.
+/// The selection of path arguments, `--target` and `--exclude`. The whole tree is read in any case.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scope {
     /// Files and folders, relative to the folder of `reckon.yaml`.
     pub paths: Vec<String>,
     /// Resources that are chosen by name.
     pub target: Vec<Key>,
-    /// Resources that are left out, whatever chose them.
+    /// Excluded resources; exclusion overrides every choice.
     pub exclude: Vec<Key>,
 }
 
 impl Scope {
-    /// Whether everything is chosen.
+    /// Returns whether everything is chosen.
     pub fn is_whole(&self) -> bool {
         let Self { paths, target, exclude } = self;
         paths.is_empty() && target.is_empty() && exclude.is_empty()
     }
 
-    /// Whether it chooses this resource, whose document stands in this file.
+    /// Returns whether the selection contains this resource, whose document is in this file.
     pub fn takes(&self, key: &Key, file: Option<&str>) -> bool {
         let Self { paths, target, exclude } = self;
         if exclude.contains(key) {
@@ -35,7 +35,7 @@ impl Scope {
         everything || target.contains(key) || paths.iter().any(|path| file.starts_with(path))
     }
 
-    /// Every resource that it names.
+    /// Returns every resource that the selection names.
     pub fn names(&self) -> impl Iterator<Item = &Key> {
         self.target.iter().chain(&self.exclude)
     }

@@ -1,15 +1,15 @@
-//! The service's refusal of a request, in its own words, cleaned: the form in which every other part of this program
-//! sees one.
+//! The service's refusal of a request, in its own words, cleaned: the form of a refusal everywhere
+//! in this program.
 //!
-//! The wire's form (`api::Problem`) ends where an answer is classified. Both have the same JSON, so that journal and
-//! reports read as before.
+//! The wire's form (`api::Problem`) is converted where an answer is classified. Both have the same
+//! JSON, so that journal and reports keep their form.
 
 use serde::{Deserialize, Serialize};
 
 use crate::api;
 use crate::base::outside::{Known, ServiceCode, ServicePlace, ServiceText};
 
-/// The most messages that are kept of one refusal.
+/// Maximum number of stored messages of one refusal.
 const MESSAGES_MAX: usize = 8;
 
 /// The words of a refusal.
@@ -20,10 +20,10 @@ pub struct ServiceProblem {
     pub messages: Vec<ServiceMessage>,
 }
 
-/// One thing that is wrong with a request.
+/// One problem of a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServiceMessage {
-    /// The machine's word, such as `invalid_data` or `card_declined`.
+    /// Machine-readable code, such as `invalid_data` or `card_declined`.
     #[serde(default)]
     pub code: ServiceCode,
     /// `error` or `info`.
@@ -35,13 +35,13 @@ pub struct ServiceMessage {
     /// The sentence for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<ServiceText>,
-    /// The field's path, or `Type[id]` of something not found.
+    /// The field's path, or `Type[id]` of a missing object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<ServicePlace>,
-    /// More about a field's fault.
+    /// Finer code of a field's problem.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sub_code: Option<ServiceCode>,
-    /// The transaction that a decline left behind.
+    /// The transaction that records a decline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entity_id: Option<ServicePlace>,
 }
@@ -53,23 +53,25 @@ impl ServiceProblem {
         Self { messages: messages.map(|message| ServiceMessage::cleaned(message, known)).collect() }
     }
 
-    /// A refusal that the service showed afterwards, in an object: its code, and a sentence of ours.
+    /// Makes a refusal that the service showed later, in an object: its code, and a sentence of
+    /// ours.
     pub fn shown(code: &str, sentence: &str) -> Self {
         Self::cleaned(&api::Problem::new(code, sentence), &Known::default())
     }
 
-    /// These messages of a service, for tests.
+    /// Makes a refusal of these messages, for tests.
     #[cfg(test)]
     pub fn told(messages: Vec<api::Message>) -> Self {
         Self::cleaned(&api::Problem { messages }, &Known::default())
     }
 
-    /// The first code, empty where there is none.
+    /// Returns the first code, empty where there is none.
     pub fn code(&self) -> &str {
         self.messages.first().map_or("", |message| message.code.as_str())
     }
 
-    /// Whether the service did not find an object of this type, such as `Token`: the context is `Type[id]`.
+    /// Returns whether the service did not find an object of this type, such as `Token`: the
+    /// context is `Type[id]`.
     pub fn lacks(&self, kind: &str) -> bool {
         let places = self.messages.iter().filter_map(|message| message.context.as_ref());
         let rest = |place: &ServicePlace| place.as_str().strip_prefix(kind).map(str::to_owned);
@@ -77,7 +79,7 @@ impl ServiceProblem {
             && places.filter_map(rest).any(|rest| rest.starts_with('['))
     }
 
-    /// All sentences, each after the place that it is about.
+    /// Joins all sentences, each after its place.
     pub fn words(&self) -> String {
         let words = self.messages.iter().map(|message| {
             let place = message.context.as_ref().map(ServicePlace::as_str);
@@ -89,7 +91,7 @@ impl ServiceProblem {
         words.collect::<Vec<_>>().join("; ")
     }
 
-    /// All sentences, without their places.
+    /// Joins all sentences, without their places.
     pub fn sentences(&self) -> String {
         self.messages.iter().map(ServiceMessage::text).collect::<Vec<_>>().join("; ")
     }
@@ -110,7 +112,7 @@ impl ServiceMessage {
         }
     }
 
-    /// The sentence, or the code where there is none.
+    /// Returns the sentence, or the code where there is none.
     pub fn text(&self) -> &str {
         self.message.as_ref().map_or(self.code.as_str(), ServiceText::as_str)
     }
@@ -120,7 +122,7 @@ impl ServiceMessage {
 mod tests {
     use super::*;
 
-    /// Closes S2: a record of before is read, and shows nothing that it holds.
+    /// Closes S2: an older record is readable, and shows none of its private values.
     #[test]
     fn an_old_refusal_stays_readable_and_is_cleaned() {
         let old = include_str!("../../tests/data/refusal-quoting-a-card.json");

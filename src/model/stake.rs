@@ -1,8 +1,9 @@
-//! What an effect puts at stake: money, removed objects, e-mails. Limits and approvals look at nothing else.
+//! The exposure of an effect: money, removed objects, e-mails. Limits and approvals consider
+//! nothing else.
 //!
-//! A sum counts what is set in motion by us, whatever its direction: two directions never cancel each
-//! other. What an occurrence collects counts once, with the effect that sets the schedule up, and only
-//! where that effect charges nothing now; the later occurrences are the service's own.
+//! A sum counts the money that we move, in any direction: two directions never cancel each other.
+//! An occurrence's amount counts once, with the effect that creates the schedule, and only where
+//! that effect charges nothing now. The later occurrences are the service's own.
 
 use std::collections::BTreeMap;
 
@@ -14,15 +15,14 @@ use crate::base::money::{Currency, Money};
 use crate::model::effect::Counts;
 use crate::model::plan::MoneyMove;
 
-/// How the meanings of money begin that every occurrence of a schedule collects.
+/// Prefix of the meanings of money that every occurrence of a schedule collects.
 pub const PER_OCCURRENCE: &str = "collected_per_occurrence";
 
-/// Money that an effect sets in motion, as an intent keeps it. Its mode is the intent's.
+/// Money that an effect moves, as an intent stores it. Its mode is the intent's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moved {
-    /// How much.
     pub amount: Money,
-    /// What happens to it, as in the plan.
+    /// The kind of the movement, as in the plan.
     pub meaning: String,
 }
 
@@ -32,36 +32,35 @@ impl From<&MoneyMove> for Moved {
     }
 }
 
-/// What one effect puts at stake.
+/// The exposure of one effect.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stake {
-    /// Money.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moves: Vec<Moved>,
     /// Removed objects and e-mails.
     #[serde(default)]
     pub counts: Counts,
-    /// The run that it counts to: one state of the files on one day. None where nothing is limited.
+    /// The run that it counts towards: one state of the files on one day. `None` without limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// The approvals that let it past a limit. What was approved counts to no run and no day.
+    /// The approvals that let it pass a limit. An approved effect counts towards no run and no day.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approvals: Vec<String>,
 }
 
 impl Stake {
-    /// Money and counts, before it is known what they count to.
+    /// Makes an exposure that is not assigned to a run yet.
     pub fn new(moves: &[MoneyMove], counts: Counts) -> Self {
         let moves = moves.iter().map(Moved::from).collect();
         Self { moves, counts, ..Self::default() }
     }
 
-    /// Whether nothing is at stake.
+    /// Returns whether there is no exposure.
     pub fn is_empty(&self) -> bool {
         self.moves.is_empty() && self.counts == Counts::default()
     }
 
-    /// What it adds to a run and to a day, in minor units.
+    /// Returns the amounts that it adds to a run and to a day, in minor units.
     pub fn sums(&self) -> BTreeMap<Currency, i64> {
         let later = |moved: &&Moved| moved.meaning.starts_with(PER_OCCURRENCE);
         let now = self.moves.iter().filter(|moved| !later(moved));
@@ -78,36 +77,32 @@ impl Stake {
     }
 }
 
-/// One thing that is to be done, as far as limits and approvals go.
+/// One planned effect, as limits and approvals see it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wish {
-    /// The resource.
     pub key: Key,
-    /// Its merchant.
     pub merchant: Key,
-    /// Test or live.
     pub mode: Mode,
     /// The generation of its document.
     pub generation: u32,
-    /// A keyed digest of its document but for the amounts: another payer or account is another wish.
+    /// A keyed digest of its document without the amounts: another payer or account gives another
+    /// digest.
     pub rest: Option<Digest>,
-    /// What is at stake.
     pub stake: Stake,
 }
 
-/// What was counted so far: of a run, or of a day.
+/// Running totals of a run or of a day.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// Sums in minor units.
     pub money: BTreeMap<Currency, i64>,
     /// Removed objects.
     pub deletes: u32,
-    /// E-mails.
     pub emails: u32,
 }
 
 impl Tally {
-    /// Counts what is at stake.
+    /// Adds an exposure.
     pub fn add(&mut self, stake: &Stake) {
         for (currency, amount) in stake.sums() {
             let sum = self.money.entry(currency).or_default();
@@ -117,7 +112,7 @@ impl Tally {
         self.emails = self.emails.saturating_add(stake.counts.emails);
     }
 
-    /// Gives back what was counted and did not happen.
+    /// Subtracts an exposure that was counted and did not happen.
     pub fn give_back(&mut self, stake: &Stake) {
         for (currency, amount) in stake.sums() {
             let sum = self.money.entry(currency).or_default();
@@ -127,7 +122,7 @@ impl Tally {
         self.emails = self.emails.saturating_sub(stake.counts.emails);
     }
 
-    /// The sum in a currency.
+    /// Returns the sum in a currency.
     pub fn sum(&self, currency: Currency) -> i64 {
         self.money.get(&currency).copied().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! A person's word that nothing new is done to a resource for a while.
+//! Suspensions: a person's order that no new effect is done for a resource for a while.
 
 use std::fmt;
 
@@ -8,27 +8,25 @@ use serde::{Deserialize, Serialize};
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
 
-/// The longest reason, in characters: it stands in every list.
+/// The longest reason, in characters: every list shows it.
 pub const REASON_LENGTH_MAX: usize = 500;
 
-/// Nothing new is sent for a resource; of a merchant: for none of its resources. What is under way is settled.
+/// Suspension of a resource; of a merchant: of all its resources. Nothing new is sent; effects in
+/// progress are settled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Suspension {
-    /// The resource.
     pub key: Key,
-    /// Why.
     pub reason: String,
-    /// Who said so.
     pub actor: String,
-    /// Until when; `None`: until someone resumes it.
+    /// End of the suspension; `None`: until a person resumes the resource.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<DateTime<Utc>>,
-    /// Since when.
+    /// Beginning of the suspension.
     pub at: DateTime<Utc>,
 }
 
 impl Suspension {
-    /// Whether it holds at this time.
+    /// Returns whether it is in force at this time.
     pub fn holds(&self, now: DateTime<Utc>) -> bool {
         self.until.is_none_or(|until| now < until)
     }
@@ -46,28 +44,17 @@ impl fmt::Display for Suspension {
     }
 }
 
-/// What a person asks for.
+/// A person's request to suspend or resume a resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pause {
-    /// That nothing new is done to it.
-    Suspend {
-        /// The resource.
-        key: Key,
-        /// Why.
-        reason: String,
-        /// Until when.
-        until: Option<DateTime<Utc>>,
-    },
-    /// That it goes on.
-    Resume {
-        /// The resource.
-        key: Key,
-    },
+    /// Suspend the resource.
+    Suspend { key: Key, reason: String, until: Option<DateTime<Utc>> },
+    /// Resume the resource.
+    Resume { key: Key },
 }
 
 impl Pause {
-    /// The resource.
     pub fn key(&self) -> &Key {
         match self {
             Self::Suspend { key, reason: _, until: _ } | Self::Resume { key } => key,
@@ -75,36 +62,33 @@ impl Pause {
     }
 }
 
-/// What became of it.
+/// Result of the request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Paused {
-    /// It is suspended.
+    /// The resource is suspended.
     Suspended(Suspension),
-    /// It goes on, unless something else suspends it.
+    /// The resource is resumed, unless another cause still suspends it.
     Resumed {
-        /// The resource.
         key: Key,
-        /// What suspends it still.
+        /// The cause that still suspends it.
         still: Option<Still>,
     },
-    /// It was not suspended by a command.
+    /// The resource was not suspended by a command.
     NotSuspended {
-        /// The resource.
         key: Key,
-        /// What suspends it.
+        /// The cause that suspends it.
         still: Option<Still>,
     },
-    /// Nothing has this name.
+    /// No resource has this name.
     Unknown {
-        /// The name.
         key: Key,
-        /// The one that looks most like it.
+        /// The most similar name.
         nearest: Option<String>,
     },
 }
 
-/// What suspends a resource that no command of its own does.
+/// Cause that suspends a resource without a command of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Still {

@@ -1,5 +1,5 @@
-//! The service takes a merchant's credentials no more: everything of that merchant waits for a new authorization,
-//! since a `payments` token has no refresh (design.md part 3).
+//! Refused credentials of a merchant: all its resources wait for a new authorisation, since a
+//! `payments` token has no refresh (design.md part 3).
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -9,44 +9,45 @@ use crate::base::hash::{Digest, canonical, sha256};
 use crate::base::id::Key;
 use crate::model::observed::{Observation, Source};
 
-/// Which credentials the service takes no more. Whatever comes in their place is tried.
+/// The credentials that the service refuses. Different credentials are tried.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unauthorised {
-    /// The credentials of the document then, as a digest of their canonical form without secrets.
+    /// The document's credentials at that time, as a digest of their canonical form without
+    /// secrets.
     pub credentials: Digest,
-    /// The generation of the document then.
+    /// The document's generation at that time.
     pub generation: u32,
-    /// Since when.
+    /// Time since which they are refused.
     pub at: DateTime<Utc>,
 }
 
-/// The record of it.
+/// Record of refused credentials.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refused {
-    /// The merchant.
     pub merchant: Key,
-    /// Its credentials.
     pub what: Unauthorised,
 }
 
-/// The digest of a document's credentials, given the spec as it is kept: private values as digests.
+/// Returns the digest of a document's credentials, given the stored spec, whose private values are
+/// digests.
 pub fn credentials(kept: &Value) -> Digest {
     sha256(&canonical(kept.get("credentials").unwrap_or(&Value::Null)))
 }
 
 impl Unauthorised {
-    /// The credentials of a merchant's document, given its spec as it is kept, under its generation.
+    /// Makes the entry for a merchant's credentials, from the stored spec and its generation.
     pub fn new(kept: &Value, generation: u32, at: DateTime<Utc>) -> Self {
         Self { credentials: credentials(kept), generation, at }
     }
 
-    /// Whether both speak of the same credentials.
+    /// Returns whether both entries concern the same credentials.
     pub fn is_of(&self, other: &Self) -> bool {
         self.credentials == other.credentials && self.generation == other.generation
     }
 }
 
-/// Whether a fact shows that the service takes a merchant's credentials: a new token, or what they opened.
+/// Returns whether a fact shows that the service accepts a merchant's credentials: a new token, or
+/// opened accounts.
 pub(crate) fn opens(fact: &Observation) -> bool {
     let told = |name: &str| fact.facts.get(name).is_some_and(|value| !value.is_null());
     let by_the_service = matches!(fact.source, Source::Answer | Source::Read);

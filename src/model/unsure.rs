@@ -1,35 +1,35 @@
-//! Fields of which nobody can tell what stands on the service: a change of them was in doubt, and nothing shows it.
+//! Unknown fields: a change of them was in doubt, and no reading shows their value on the service.
 //!
-//! They differ from whatever a file says, so the next change says all of them again.
+//! They differ from every value of a file, so the next change sends all of them again.
 
 use serde_json::{Map, Value, json};
 
 use crate::model::observed::Observed;
 
-/// The name inside the value that stands for one that is not known.
+/// Name of the member that marks an unknown value.
 const UNSURE: &str = "unsure";
 
-/// Whether a value stands for one that is not known.
+/// Returns whether a value is unknown.
 pub fn is_unsure(value: &Value) -> bool {
     value.get(UNSURE).is_some()
 }
 
-/// After a change to `asked` that may or may not have happened: every field that it would have changed is unsure.
-/// What was never put on the service stays unknown.
+/// Applies a change to `asked` that may or may not have happened: every field that it would have
+/// changed becomes unknown. A spec that was never put on the service is left as it is.
 pub fn forget(known: &mut Observed, asked: &Value) {
     if let Some(applied) = &mut known.applied {
         applied.spec = either(&applied.spec, asked);
     }
 }
 
-/// What stands at a dotted path, if anything does, is not known.
+/// Marks the value at a dotted path, if there is one, as unknown.
 pub fn mark(spec: &mut Value, path: &str) {
     if let Some(value) = spec.pointer_mut(&format!("/{}", path.replace('.', "/"))) {
         *value = json!({ UNSURE: true });
     }
 }
 
-/// What both say, field by field; what they do not agree on is not known.
+/// Merges two states field by field; fields that differ become unknown.
 fn either(before: &Value, asked: &Value) -> Value {
     match (before, asked) {
         _ if before == asked => before.clone(),
@@ -45,7 +45,8 @@ fn either(before: &Value, asked: &Value) -> Value {
     }
 }
 
-/// Whether an object of a canonical spec stands for one value: an amount, a digest, or an unknown one.
+/// Returns whether an object of a canonical spec represents one value: an amount, a digest, or an
+/// unknown one.
 pub fn is_leaf(value: &Value) -> bool {
     ["minor", "digest", UNSURE].iter().any(|name| value.get(name).is_some())
 }

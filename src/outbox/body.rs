@@ -1,14 +1,17 @@
-//! What a notification says, as its target takes it: bounded, with card numbers masked. Pure.
+//! Bodies of notifications in the form of their target: bounded, with card numbers masked. Pure.
 
 use serde_json::{Map, Value, json};
 
 use super::Form;
 use crate::base::secret::mask_digits;
 
-/// The largest body, in bytes: of a text as it is, of a map as JSON.
+/// The largest body, in bytes, of a text unchanged or of a map as JSON.
 const BODY_BYTES_MAX: usize = 64 * 1024;
 
-/// The body of a POST. Errors: it is too large, or neither a text nor a map.
+/// Returns the body of a POST.
+///
+/// # Errors
+/// The body is too large, or neither a text nor a map.
 pub(super) fn json(body: &Value, form: Form) -> Result<String, String> {
     Ok(match (check(body)?, form) {
         (map @ Value::Object(_), Form::Json) => masked(map).to_string(),
@@ -16,12 +19,18 @@ pub(super) fn json(body: &Value, form: Form) -> Result<String, String> {
     })
 }
 
-/// The text of a mail. Errors: as [`json`].
+/// Returns the text of a mail.
+///
+/// # Errors
+/// As [`json`].
 pub(super) fn text(body: &Value) -> Result<String, String> {
     check(body).map(written)
 }
 
-/// The HTML of a mail. Errors: it is too large.
+/// Returns the HTML of a mail.
+///
+/// # Errors
+/// The HTML is too large.
 pub(super) fn html(html: &str) -> Result<String, String> {
     if html.len() > BODY_BYTES_MAX {
         let bytes = html.len();
@@ -44,7 +53,7 @@ fn check(body: &Value) -> Result<&Value, String> {
     Ok(body)
 }
 
-/// The body as people read it.
+/// Renders the body for people.
 fn written(body: &Value) -> String {
     match body.as_str() {
         Some(text) => mask_digits(text),
@@ -52,7 +61,7 @@ fn written(body: &Value) -> String {
     }
 }
 
-/// The same value without card numbers, be they texts, numbers or names of fields.
+/// Masks card numbers in texts, numbers and names of fields.
 fn masked(value: &Value) -> Value {
     match value {
         Value::Null | Value::Bool(_) => value.clone(),

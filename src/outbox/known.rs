@@ -1,11 +1,11 @@
-//! The values that a notification carries and that no reason may repeat, whatever a receiver answers.
+//! Collects the values of a notification that no reason may repeat, whatever a receiver answers.
 
 use serde_json::Value;
 
 use super::{Mail, Message, Sent, Target};
 use crate::base::outside::{Known, ServiceText};
 
-/// What the notification holds, and what lets us in at its target.
+/// Returns the notification's values, and the credentials of its target.
 pub(super) fn known(message: &Message, target: Option<&Target>) -> Known {
     let mut known = Known::default();
     hide_all(&mut known, &message.body);
@@ -38,7 +38,7 @@ fn hide_all(known: &mut Known, value: &Value) {
 }
 
 impl Sent {
-    /// The same, its reason cleaned of these values.
+    /// Removes these values from the reason.
     pub(super) fn cleaned(self, known: &Known) -> Self {
         let clean = |reason: String| ServiceText::cleaned(&reason, known).to_string();
         match self {

@@ -1,7 +1,8 @@
-//! A notification as a mail: plain text in UTF-8, with HTML beside it where there is some, under an id that is made of its key. Pure.
+//! A notification as a mail: plain text in UTF-8, HTML beside it if there is some, and an id
+//! derived from its key. Pure.
 //!
-//! Nothing that a script or a payer wrote can add a header or a recipient: addresses are checked one by one, and a
-//! subject loses its line ends before it is encoded.
+//! No text of a script or a payer can add a header or a recipient. Addresses are checked one by
+//! one, and a subject loses its line ends before it is encoded.
 
 use chrono::{DateTime, Utc};
 use data_encoding::HEXLOWER;
@@ -16,22 +17,24 @@ use crate::base::secret::{Secret, mask_digits};
 const SUBJECT: &str = "A notification from reckon";
 /// Longer subjects are cut.
 const SUBJECT_CHARACTERS_MAX: usize = 200;
-/// Whoever wants to reach more people has a list of them at the mail server.
+/// For more recipients, an operator uses a list at the mail server.
 const RECIPIENTS_MAX: usize = 50;
-/// Says that nobody waits for an answer (RFC 3834).
+/// Marks the mail as one that expects no answer (RFC 3834).
 const AUTO_SUBMITTED: HeaderName = HeaderName::new_from_ascii_str("Auto-Submitted");
 
-/// A mail that is ready to be handed over.
+/// A mail that is ready to be sent.
 pub(super) struct Letter {
-    /// Whom it is from.
     pub from: Address,
-    /// Whom it is for; at least one.
+    /// At least one.
     pub to: Vec<Address>,
     /// Header and body, all ASCII, lines ended by CRLF.
     pub bytes: Vec<u8>,
 }
 
-/// Writes the mail. Errors: there is nobody to send it to, an address is none, the body does not fit.
+/// Writes the mail.
+///
+/// # Errors
+/// There is no recipient, an address is invalid, or the body does not fit.
 pub(super) fn letter(mail: &Mail, message: &Message, now: DateTime<Utc>) -> Result<Letter, String> {
     let text = body::text(&message.body)?;
     let from = address(mail.from.expose()).ok_or("the target's `from` is no e-mail address")?;
@@ -57,12 +60,13 @@ pub(super) fn letter(mail: &Mail, message: &Message, now: DateTime<Utc>) -> Resu
     Ok(Letter { bytes: whole.formatted(), from, to })
 }
 
-/// The same for every try at a notification.
+/// Derives the id from the key, so that every attempt at a notification has the same one.
 fn message_id(key: &str, from: &Address) -> String {
     format!("<{}@{}>", HEXLOWER.encode(sha256(key.as_bytes()).as_bytes()), from.domain())
 }
 
-/// What stands between the parts of a mail: the same for every try, and in none of them.
+/// Derives the separator of a mail's parts from the key: the same for every attempt, and in no
+/// part.
 fn boundary(key: &str) -> String {
     HEXLOWER.encode(sha256(format!("boundary {key}").as_bytes()).as_bytes())
 }
@@ -96,7 +100,7 @@ fn recipients(mail: &Mail, message: &Message) -> Result<Vec<Address>, String> {
     (1..).zip(texts).map(read).collect()
 }
 
-/// An address that is safe in a command and in a header.
+/// Parses an address that is safe in a command and in a header.
 fn address(text: &str) -> Option<Address> {
     let safe = |byte: u8| byte.is_ascii_graphic() && !b"<>(),;:\"\\".contains(&byte);
     text.bytes().all(safe).then(|| text.parse().ok()).flatten()
@@ -130,7 +134,7 @@ mod tests {
         String::from_utf8(letter.bytes).unwrap()
     }
 
-    /// The header's fields, folded lines joined, and the body.
+    /// Returns the header's fields, folded lines joined, and the body.
     fn parts(text: &str) -> (Vec<String>, String) {
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
         let head = head.replace("\r\n ", " ");

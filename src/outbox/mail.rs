@@ -1,9 +1,10 @@
 //! One conversation with a mail server.
 //!
-//! Until the server asked for the mail itself (354) nothing was handed over, so every failure before that proves that
-//! nothing was sent. After it only the server's word counts: 250 taken, 5xx refused, 4xx not taken; anything else, or
-//! nothing, leaves doubt. All recipients or none: one who is refused ends it before the mail is handed over. Of what a
-//! server writes, codes alone are told: its sentences may name people.
+//! Before the server's 354 reply no mail is handed over, so every earlier failure proves that
+//! nothing was sent. After it only the server's reply counts: 250 accepted, 5xx refused, 4xx not
+//! accepted. Any other reply, or none, leaves the mail in doubt. All recipients or none: a refused
+//! recipient ends the conversation before the mail is handed over. Reasons hold the server's codes
+//! alone, since its sentences may name people.
 
 use std::error::Error as _;
 use std::fmt::Display;
@@ -21,24 +22,23 @@ use tokio::time::timeout;
 use super::letter::Letter;
 use super::{Encryption, Login, Mail, Sent};
 
-/// How often the time of one answer fits into half a conversation.
+/// Answers that fit into half a conversation.
 const ANSWERS: u32 = 3;
-/// The server waits for the mail itself.
+/// The server expects the mail itself.
 const GO_ON: u16 = 354;
-/// The server took the mail.
+/// The server accepted the mail.
 const TAKEN: u16 = 250;
 
-/// How the connection is kept secret.
+/// The encryption of the connection.
 pub(super) enum Way {
-    /// It is not.
     Open,
-    /// After a word in the open.
+    /// Upgraded by `STARTTLS`.
     Starttls(TlsParameters),
-    /// From the first byte on.
+    /// TLS from the first byte on.
     Tls(TlsParameters),
 }
 
-/// Hands the mail over. `answer`: how long one answer may take.
+/// Sends the mail. `answer` is the time limit of one answer.
 pub(super) async fn send(mail: &Mail, letter: &Letter, answer: Duration) -> Sent {
     match way(mail) {
         Ok(way) => converse(mail, way, letter, answer).await,
@@ -48,7 +48,7 @@ pub(super) async fn send(mail: &Mail, letter: &Letter, answer: Duration) -> Sent
 
 fn way(mail: &Mail) -> Result<Way, Sent> {
     let tls = || {
-        // Someone may have installed it before; then that one serves as well.
+        // Another caller may have installed a provider before; that one serves as well.
         rustls::crypto::ring::default_provider().install_default().ok();
         let built = TlsParameters::builder(host(mail).to_owned()).build();
         built.map_err(|error| Sent::NotSent(format!("no mail server can be asked: {error}")))
@@ -65,7 +65,7 @@ fn way(mail: &Mail) -> Result<Way, Sent> {
     }
 }
 
-/// The server without the brackets that an IPv6 address may stand in.
+/// Returns the server without the brackets of an IPv6 address.
 fn host(mail: &Mail) -> &str {
     mail.host.trim_start_matches('[').trim_end_matches(']')
 }
@@ -74,7 +74,7 @@ fn is_loopback(host: &str) -> bool {
     host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Both halves of the conversation.
+/// Runs both halves of the conversation.
 pub(super) async fn converse(mail: &Mail, way: Way, letter: &Letter, answer: Duration) -> Sent {
     let half = answer.saturating_mul(ANSWERS);
     let mut server = match timeout(half, introduce(mail, way, letter, answer)).await {
@@ -90,13 +90,13 @@ pub(super) async fn converse(mail: &Mail, way: Way, letter: &Letter, answer: Dur
         Err(_elapsed) => Sent::InDoubt("the mail server did not answer in time".to_owned()),
     };
     if sent == Sent::Done {
-        // Politeness: the mail is taken, whatever becomes of it.
+        // Politeness only: the mail is accepted, however this ends.
         timeout(answer, server.abort()).await.ok();
     }
     sent
 }
 
-/// Everything before the mail itself.
+/// Runs the conversation up to the mail itself.
 async fn introduce(
     mail: &Mail,
     way: Way,
@@ -142,13 +142,13 @@ async fn connect(mail: &Mail, way: Way, answer: Duration) -> Result<AsyncSmtpCon
     Ok(server)
 }
 
-/// What a failure before the mail itself means. `at`: what it was about.
+/// Interprets a failure before the mail itself. `at` names the refused step.
 fn early(error: &Error, at: impl Display) -> Sent {
     let reason = format!("the mail server did not take {at}: {}", told(error));
     if error.is_permanent() { Sent::Refused(reason) } else { Sent::NotSent(reason) }
 }
 
-/// What the answer to the mail itself means.
+/// Interprets the answer to the mail itself.
 fn judged(answer: Result<Response, Error>) -> Sent {
     match answer {
         Ok(answer) if answer.has_code(TAKEN) => Sent::Done,
@@ -166,7 +166,7 @@ fn judged(answer: Result<Response, Error>) -> Sent {
     }
 }
 
-/// What went wrong, without any of the server's own words.
+/// Describes an error without the server's own words.
 fn told(error: &Error) -> String {
     if let Some(code) = error.status() {
         let words = error.source().map(ToString::to_string).unwrap_or_default();
@@ -179,7 +179,7 @@ fn told(error: &Error) -> String {
     error.to_string()
 }
 
-/// Whether a word is an enhanced status code, such as `5.1.1` (RFC 3463).
+/// Returns whether a word is an enhanced status code, such as `5.1.1` (RFC 3463).
 fn is_enhanced(word: &str) -> bool {
     let number =
         |part: &str| (1..=3).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());

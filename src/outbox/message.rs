@@ -1,4 +1,4 @@
-//! What is to be told, and what became of it.
+//! A notification, and the result of an attempt to send it.
 
 use std::fmt;
 
@@ -7,25 +7,28 @@ use serde_json::Value;
 /// The longest key, in bytes.
 const KEY_BYTES_MAX: usize = 256;
 
-/// One notification. `Debug` shows its key and its target: the rest may hold what a payer wrote.
+/// One notification. `Debug` shows its key and its target: the rest may hold a payer's text.
 #[derive(Clone, PartialEq)]
 pub struct Message {
-    /// What names this notification for ever, in at most 256 visible characters of ASCII. A repeat has the same.
+    /// The notification's name for ever, in at most 256 visible characters of ASCII. A repeat has
+    /// the same key.
     pub key: String,
-    /// The name of its target.
     pub target: String,
     /// A text, or a map for a program; at most 64 KiB.
     pub body: Value,
-    /// The same for a mail's readers of HTML; a web address is not told it.
+    /// The same for a mail's readers of HTML; not sent to a web address.
     pub html: Option<String>,
-    /// The subject of a mail; a web address is not told it.
+    /// The subject of a mail; not sent to a web address.
     pub subject: Option<String>,
-    /// Addresses of mail, in place of the target's own.
+    /// Mail addresses, in place of the target's own.
     pub to: Option<Vec<String>>,
 }
 
 impl Message {
-    /// Whether the key can be told to a receiver. Errors: why not.
+    /// Checks that the key can be sent to a receiver.
+    ///
+    /// # Errors
+    /// The reason why it cannot.
     pub(super) fn check(&self) -> Result<(), String> {
         let visible = self.key.bytes().all(|byte| byte.is_ascii_graphic());
         if visible && (1..=KEY_BYTES_MAX).contains(&self.key.len()) {
@@ -42,17 +45,17 @@ impl fmt::Debug for Message {
     }
 }
 
-/// The only four things that are known of an attempt. Reasons are for people and hold nothing secret or personal.
+/// The only four results of an attempt. Reasons are for people and hold nothing secret or personal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub enum Sent {
-    /// The receiver took it.
+    /// The receiver accepted it.
     Done,
-    /// Provably nobody got it: no connection came about, or the receiver asked to come again later. It may be tried
-    /// again.
+    /// Provably not delivered: no connection was made, or the receiver asked for a later attempt.
+    /// It may be sent again.
     NotSent(String),
-    /// The receiver, or a rule of ours, says no. The same would be refused again.
+    /// The receiver, or a rule of ours, refuses it. The same would be refused again.
     Refused(String),
-    /// Whether it was taken is not known. It is not to be sent again unless a person says so.
+    /// In doubt: the receiver may have accepted it. Only a person may order that it is sent again.
     InDoubt(String),
 }

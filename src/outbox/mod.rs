@@ -1,10 +1,11 @@
-//! Chat and mail: carries one notification to one target of the configuration.
+//! Chat and mail: sends one notification to one target of the configuration.
 //!
-//! Contract: [`Outbox::send`] makes one attempt and says what is known of it, in the four words of every other call
-//! ([`Sent`]). It keeps nothing, waits for nobody and never tries again by itself: whoever calls it writes down before
-//! that it will be sent, and after what became of it. A repeat bears the same key, so that the receiver can drop it.
-//! Targets are the operator's alone. Redirects and proxies are off. Bodies are bounded, card numbers that slipped into
-//! them are masked, and no reason holds an address, a password or what a server wrote.
+//! Contract: [`Outbox::send`] makes one attempt and returns its result, in the four words of every
+//! other call ([`Sent`]). It stores nothing, waits for no other call and never retries by itself.
+//! The caller records before the attempt that it will send, and afterwards the result. A repeat has
+//! the same key, so that the receiver can drop it. The targets are the operator's alone. Redirects
+//! and proxies are off. Bodies are bounded and card numbers in them are masked. No reason holds an
+//! address, a password or a server's text.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -23,16 +24,16 @@ mod web;
 pub use message::{Message, Sent};
 pub use target::{Encryption, Form, Login, Mail, Target};
 
-/// How long one target may take where nobody says otherwise.
+/// Default time limit of one target.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How the outbox works.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// How long a web address may take to answer, and a third of what each half of a conversation with a mail server
-    /// may take: mail servers are slower, and to give up too early leaves doubt.
+    /// The time limit of a web address's answer, and a third of the limit of each half of a
+    /// conversation with a mail server. Mail servers are slower, and giving up too early leaves
+    /// doubt.
     pub timeout: Duration,
-    /// The time that a mail bears.
+    /// The clock of a mail's date.
     pub clock: SharedClock,
 }
 
@@ -43,7 +44,7 @@ impl Options {
     }
 }
 
-/// The way out for notifications. `Debug` shows no address and no password.
+/// The sender of notifications. `Debug` shows no address and no password.
 #[derive(Debug)]
 pub struct Outbox {
     targets: BTreeMap<String, Target>,
@@ -52,7 +53,8 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// An outbox for these targets, by their names. Nothing is opened before the first notification.
+    /// Returns an outbox for these targets, by name. It opens no connection before the first
+    /// notification.
     pub fn new(targets: BTreeMap<String, Target>, options: Options) -> Self {
         Self { targets, web: web::Web::new(options.timeout), options }
     }
@@ -90,7 +92,10 @@ impl Outbox {
     }
 }
 
-/// What is posted. Errors: it cannot be said to a web address.
+/// Returns the body to post.
+///
+/// # Errors
+/// The message cannot be sent to a web address.
 fn web_body(message: &Message, form: Form) -> Result<String, String> {
     if message.to.is_some() {
         let target = &message.target;

@@ -1,8 +1,8 @@
 //! One POST to a web address.
 //!
-//! What an answer proves: 2xx that it was taken, 4xx that it was refused, 429 and 503 that it was not taken yet. All
-//! else, and no answer, proves nothing. Every notification has a connection of its own: they are rare, and one that was
-//! kept could be closed by the other side just as something is written to it.
+//! An answer proves this: 2xx was accepted, 4xx was refused, 429 and 503 were not accepted yet. Any
+//! other answer, and none at all, proves nothing. Every notification has a connection of its own.
+//! Notifications are rare, and the other side could close a kept connection during a write.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use crate::base::causes::{causes, root};
 use crate::base::secret::Secret;
 
 const USER_AGENT: &str = "reckon";
-/// The header by which a receiver knows a repeat (draft-ietf-httpapi-idempotency-key-header).
+/// The header by which a receiver recognises a repeat (draft-ietf-httpapi-idempotency-key-header).
 const KEY_HEADER: &str = "Idempotency-Key";
 
-/// The way to web addresses; made at the first notification.
+/// The client for web addresses; built at the first notification.
 #[derive(Debug)]
 pub(super) struct Web {
     timeout: Duration,
@@ -26,7 +26,7 @@ pub(super) struct Web {
 }
 
 impl Web {
-    /// A way that takes at most so long.
+    /// Returns a client with this time limit.
     pub(super) fn new(timeout: Duration) -> Self {
         Self { timeout, client: OnceLock::new() }
     }
@@ -49,7 +49,7 @@ impl Web {
 }
 
 fn client(timeout: Duration) -> Result<Client, String> {
-    // Someone may have installed it before; then that one serves as well.
+    // Another caller may have installed a provider before; that one serves as well.
     rustls::crypto::ring::default_provider().install_default().ok();
     let builder = Client::builder()
         .user_agent(USER_AGENT)
@@ -64,7 +64,7 @@ fn client(timeout: Duration) -> Result<Client, String> {
     builder.build().map_err(|error| format!("no web address can be asked: {}", causes(&error)))
 }
 
-/// Shorter than the whole: if it is this that runs out, nothing was sent.
+/// Shorter than the whole limit: where this one runs out, nothing was sent.
 fn connect_timeout(timeout: Duration) -> Duration {
     timeout.checked_div(2).unwrap_or(timeout)
 }
@@ -82,7 +82,7 @@ fn judged(status: u16) -> Sent {
     }
 }
 
-/// What an error proves: only one from before the request was written proves anything.
+/// Interprets an error: only an error from before the request was written proves anything.
 fn failed(error: reqwest::Error, url: &Url) -> Sent {
     let error = error.without_url();
     let told = hide(root(&error), url);
@@ -95,7 +95,8 @@ fn failed(error: reqwest::Error, url: &Url) -> Sent {
     }
 }
 
-/// The line without what it may tell of the address: a certificate that does not fit names its host.
+/// Masks parts of the address in the line; for example, an error of a mismatched certificate names
+/// the host.
 fn hide(line: String, url: &Url) -> String {
     let parts = [url.host_str(), Some(url.path()), url.query()];
     let telling = parts.into_iter().flatten().filter(|part| part.len() > 1);

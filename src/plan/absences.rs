@@ -1,8 +1,8 @@
-//! Documents that are gone: what is still there without one, what goes with it and in which order, what looks
-//! renamed, and what has to be written down about it.
+//! Missing documents: which objects lost their document, the order of their removal, which new
+//! documents look renamed, and which records that requires.
 //!
-//! Kept up to date by what one resource says at a time. The guards look at all of it together, and only when
-//! something of it changed; a tree from which nothing is gone pays nothing.
+//! The planner updates this state resource by resource. The guards judge all missing documents
+//! together, and only after a change; a tree without missing documents costs nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,46 +18,47 @@ use crate::model::manifest::Kept;
 use crate::model::observed::Observed;
 use crate::policy::prune::{Census, Prune, Twin, judge, rename_trip, renamed};
 
-/// Something on the service whose document is gone.
+/// An object of the service whose document is missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Gone {
     merchant: Key,
-    /// Whether it is to go with its document.
+    /// True if the object is removed with its document.
     going: bool,
-    /// Whether a person said that this is meant.
+    /// True if a person allowed the removal.
     allowed: bool,
-    /// Whether it is live and nobody marked it yet.
+    /// True if the object is live and not marked yet.
     unmarked: bool,
-    /// What it uses, which goes after it.
+    /// Resources that the object uses; they are removed after it.
     holds: Vec<Key>,
     essence: Essence,
 }
 
-/// All that is known of absences.
+/// The whole state of missing documents.
 #[derive(Debug, Default)]
 pub(super) struct Absences {
     documents: Census,
     gone: BTreeMap<Key, Gone>,
-    /// New documents that say the same as something that is gone, and whether they move money.
+    /// New documents that have the essence of an object without document, and whether they move
+    /// money.
     fresh: BTreeMap<Key, (Essence, bool)>,
     holders: BTreeMap<Key, BTreeSet<Key>>,
-    /// Documents that are back although their absence was written down.
+    /// Documents that are back although their absence was recorded.
     back: BTreeSet<Key>,
-    /// Old names, and the documents that say they were moved from them.
+    /// Old names, and the documents that claim to have been moved from them.
     claims: BTreeMap<Key, BTreeSet<Key>>,
     claimed: BTreeMap<Key, Key>,
     trips: BTreeMap<Key, Trip>,
     twins: BTreeMap<Key, Key>,
-    /// Something changed that the guards look at.
+    /// Set when the input of the guards changed.
     changed: bool,
-    /// Something went whose twin may stand among all documents.
+    /// Set when an object lost its document, so that its twin may be among all documents.
     search: bool,
-    /// Steps to be made again.
+    /// Steps to recompute.
     dirty: BTreeSet<Key>,
 }
 
 impl Absences {
-    /// Takes note of a document, or of its end; `needs`: what it referred to before.
+    /// Notes a document, or its end; `before` holds its former references.
     pub(super) fn document(&mut self, key: &Key, before: Option<&[Key]>, after: Option<&Kept>) {
         let merchant_in = |needs: &[Key]| {
             let merchant = needs.iter().find(|need| need.kind.as_str() == "Merchant").cloned();
@@ -77,7 +78,7 @@ impl Absences {
         self.claim(key, after.and_then(|manifest| manifest.annotations.moved_from.clone()));
     }
 
-    /// Takes note of the name that a document says it was moved from.
+    /// Notes the name from which a document claims to have been moved.
     fn claim(&mut self, key: &Key, from: Option<Key>) {
         let before = match &from {
             Some(from) => self.claimed.insert(key.clone(), from.clone()),
@@ -98,7 +99,8 @@ impl Absences {
         }
     }
 
-    /// Takes note of what is known of a resource, once its step was made. `moves`: whether that moves money.
+    /// Notes the observed state of a resource, once its step was computed. `moves` is true if the
+    /// step moves money.
     pub(super) fn known(
         &mut self,
         cx: &StepCx<'_>,
@@ -120,7 +122,7 @@ impl Absences {
             known.and_then(|known| known.absence.as_ref()).is_some_and(|one| one.allowed.is_some());
         let new = document.filter(|_| there.is_none() && !allowed && !self.gone.is_empty());
         let older = self.fresh.get(key).copied();
-        // A twin that is stopped moves nothing: what it would move was seen before.
+        // A blocked twin moves no money, so the earlier finding counts.
         let seen = |one: &Essence| older.is_some_and(|(same, moved)| same == *one && moved);
         let fresh = new.and_then(|manifest| self.twin_of(cx, manifest));
         let fresh = fresh.map(|one| (one, moves || seen(&one)));
@@ -131,7 +133,7 @@ impl Absences {
         self.changed |= before != fresh;
     }
 
-    /// What a new document says, if something that is gone said the same.
+    /// Returns the essence of a new document, if an object without document has the same.
     fn twin_of(&self, cx: &StepCx<'_>, manifest: &Kept) -> Option<Essence> {
         if manifest.annotations.moved_from.is_some()
             || !self.gone.keys().any(|gone| gone.kind == manifest.key.kind)
@@ -165,12 +167,12 @@ impl Absences {
         self.gone.insert(key.clone(), gone);
     }
 
-    /// Whether new documents have to be looked for that say the same as what is gone.
+    /// Returns, once, whether new documents must be searched for twins of objects without document.
     pub(super) fn take_search(&mut self) -> bool {
         std::mem::take(&mut self.search)
     }
 
-    /// Asks the guards again if something changed; answers the steps that have to be made again.
+    /// Runs the guards again after a change; returns the steps to recompute.
     pub(super) fn judged(&mut self, prune: &Prune) -> BTreeSet<Key> {
         if std::mem::take(&mut self.changed) {
             self.judge(prune);
@@ -196,7 +198,8 @@ impl Absences {
         (self.trips, self.twins) = (trips, twins);
     }
 
-    /// Each new document with one that is gone and says the same; none twice.
+    /// Pairs each new document with an object without document that has the same essence; none
+    /// twice.
     fn pairs(&self) -> Vec<Twin> {
         let mut old: BTreeMap<(&str, &Essence), Vec<&Key>> = BTreeMap::new();
         for (key, gone) in self.gone.iter().rev() {
@@ -212,47 +215,48 @@ impl Absences {
         pairs
     }
 
-    /// The guard that stops a removal.
+    /// Returns the guard that stops a removal.
     pub(super) fn trip(&self, key: &Key) -> Option<&Trip> {
         self.trips.get(key)
     }
 
-    /// What is gone and says the same as this new document.
+    /// Returns the object without document that has the essence of this new document.
     pub(super) fn twin(&self, key: &Key) -> Option<&Key> {
         self.twins.get(key)
     }
 
-    /// What goes before this one.
+    /// Returns the resources that are removed before this one.
     pub(super) fn holders(&self, key: &Key) -> Vec<Key> {
         self.holders.get(key).into_iter().flatten().cloned().collect()
     }
 
-    /// Whether a document says that it was moved from here.
+    /// Returns whether a document claims to have been moved from this name.
     pub(super) fn is_claimed(&self, key: &Key) -> bool {
         self.claims.get(key).is_some_and(|claims| !claims.is_empty())
     }
 
-    /// The documents that say so.
+    /// Returns the documents that claim this name.
     pub(super) fn claims(&self, key: &Key) -> impl Iterator<Item = &Key> {
         self.claims.get(key).into_iter().flatten()
     }
 
-    /// What is live, goes, and has no mark yet.
+    /// Returns the live objects that are to be removed and have no mark yet.
     pub(super) fn unmarked(&self) -> impl Iterator<Item = &Key> {
         self.gone.iter().filter(|(_, gone)| gone.going && gone.unmarked).map(|(key, _)| key)
     }
 
-    /// Whether it goes with its document, which is gone.
+    /// Returns whether the document is missing and the object is removed with it.
     pub(super) fn is_going(&self, key: &Key) -> bool {
         self.gone.get(key).is_some_and(|gone| gone.going)
     }
 
-    /// What is back.
+    /// Returns the documents that are back.
     pub(super) fn back(&self) -> impl Iterator<Item = &Key> {
         self.back.iter()
     }
 
-    /// What a guard stops now, and what looks renamed: what `--allow-prune all` speaks of.
+    /// Returns the resources that a guard stops now, and the documents that look renamed: the scope
+    /// of `--allow-prune all`.
     pub(super) fn guarded(&self) -> impl Iterator<Item = &Key> {
         self.trips.keys().chain(self.twins.keys())
     }
@@ -278,14 +282,14 @@ fn gone_of(cx: &StepCx<'_>, key: &Key, known: &Observed) -> Gone {
     }
 }
 
-/// When what is live and marked may go; `None`: nobody marked it, or a person said at once.
+/// Returns the time from which a live, marked object may be removed; `None` if it has no mark.
 pub(super) fn due(known: &Observed, prune: &Prune) -> Option<DateTime<Utc>> {
     let marked = known.absence.as_ref()?.marked.as_ref()?;
     let delay = chrono::TimeDelta::from_std(prune.delay.value).ok()?;
     marked.at.checked_add_signed(delay)
 }
 
-/// The keys of which two maps say different things.
+/// Returns the keys whose values differ between two maps.
 fn differing<T: PartialEq>(before: &BTreeMap<Key, T>, after: &BTreeMap<Key, T>) -> Vec<Key> {
     let all: BTreeSet<&Key> = before.keys().chain(after.keys()).collect();
     all.into_iter().filter(|key| before.get(*key) != after.get(*key)).cloned().collect()

@@ -1,4 +1,4 @@
-//! What an object has to be, to be taken over for a document.
+//! The conditions under which an object is adopted for a document.
 
 use crate::base::id::Key;
 use crate::kinds::adopting::Expect;
@@ -7,21 +7,21 @@ use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
 use crate::plan::{Planner, Seen, World};
 
-/// A document that an object may be taken over for.
+/// A document for which an object may be adopted.
 #[derive(Debug)]
 pub struct Wanted {
-    /// Its kind.
     pub row: &'static KindRow,
-    /// The document.
     pub manifest: Manifest,
-    /// What would be known of it if it were just as the document says.
+    /// The observed state if the object were exactly as in the document.
     pub said: Observed,
-    /// What the object has to show besides the fields of its list, or why none is taken over.
+    /// The properties required of the object besides the fields of its list, or the reason why none
+    /// is adopted.
     pub expects: Result<Vec<Expect>, &'static str>,
 }
 
 impl Planner {
-    /// What an object has to be, to be taken over for this document; `None`: there is no good one.
+    /// Returns the conditions for adopting an object for this document; `None` without a good
+    /// document.
     pub fn wanted(&self, world: &dyn World, key: &Key) -> Option<Wanted> {
         let manifest = world.desired().manifest(key)?;
         let row = register::find(key.kind.as_str())?;
@@ -32,7 +32,7 @@ impl Planner {
         Some(Wanted { row, manifest, said, expects })
     }
 
-    /// The resources without a document that still use this one on the service.
+    /// Returns the resources without a document that still use this one on the service.
     pub fn without_document(&self, key: &Key) -> Vec<Key> {
         self.absences.holders(key)
     }

@@ -1,5 +1,5 @@
-//! A world without a service: everything is there just as the documents of one tree say, and the documents of
-//! another one are wanted.
+//! A world without a service: every object is exactly as in the documents of one tree, and the
+//! documents of another tree are desired.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::model::observed::Observed;
 use crate::model::stake::Wish;
 use crate::policy::meter::Whole;
 
-/// Such a world.
+/// A [`World`] of two trees, without a service.
 #[derive(Debug)]
 pub struct Assumed {
     desired: Desired,
@@ -30,22 +30,21 @@ pub struct Assumed {
 }
 
 impl Assumed {
-    /// The same under limits.
+    /// Returns the same world under limits.
     pub(super) fn bounded(self, limits: Bounded) -> Self {
         Self { limits: Some(limits), ..self }
     }
 
-    /// The same, with the limits that its plan as a whole exceeds.
+    /// Returns the same world, with the limits that its plan as a whole exceeds.
     pub(super) fn exceeding(self, whole: Vec<(Mode, Option<Key>, Whole, Over)>) -> Self {
         Self { limits: self.limits.map(|limits| limits.with(whole)), ..self }
     }
 
-    /// Its limits.
     pub(super) fn limits(&self) -> Option<&Bounded> {
         self.limits.as_ref()
     }
 
-    /// The world in which `before` was applied to the last document, and `after` is wanted.
+    /// Returns the world in which every document of `before` was applied and `after` is desired.
     pub fn new(settings: &Settings, before: &Desired, after: Desired, now: DateTime<Utc>) -> Self {
         let tree = Tree::of(before, &after);
         let cx = StepCx {
@@ -90,8 +89,8 @@ impl World for Assumed {
     }
 }
 
-/// A tree that was applied, everything in it ready; and what another one names besides: its accounts are taken
-/// to be there, too.
+/// An applied tree with everything in it ready, and the names that only another tree has: their
+/// accounts are assumed to exist, too.
 struct Tree<'a> {
     before: &'a Desired,
     after: &'a Desired,

@@ -1,5 +1,5 @@
-//! The part of the planner that looks at absences and names: what it takes note of, and what has to be written
-//! down before anything is done about it.
+//! The planner's bookkeeping of absences and names: its notes in memory, and the records that must
+//! be written before any effect.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::model::plan::{Reason, Step, Verdict};
 use crate::model::record::Record;
 
 impl Planner {
-    /// Takes note of what the making of a step showed of absences and moves.
+    /// Notes the absences and moves that the computation of a step showed.
     pub(super) fn note_absence(&mut self, world: &dyn World, key: &Key, step: Option<&Step>) {
         let moves = step.is_some_and(|step| !step.money.is_empty());
         let is_moving = |step: &Step| matches!(&step.reason, Reason::Going(going) if matches!(**going, Going::Moved { .. }));
@@ -36,7 +36,7 @@ impl Planner {
         self.absences = absences;
     }
 
-    /// Counts what was removed since this planner began.
+    /// Counts a removal since this planner began.
     pub(super) fn note_removal(
         &mut self,
         world: &dyn World,
@@ -53,12 +53,12 @@ impl Planner {
         }
     }
 
-    /// What was removed since this planner began, by what that meant.
+    /// Returns the number of removals since this planner began, by kind of removal.
     pub fn removed(&self) -> &BTreeMap<Removal, usize> {
         &self.removed
     }
 
-    /// Makes the steps again whose guards say something else by now.
+    /// Recomputes the steps whose guards changed their verdict.
     pub(super) fn guard(&mut self, world: &dyn World, made: &mut BTreeSet<Key>) {
         if self.absences.take_search() {
             let open = self.steps.values().filter(|step| {
@@ -75,8 +75,9 @@ impl Planner {
         }
     }
 
-    /// What has to be written down now, before anything else is done: moves, marks of what is live and gone, and
-    /// documents that are back. Nothing while some document cannot be read.
+    /// Returns the records to write before any effect: moves, marks of live objects without
+    /// document, and documents that are back. While some document cannot be read, only the last of
+    /// these.
     pub fn booking(
         &self,
         world: &dyn World,
@@ -101,13 +102,13 @@ impl Planner {
         moves.chain(back).chain(marks).collect()
     }
 
-    /// The removals, and the new documents, that a guard stops now.
+    /// Returns the removals, and the new documents, that a guard stops now.
     pub fn guarded(&self) -> BTreeSet<Key> {
         self.absences.guarded().cloned().collect()
     }
 
-    /// Whether a person's word about this resource would mean anything: its document is gone and it is to go with
-    /// it, or it looks renamed.
+    /// Returns whether an approval of this resource would have a meaning: the object is to be
+    /// removed with its missing document, or the document looks renamed.
     pub fn may_be_allowed(&self, key: &Key) -> bool {
         self.absences.twin(key).is_some() || self.absences.is_going(key)
     }

@@ -18,7 +18,7 @@ use crate::model::plan::{Step, Verdict};
 const MONTHS: u32 = 12;
 
 impl Planner {
-    /// The months of which a step changes what is due.
+    /// Returns the months whose dues a step changes.
     pub fn dues(&self, world: &dyn World, step: &Step) -> Vec<Due> {
         let manifest = world.desired().manifest(&step.key);
         let known = world.observed(&step.key).filter(|known| known.exists);
@@ -60,17 +60,18 @@ impl Planner {
     }
 }
 
-/// Whether what is there stays as it is beside a new object: its document raised `reckon.dev/generation`.
+/// Returns whether the old object stays unchanged beside a new one: its document raised
+/// `reckon.dev/generation`.
 fn goes_on_beside(new: &Manifest, applied: Option<&Applied>) -> bool {
     applied.is_some_and(|applied| applied.generation < new.annotations.generation)
 }
 
-/// The money of a spec that is due from a day on.
+/// Returns the money of a spec that is due from a day on.
 fn due(row: &KindRow, spec: Option<&Value>, today: NaiveDate) -> Vec<(NaiveDate, Money)> {
     spec.map(|spec| (row.dues)(spec, today)).unwrap_or_default()
 }
 
-/// The sums of both by month and currency, over the months that both are known of.
+/// Sums both by month and currency, over the months for which both are known.
 fn months(
     before: &[(NaiveDate, Money)],
     after: &[(NaiveDate, Money)],

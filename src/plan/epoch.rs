@@ -1,5 +1,5 @@
-//! After a restore, what nothing can find is held until a person says that it was not made. In a state that began empty,
-//! live applications wait for a person's approval.
+//! After a restore, an effect that no lookup can find is on hold until a person declares that it
+//! did not happen. In a state that began empty, live applications wait for a person's approval.
 
 use super::World;
 use crate::base::id::{Key, Mode};
@@ -9,7 +9,8 @@ use crate::kinds::step::Draft;
 use crate::model::effect::Work;
 use crate::model::plan::{Reason, Verdict};
 
-/// The draft, or the hold in its place: its work may have been done between backup and restore, or by a lost state.
+/// Returns the draft, or a hold or wait in its place where its work may have been done between
+/// backup and restore, or by a lost state.
 pub(super) fn cautious(world: &dyn World, key: &Key, draft: Draft) -> Draft {
     let Some(Work::Effect(effect)) = &draft.work else { return draft };
     let Some(row) = effect_row(effect.name) else { return draft };

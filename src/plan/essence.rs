@@ -1,4 +1,5 @@
-//! What a document says apart from its name: two that say the same may be one that was renamed.
+//! The content of a document apart from its name: two documents with the same essence may be one
+//! that was renamed.
 
 use serde_json::Value;
 
@@ -7,15 +8,16 @@ use crate::kinds::redact::redact;
 use crate::kinds::register;
 use crate::model::manifest::Manifest;
 
-/// The fields that name resources which may have been renamed along with it, and what was borrowed from them.
+/// The fields that name resources which may have been renamed along with the document, and borrowed
+/// details.
 const NAMES: [&str; 3] = ["method", "contact", "method.details"];
 /// The field that names the owner: it counts without its namespace.
 const OWNER: &str = "merchant";
 
-/// A digest of it; none where nothing is known.
+/// A digest of the content; `None` where it is unknown.
 pub(super) type Essence = Option<Digest>;
 
-/// What was put on the service.
+/// Returns the essence of an applied spec.
 pub(super) fn of_applied(spec: &Value) -> Essence {
     let mut spec = spec.clone();
     let fields = spec.as_object_mut()?;
@@ -28,7 +30,7 @@ pub(super) fn of_applied(spec: &Value) -> Essence {
     Some(sha256(&canonical(&spec)))
 }
 
-/// What a document wants.
+/// Returns the essence of a document.
 pub(super) fn of_manifest(manifest: &Manifest, digest_key: &[u8; 32]) -> Option<Essence> {
     let row = register::find(manifest.key.kind.as_str())?;
     let essence = of_applied(&redact(row.fields, &manifest.spec, digest_key));

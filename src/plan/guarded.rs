@@ -1,5 +1,5 @@
-//! A step that a limit stands in the way of is blocked, and keeps what it wants: its money shows what is
-//! too much, and an approval names it.
+//! Blocks a step that exceeds a limit. The step keeps its money, and its reason keeps the wanted
+//! verdict. So the plan shows the excess, and an approval can name the step.
 
 use crate::base::id::Key;
 use crate::kinds::step::{Draft, StepCx, merchant_of, mode_of};
@@ -11,7 +11,7 @@ use crate::model::stake::{Stake, Wish};
 use crate::plan::World;
 use crate::policy::approval::rest;
 
-/// The draft, or the same one blocked.
+/// Returns the draft, or the same draft blocked.
 pub(super) fn guarded(
     cx: &StepCx<'_>,
     world: &dyn World,
@@ -29,7 +29,7 @@ pub(super) fn guarded(
     let Some(merchant) = said.or_else(|| observed.map(|known| known.merchant.clone())) else {
         return draft;
     };
-    // Without a mode nothing can be done yet, and the step is made again once there is one.
+    // Without a mode no work is possible yet, and the step is recomputed once there is one.
     let Some(mode) = mode_of(cx.view, &merchant) else { return draft };
     let said = manifest.map(|manifest| manifest.annotations.generation);
     let generation = generation_of(said, observed);
@@ -48,7 +48,7 @@ pub(super) fn guarded(
     }
 }
 
-/// The generation of what a step is about: its document's, else the one that what is there was made under.
+/// Returns the generation of a step: its document's, else the one under which the object was made.
 pub fn generation_of(said: Option<u32>, observed: Option<&Observed>) -> u32 {
     let known = || observed.and_then(|known| known.applied.as_ref()).map(|one| one.generation);
     said.or_else(known).unwrap_or(0)

@@ -1,4 +1,5 @@
-//! The limits over a world without a past: nothing was counted before, and usual is what the first tree says.
+//! Limits in a world without a past: no earlier spending counts, and the first tree defines the
+//! usual amounts.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,19 +14,19 @@ use crate::policy::Rules;
 use crate::policy::meter::{Known, Span, Whole, single, sums, whole};
 use crate::policy::usual::Usual;
 
-/// Limits, and what the steps of one plan want.
+/// Limits, and the spend requests of one plan's steps.
 #[derive(Debug, Default)]
 pub(super) struct Bounded {
     rules: Rules,
-    /// What each resource of the first tree moves, by currency and meaning.
+    /// The amount that each resource of the first tree moves, by currency and meaning.
     usual: BTreeMap<(Key, Currency, String), i64>,
     /// The limits that the plan as a whole exceeds.
     whole: Vec<(Mode, Option<Key>, Whole, Over)>,
-    /// What was asked about.
+    /// Every spend request so far.
     wishes: Mutex<BTreeMap<Key, Wish>>,
 }
 
-/// The world with these limits, and the planner of all its steps.
+/// Returns the world with these limits, and the planner of all its steps.
 pub fn limited(
     settings: &Settings,
     world: Assumed,
@@ -54,7 +55,7 @@ fn planned(settings: &Settings, world: &Assumed) -> Planner {
     planner
 }
 
-/// What the documents of a tree move when they are made.
+/// Returns the money that the documents of a tree move when they are created.
 fn usual(
     settings: &Settings,
     before: &Desired,
@@ -74,12 +75,12 @@ impl Bounded {
         self.wishes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The same, with the limits that the plan as a whole exceeds.
+    /// Returns the same limits, with those that the plan as a whole exceeds.
     pub(super) fn with(self, whole: Vec<(Mode, Option<Key>, Whole, Over)>) -> Self {
         Self { whole, ..self }
     }
 
-    /// The limit that stands in the way of a wish.
+    /// Returns the limit that a spend request exceeds.
     pub(super) fn over(&self, wish: &Wish) -> Option<Over> {
         self.wishes().insert(wish.key.clone(), wish.clone());
         let limits = &self.rules.limits;
@@ -96,7 +97,8 @@ impl Bounded {
         Some(Over { approvers: approvers.max(over.approvers), ..over })
     }
 
-    /// Every limit that all wishes exceed together. A wish that is too much by itself adds to no sum.
+    /// Returns every limit that all requests exceed together. A request that exceeds a limit by
+    /// itself adds to no sum.
     fn exceeded(&self) -> Vec<(Mode, Option<Key>, Whole, Over)> {
         let limits = &self.rules.limits;
         let mut planned: BTreeMap<(Mode, Option<Key>), Tally> = BTreeMap::new();

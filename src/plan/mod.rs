@@ -1,10 +1,10 @@
-//! Desired and Observed to a Plan.
+//! Computes a plan from the desired and the observed state.
 //!
-//! Pure, sync and infallible: everything that can fail happened before. Incremental: when one
-//! thing changed, only its own step and those of what depends on it are made again, and the totals
-//! follow.
+//! Pure, sync and infallible: everything that can fail happened before. Incremental: after one
+//! change, the planner recomputes only the steps of the changed resource and of its dependants, and
+//! updates the totals.
 //!
-//! Guarantees: a step never depends on the order in which keys were touched; making every step
+//! Guarantees: a step never depends on the order in which keys were touched; computing every step
 //! from nothing gives the same steps.
 
 mod absences;
@@ -56,16 +56,16 @@ pub use limited::limited;
 pub use totals::{Totals, summary};
 use turning::Turning;
 
-/// What planning is told once.
+/// The planner's fixed settings.
 #[derive(Clone)]
 pub struct Settings {
     /// `partner.name`.
     pub partner: String,
-    /// The key of digests that stand for private values.
+    /// The key of the digests that replace private values.
     pub digest_key: [u8; 32],
     /// `doubt.contact`.
     pub on_doubt: OnDoubt,
-    /// Why live merchants are refused, if they are.
+    /// The reason why live merchants are refused, if they are.
     pub live_refused: Option<String>,
     /// `policy.prune`.
     pub prune: Prune,
@@ -77,51 +77,51 @@ impl std::fmt::Debug for Settings {
     }
 }
 
-/// What is known when steps are made.
+/// The planner's view of the current state.
 pub trait World {
-    /// What the files want.
+    /// Returns the content of the files.
     fn desired(&self) -> &Desired;
-    /// What is known of a resource.
+    /// Returns the observed state of a resource.
     fn observed(&self, key: &Key) -> Option<Arc<Observed>>;
-    /// The intent of a resource that is not closed.
+    /// Returns the resource's intent that is not closed.
     fn open(&self, key: &Key) -> Option<Arc<OpenIntent>>;
 
-    /// The other resources of a merchant that have an intent which is not closed.
+    /// Returns the other resources of a merchant that have an intent which is not closed.
     fn unsettled(&self, _merchant: &Key) -> Vec<Key> {
         Vec::new()
     }
-    /// What a person said last of the suspension of just this resource, over or not.
+    /// Returns a person's last suspension of this very resource, ended or not.
     fn suspension(&self, _key: &Key) -> Option<Arc<Suspension>> {
         None
     }
 
-    /// Why a resource may have been made since a backup that was restored, if nothing excuses it.
+    /// Returns the reason why a resource may have been created between a restored backup and the
+    /// restore, unless this is excused.
     fn unsure(&self, _key: &Key) -> Option<String> {
         None
     }
 
-    /// Whether a state that is lost may have made a resource, and no person said that it did not.
+    /// Returns whether a lost state may have created a resource, and no person denied that.
     fn unapproved(&self, _key: &Key) -> bool {
         false
     }
 
-    /// Whether an effect is tried again that was refused in this intent.
+    /// Returns whether an effect that was refused in this intent is tried again.
     fn tries_again(&self, _key: &Key, _refused: IntentId) -> bool {
         false
     }
-    /// The present time.
     fn now(&self) -> DateTime<Utc>;
-    /// Every resource that something is known of.
+    /// Returns every resource with an observed state.
     fn known(&self) -> Vec<Key>;
-    /// The limit that stands in the way of a wish, if there is one; `rest` is the digest of its document but
-    /// for the amounts.
+    /// Returns the limit that a spend request exceeds, if there is one; `rest` is the digest of its
+    /// document without the amounts.
     fn over(&self, _wish: &Wish, _rest: &dyn Fn() -> Digest) -> Option<Over> {
         None
     }
 }
 
-/// All steps, kept up to date. Kept is what is asked for all the time; field changes and work are
-/// made again when they are asked for, so that a hundred thousand steps fit into memory.
+/// All steps, kept up to date. The planner stores the frequently read parts; it recomputes field
+/// changes and work on request, so that a hundred thousand steps fit into memory.
 #[derive(Debug)]
 pub struct Planner {
     settings: Settings,
@@ -140,7 +140,7 @@ pub struct Planner {
 }
 
 impl Planner {
-    /// A planner that has seen nothing.
+    /// Returns a planner without any steps.
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
@@ -159,7 +159,7 @@ impl Planner {
         }
     }
 
-    /// Makes every step again.
+    /// Recomputes every step.
     pub fn all(&mut self, world: &dyn World) -> BTreeSet<Key> {
         let desired = world.desired();
         let mut keys: BTreeSet<Key> = desired.manifests.keys().cloned().collect();
@@ -169,8 +169,8 @@ impl Planner {
         self.touch(world, keys)
     }
 
-    /// Makes the steps of these resources again, and of whatever depends on them. Answers the keys
-    /// whose steps were made.
+    /// Recomputes the steps of these resources and of all their dependants. Returns the keys of the
+    /// recomputed steps.
     pub fn touch(
         &mut self,
         world: &dyn World,
@@ -191,7 +191,7 @@ impl Planner {
         made
     }
 
-    /// These keys and everything that depends on them, however far.
+    /// Returns these keys and all their dependants, direct and indirect.
     fn with_users(&self, keys: &[Key]) -> BTreeSet<Key> {
         let mut found: BTreeSet<Key> = keys.iter().cloned().collect();
         let mut queue: Vec<Key> = keys.to_vec();
@@ -205,7 +205,7 @@ impl Planner {
         found
     }
 
-    /// Takes note of what a resource refers to now.
+    /// Notes the current references of a resource.
     fn relink(&mut self, world: &dyn World, key: &Key) {
         let before = self.needs.remove(key);
         let after = world.desired().manifests.get(key);
@@ -225,7 +225,7 @@ impl Planner {
         self.needs.insert(key.clone(), needs);
     }
 
-    /// Makes one step again.
+    /// Recomputes one step.
     fn make(&mut self, world: &dyn World, key: &Key) {
         let before = self.steps.get(key).cloned();
         let after = self.whole(world, key);
@@ -263,23 +263,23 @@ impl Planner {
         };
     }
 
-    /// One step with everything in it: its field changes, and the work that can be done now.
+    /// Computes one step in full: with its field changes, and the work that is possible now.
     pub fn whole(&self, world: &dyn World, key: &Key) -> Option<Step> {
         let guards = (&self.absences, &self.settings.prune);
         step::step(&self.cx(world, &Seen { world, planner: self }), world, guards, key)
     }
 
-    /// What a person may ask for of a resource, beside what its step offers.
+    /// Returns the effect that a person may request for a resource, beside its step's offer.
     pub fn offer(&self, world: &dyn World, key: &Key) -> Option<Effect> {
         step::offer(&self.cx(world, &Seen { world, planner: self }), world, key)
     }
 
-    /// What may be read again about a resource that is as its document says.
+    /// Returns the readings that may be repeated for a resource that matches its document.
     pub fn again(&self, world: &dyn World, key: &Key) -> Vec<Reading> {
         step::again(&self.cx(world, &Seen { world, planner: self }), world, key)
     }
 
-    /// What a step may look at.
+    /// Returns the inputs of a step.
     fn cx<'a>(&'a self, world: &dyn World, view: &'a dyn View) -> StepCx<'a> {
         StepCx {
             partner: &self.settings.partner,
@@ -291,63 +291,61 @@ impl Planner {
         }
     }
 
-    /// The merchants whose accounts, as far as they are known, stand in somebody's way.
+    /// Returns the merchants whose accounts, as far as known, block a resource.
     pub fn stalled(&self) -> impl Iterator<Item = &Key> {
         self.stalled.merchants()
     }
 
-    /// The resources that were refused for what may change at the service.
+    /// Returns the resources that were refused for a cause that may change at the service.
     pub fn refused_for_now(&self) -> &BTreeSet<Key> {
         &self.refused
     }
 
-    /// Whether something can be done about a resource now.
+    /// Returns whether a resource has work that is possible now.
     pub fn doable(&self, key: &Key) -> bool {
         self.doable.contains(key)
     }
 
-    /// The resources whose steps change with the date alone.
+    /// Returns the resources whose steps change with the date alone.
     pub fn dated(&self) -> &BTreeSet<Key> {
         &self.dated
     }
 
-    /// The resources whose health changed with the date since their steps were made.
+    /// Returns the resources whose health changed with the date since their steps were computed.
     pub fn turned(&self, now: DateTime<Utc>) -> BTreeSet<Key> {
         self.turning.due(now).cloned().collect()
     }
 
-    /// When the health of some resource changes next with the date.
+    /// Returns the time of the next change of some resource's health with the date.
     pub fn next_turn(&self) -> Option<DateTime<Utc>> {
         self.turning.next()
     }
 
-    /// One step.
     pub fn step(&self, key: &Key) -> Option<&Arc<Step>> {
         self.steps.get(key)
     }
 
-    /// Every step, by key.
+    /// Returns every step, by key.
     pub fn steps(&self) -> impl Iterator<Item = &Arc<Step>> {
         self.steps.values()
     }
 
-    /// How many steps there are.
     pub fn count(&self) -> usize {
         self.steps.len()
     }
 
-    /// What all steps add up to.
+    /// Returns the sums over all steps.
     pub fn totals(&self) -> &Totals {
         &self.totals
     }
 
-    /// The resources that refer to this one.
+    /// Returns the resources that refer to this one.
     pub fn users(&self, key: &Key) -> impl Iterator<Item = &Key> {
         self.users.get(key).into_iter().flatten()
     }
 
-    /// All steps in dependency order: what is needed comes before what needs it. Those that are not
-    /// settled come with everything in them.
+    /// Returns all steps in dependency order: a resource precedes those that need it. Steps that
+    /// are not settled are complete.
     pub fn plan(&self, world: &dyn World) -> Plan {
         let keys = order::sorted(self.steps.keys().cloned(), &self.needs);
         let whole = |step: &Arc<Step>| {
@@ -360,7 +358,7 @@ impl Planner {
     }
 }
 
-/// What a kind may look at while its step is made.
+/// A kind's view while its step is computed.
 struct Seen<'a> {
     world: &'a dyn World,
     planner: &'a Planner,

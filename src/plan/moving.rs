@@ -1,7 +1,7 @@
-//! `reckon.dev/moved-from`: a document that takes over what is known under another name.
+//! `reckon.dev/moved-from`: a document that takes over the state known under another name.
 //!
-//! A move is bookkeeping: the object on the service stays as it is, and keeps the name that it was given first.
-//! Nothing is made under the new name before the move is written down, so that nothing is made twice.
+//! A move is bookkeeping: the object on the service stays unchanged, and keeps its first name. No
+//! object is created under the new name before the move is recorded, so that none is created twice.
 
 use super::World;
 use super::absences::Absences;
@@ -14,7 +14,8 @@ use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
 use crate::model::plan::{Reason, Verdict};
 
-/// What a document's former name asks for; `None` where it asks for nothing (any more).
+/// Returns the draft that a document's former name requires; `None` where it requires nothing (any
+/// more).
 pub(super) fn moved(
     cx: &StepCx<'_>,
     world: &dyn World,
@@ -45,7 +46,10 @@ pub(super) fn moved(
     Some(Draft { changes: after.changes, ..Draft::idle(Verdict::Update, reason) })
 }
 
-/// Whether a document may take over a name. Errors: why not, in a sentence.
+/// Checks that a document may take over a name.
+///
+/// # Errors
+/// The reason against it, in a sentence.
 fn allowed(
     world: &dyn World,
     absences: &Absences,

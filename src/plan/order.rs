@@ -1,11 +1,11 @@
-//! What is needed comes before what needs it.
+//! Dependency order: a resource precedes those that need it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::id::Key;
 
-/// The keys in dependency order, equal ones in the order of their names. Only edges between the
-/// given keys count. A cycle, which files cannot hold, would be cut at its first member.
+/// Sorts the keys in dependency order, equal ones by name. Only edges between the given keys count.
+/// A cycle, which files cannot hold, would be cut at its first member.
 pub(super) fn sorted(
     keys: impl IntoIterator<Item = Key>,
     needs: &BTreeMap<Key, Box<[Key]>>,
@@ -27,7 +27,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// Visits a key after everything it needs, without recursion: chains may be long.
+    /// Visits a key after all its needs, without recursion: chains may be long.
     fn visit(&mut self, key: &'a Key) {
         let mut path = vec![(key, false)];
         while let Some((key, done)) = path.pop() {
@@ -63,7 +63,7 @@ mod tests {
         assert_eq!(order, ["M/m", "Z/z", "A/a"].map(key));
     }
 
-    /// The order of these keys, each of which needs some others.
+    /// Returns the order of these keys, each of which needs some others.
     fn order(edges: &[(&str, &[&str])]) -> Vec<String> {
         let needs = edges.iter().map(|(of, needs)| (key(of), needs.iter().map(|of| key(of))));
         let needs: BTreeMap<Key, Box<[Key]>> =

@@ -1,4 +1,4 @@
-//! What a refusal is, and what it takes until the same is tried again: the class of it, in words; and which may pass.
+//! The class of a refusal, in words, and the condition for a retry; also which refusals may pass.
 
 use super::{Planner, World};
 use crate::base::id::Key;
@@ -9,7 +9,7 @@ use crate::model::plan::{Reason, Step};
 use crate::model::retry::{self, WhyNot};
 
 impl Planner {
-    /// Takes note of whether a resource was refused for what may change at the service.
+    /// Notes whether a resource was refused for a cause that may change at the service.
     pub(super) fn note_refusal(&mut self, world: &dyn World, key: &Key, step: Option<&Step>) {
         let refused = step.is_some_and(|step| matches!(step.reason, Reason::Refused(_)));
         let known = if refused { world.observed(key) } else { None };
@@ -21,8 +21,9 @@ impl Planner {
     }
 }
 
-/// Returns whether what was refused is tried again without a change of the document. A token that reckon made is replaced by
-/// another one: a restored state may hold a token that was used after the backup. Only a person replaces a person's.
+/// Returns whether the refused effect is retried without a change of the document. Reckon replaces
+/// a token that it made itself: a restored state may hold a token that was used after the backup.
+/// Only a person replaces a person's token.
 fn is_tried_again(known: &Observed) -> bool {
     let Some(refusal) = &known.refusal else { return false };
     refusal.may_pass() || (refusal.lacks_token() && !is_given(known))
@@ -33,8 +34,8 @@ fn is_given(known: &Observed) -> bool {
     !known.fact(ATTACHED).is_null()
 }
 
-/// What sort of refusal it was, and what helps. What was refused for its own content is not tried again by itself: a
-/// document asks for a payment once, and money is not guessed.
+/// Describes the class of a refusal, and its remedy. An effect that was refused for its own content
+/// is not retried by itself: a document asks for a payment once, and money is not guessed.
 pub(super) fn advice(known: &Observed, refusal: &Refusal) -> String {
     if refusal.lacks_token() && is_given(known) {
         return "its one-time token was used or has ended: give another one".to_owned();
@@ -60,7 +61,7 @@ pub(super) fn advice(known: &Observed, refusal: &Refusal) -> String {
     }
 }
 
-/// What a decline of the payer's bank leaves to do.
+/// Describes the remedy for a decline of the payer's bank.
 fn declined(code: &str) -> String {
     let paid = retry::paid_by(code);
     match paid.map(|paid| retry::wait(paid, code, 1)) {

@@ -1,5 +1,5 @@
-//! What stands between a document that is gone and the removal of what it made: guards, and, for what is live,
-//! time; and between a new document and the making of what looks like the same under another name.
+//! Obstacles to a removal after its document disappeared: guards, and, for live objects, a delay.
+//! Also the obstacle to a creation that looks like a missing document under another name.
 
 use super::World;
 use super::absences::{Absences, due};
@@ -12,7 +12,7 @@ use crate::model::observed::Observed;
 use crate::model::plan::{Reason, Verdict};
 use crate::policy::prune::Prune;
 
-/// What a kind wants to do about an object without a document, unless something stops it.
+/// Returns the kind's removal of an object without a document, unless a guard or a delay stops it.
 pub(super) fn guarded(
     cx: &StepCx<'_>,
     (absences, prune): (&Absences, &Prune),
@@ -37,7 +37,7 @@ pub(super) fn guarded(
     }
 }
 
-/// What is live goes some time after it was marked.
+/// Returns the state of a live object that must wait: it is removed some time after its mark.
 fn waiting(cx: &StepCx<'_>, prune: &Prune, known: &Observed) -> Option<Going> {
     let live = mode_of(cx.view, &current(cx, &known.merchant)) == Some(Mode::Live);
     let absence = known.absence.as_deref();
@@ -53,7 +53,7 @@ fn waiting(cx: &StepCx<'_>, prune: &Prune, known: &Observed) -> Option<Going> {
     (cx.now < until).then_some(Going::Marked { until, since: marked.at })
 }
 
-/// `24h`, or in smaller units.
+/// Formats a delay as `24h`, or in smaller units.
 fn hours(delay: std::time::Duration) -> String {
     let seconds = delay.as_secs();
     match (seconds.checked_rem(3600), seconds.checked_rem(60)) {
@@ -63,7 +63,7 @@ fn hours(delay: std::time::Duration) -> String {
     }
 }
 
-/// The same is not sent again once it was refused.
+/// Blocks a removal that was refused: the same effect is not sent again.
 fn refused(known: &Observed, draft: Draft) -> Draft {
     let Some(Work::Effect(effect)) = &draft.work else { return draft };
     let refusal = known.refusal.as_ref().filter(|refusal| refusal.digest == effect.applied.digest);
@@ -77,7 +77,7 @@ fn refused(known: &Observed, draft: Draft) -> Draft {
     }
 }
 
-/// What a kind wants to make, unless it looks like something that was renamed.
+/// Returns the kind's creation, unless the document looks renamed.
 pub(super) fn distinct(absences: &Absences, key: &Key, draft: Draft) -> Draft {
     let Some(from) = absences.twin(key) else { return draft };
     let going = Going::LooksRenamed { key: key.clone(), from: from.clone() };
@@ -85,12 +85,12 @@ pub(super) fn distinct(absences: &Absences, key: &Key, draft: Draft) -> Draft {
     Draft { changes: draft.changes, ..blocked }
 }
 
-/// Whether anything has to be looked at again at a later time for this.
+/// Returns whether the step must be recomputed at a later time for this reason.
 pub(super) fn is_dated(reason: &Reason) -> bool {
     matches!(reason, Reason::Going(going) if matches!(**going, Going::Marked { .. }))
 }
 
-/// Whether the records of a plan's absences may be written: the world knows every document.
+/// Returns whether absences may be recorded: the tree is complete.
 pub(super) fn believed(world: &dyn World) -> bool {
     world.desired().coverage == crate::model::desired::Coverage::Whole
 }

@@ -1,10 +1,10 @@
-//! Who cannot go on because of what the service said of a merchant's accounts.
+//! Resources that the service's answers about a merchant's accounts block.
 
 use std::collections::BTreeMap;
 
 use crate::base::id::Key;
 
-/// Resources that are blocked so, each with its merchant.
+/// The blocked resources, each with its merchant.
 #[derive(Debug, Default)]
 pub(super) struct Stalled {
     by_resource: BTreeMap<Key, Key>,
@@ -12,7 +12,7 @@ pub(super) struct Stalled {
 }
 
 impl Stalled {
-    /// Notes the merchant whose accounts stand in a resource's way; `None`: none does any more.
+    /// Notes the merchant whose accounts block a resource; `None`: no longer blocked.
     pub(super) fn note(&mut self, key: &Key, merchant: Option<Key>) {
         if let Some(before) = self.by_resource.remove(key)
             && let Some(count) = self.merchants.get_mut(&before)
@@ -29,7 +29,7 @@ impl Stalled {
         }
     }
 
-    /// The merchants in somebody's way.
+    /// Returns the merchants that block a resource.
     pub(super) fn merchants(&self) -> impl Iterator<Item = &Key> {
         self.merchants.keys()
     }

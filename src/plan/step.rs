@@ -1,4 +1,4 @@
-//! The step of one resource: first what holds for every kind, then the kind's own word.
+//! Computes the step of one resource: first the rules for every kind, then those of its own kind.
 
 use crate::base::id::{Key, RemoteId};
 use crate::base::planted;
@@ -17,13 +17,14 @@ use crate::plan::suspended::by_a_person;
 use crate::plan::{World, epoch, moving, refused, removal};
 use crate::policy::prune::Prune;
 
-/// Everything that a manifest needs: its references and `reckon.dev/depends-on`.
+/// Returns all needs of a manifest: its references and `reckon.dev/depends-on`.
 pub(super) fn needs<S>(manifest: &Manifest<S>) -> Box<[Key]> {
     let references = manifest.references.iter().map(|reference| reference.key.clone());
     references.chain(manifest.annotations.depends_on.iter().cloned()).collect()
 }
 
-/// The step of a resource, `None` if nothing speaks of it.
+/// Computes the step of a resource; `None` without a document, an intent or a relevant observed
+/// state.
 pub(super) fn step(
     cx: &StepCx<'_>,
     world: &dyn World,
@@ -67,7 +68,7 @@ pub(super) fn step(
     })
 }
 
-/// The health of an object that exists; nothing where it is well, and stays so.
+/// Returns the health of an object that exists; `None` where it is well, and stays so.
 fn health(
     cx: &StepCx<'_>,
     key: &Key,
@@ -81,7 +82,7 @@ fn health(
     (health != Health::well()).then(|| Box::new(health))
 }
 
-/// What a person may ask for of a resource that nothing is on its way for.
+/// Returns the effect that a person may request for a resource without an open intent.
 pub(super) fn offer(cx: &StepCx<'_>, world: &dyn World, key: &Key) -> Option<Effect> {
     let manifest = world.desired().manifest(key).filter(|one| !one.annotations.suspend)?;
     let observed = world.observed(key).filter(|observed| observed.held.is_none())?;
@@ -92,7 +93,8 @@ pub(super) fn offer(cx: &StepCx<'_>, world: &dyn World, key: &Key) -> Option<Eff
     (register::find(key.kind.as_str())?.offer)(cx, &manifest, &observed)
 }
 
-/// What may be read again about a resource, unless something is on its way for it or it is on hold.
+/// Returns the readings that may be repeated for a resource, unless it has an open intent, is on
+/// hold or is suspended.
 pub(super) fn again(cx: &StepCx<'_>, world: &dyn World, key: &Key) -> Vec<Reading> {
     let (manifest, observed) = (world.desired().manifest(key), world.observed(key));
     let observed = observed.filter(|observed| observed.held.is_none());
@@ -110,12 +112,13 @@ pub(super) fn again(cx: &StepCx<'_>, world: &dyn World, key: &Key) -> Vec<Readin
     }
 }
 
-/// Whether anything of a resource without a document is worth a step.
+/// Returns whether a resource without a document is worth a step.
 fn known(observed: &Observed) -> bool {
     observed.exists || observed.held.is_some() || !observed.strays.is_empty()
 }
 
-/// A resource with an open intent: nothing newer is sent while an older one is on its way.
+/// Drafts the step of a resource with an open intent: no newer effect is sent before the older one
+/// is settled.
 fn under_way(open: &OpenIntent, observed: Option<&Observed>) -> Draft {
     let reason = match &open.state {
         IntentState::Open { attempt: _ } | IntentState::Closed => Reason::InFlight,
@@ -127,7 +130,7 @@ fn under_way(open: &OpenIntent, observed: Option<&Observed>) -> Draft {
     Draft { ready, ..Draft::idle(verdict, reason) }
 }
 
-/// A resource that nothing is on its way for.
+/// Drafts the step of a resource without an open intent.
 fn decide(
     cx: &StepCx<'_>,
     world: &dyn World,
@@ -177,7 +180,8 @@ fn decide(
     Some(epoch::cautious(world, key, draft))
 }
 
-/// What a kind wants to do, unless the service refused just that or something extra is not ready.
+/// Returns the kind's draft, unless the service refused exactly this effect or a further need is
+/// not ready.
 fn checked(
     cx: &StepCx<'_>,
     world: &dyn World,
@@ -206,7 +210,7 @@ fn checked(
     Draft { reason: Reason::WaitsFor(waits), work: None, offer: None, ..draft }
 }
 
-/// What the service said when it refused something.
+/// Formats the service's words of a refusal.
 pub(super) fn refusal_words(refusal: &Refusal) -> String {
     format!("{} (HTTP {})", refusal.problem.words(), refusal.status)
 }

@@ -1,4 +1,4 @@
-//! Whether a person suspended a resource, itself or with its merchant.
+//! A person's suspensions of a resource, by its own name or by its merchant's.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::model::observed::Observed;
 use crate::model::suspension::Suspension;
 use crate::plan::World;
 
-/// The suspension that holds now, if one does.
+/// Returns the suspension that holds now, if any.
 pub(super) fn by_a_person(
     world: &dyn World,
     key: &Key,

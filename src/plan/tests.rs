@@ -52,7 +52,7 @@ fn at(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
 
-/// Documents, and what is known of resources.
+/// Documents, and the observed state of resources.
 struct Known {
     desired: Desired,
     observed: BTreeMap<Key, Arc<Observed>>,
@@ -61,7 +61,7 @@ struct Known {
     suspensions: BTreeMap<Key, Arc<Suspension>>,
     unsure: Option<String>,
     over: Option<Over>,
-    /// What limits were asked about, with the digests of the documents.
+    /// The spend requests that limits received, with the digests of the documents.
     asked: RefCell<Vec<(Wish, Digest)>>,
     now: DateTime<Utc>,
 }
@@ -121,12 +121,12 @@ struct Rig {
 }
 
 impl Rig {
-    /// Documents that are on the service just as they say, planned without any guard.
+    /// Documents that are applied on the service, planned without any guard.
     fn applied(documents: Vec<Manifest>) -> Self {
         Self::with(Prune::open(), documents)
     }
 
-    /// The same with every guard as it is by default.
+    /// The same with every guard at its default.
     fn watched(documents: Vec<Manifest>) -> Self {
         Self::with(Prune::default(), documents)
     }
@@ -157,25 +157,25 @@ impl Rig {
         rig
     }
 
-    /// Makes every step again; answers which were made.
+    /// Recomputes every step; returns their keys.
     fn all(&mut self) -> Vec<String> {
         self.planner.all(&self.known).iter().map(Key::short).collect()
     }
 
-    /// Makes the steps of these again; answers which were made.
+    /// Recomputes the steps of these; returns the recomputed keys.
     fn touch(&mut self, names: &[&str]) -> Vec<String> {
         let made = self.planner.touch(&self.known, names.iter().map(|name| key(name)));
         made.iter().map(Key::short).collect()
     }
 
-    /// Documents come, or change.
+    /// Adds or changes documents.
     fn write(&mut self, documents: Vec<Manifest>) -> Vec<String> {
         let names: Vec<String> = documents.iter().map(|one| one.key.short()).collect();
         self.known.desired.manifests.extend(tree(documents).manifests);
         self.touch(&names.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
-    /// Documents go.
+    /// Removes documents.
     fn remove(&mut self, names: &[&str]) -> Vec<String> {
         for name in names {
             self.known.desired.manifests.remove(&key(name)).unwrap();
@@ -183,7 +183,7 @@ impl Rig {
         self.touch(names)
     }
 
-    /// Something else is known of a resource; of one that nothing was known of, too.
+    /// Changes the observed state of a resource; creates one where there was none.
     fn know(&mut self, name: &str, change: impl FnOnce(&mut Observed)) -> Vec<String> {
         let unknown = || Arc::new(Observed::unknown(key("Merchant/acme"), at(NOW)));
         let known = self.known.observed.entry(key(name)).or_insert_with(unknown);
@@ -191,13 +191,13 @@ impl Rig {
         self.touch(&[name])
     }
 
-    /// A resource as it was before its document was applied.
+    /// Resets a resource to its state before its document was applied.
     fn unmade(&mut self, name: &str) {
         self.known.observed.remove(&key(name));
         self.touch(&[name]);
     }
 
-    /// The verdict, the word of the reason, and `ready`; `none` where there is no step.
+    /// Returns the verdict, the word of the reason, and `ready`; `none` where there is no step.
     fn step(&self, name: &str) -> String {
         self.planner.step(&key(name)).map_or_else(|| "none".to_owned(), |step| line(step))
     }
@@ -210,7 +210,7 @@ impl Rig {
         self.planner.whole(&self.known, &key(name)).unwrap()
     }
 
-    /// Every step of the plan, in its order.
+    /// Returns every step of the plan, in its order.
     fn plan(&self) -> Vec<String> {
         let steps = self.planner.plan(&self.known).steps;
         steps.iter().map(|step| format!("{}: {}", step.key.short(), line(step))).collect()

@@ -1,11 +1,10 @@
-//! What all steps add up to, kept up to date by what one step takes away and another brings.
+//! Sums over all steps, updated step by step.
 
 use std::collections::BTreeMap;
 
 use crate::base::id::Mode;
 use crate::model::plan::{Plan, Step, Verdict};
 
-/// Sums over all steps.
 #[derive(Debug, Clone, Default)]
 pub struct Totals {
     money: BTreeMap<(String, Mode, &'static str), i64>,
@@ -15,7 +14,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Takes one step away and brings another.
+    /// Replaces one step's share by another's.
     pub(super) fn replace(&mut self, before: Option<&Step>, after: Option<&Step>) {
         if let Some(step) = before {
             self.count(step, -1);
@@ -48,33 +47,33 @@ impl Totals {
         }
     }
 
-    /// Sums of money by currency, mode and meaning, in minor units.
+    /// Returns sums of money by currency, mode and meaning, in minor units.
     pub fn money(&self) -> &BTreeMap<(String, Mode, &'static str), i64> {
         &self.money
     }
 
-    /// How many steps have this verdict.
+    /// Returns the number of steps with this verdict.
     pub fn with(&self, verdict: Verdict) -> usize {
         self.verdicts.get(&verdict).copied().unwrap_or(0)
     }
 
-    /// How many steps would change something.
+    /// Returns the number of steps that would change something.
     pub fn changes(&self) -> usize {
         self.verdicts.iter().filter(|(verdict, _)| verdict.changes()).map(|(_, count)| count).sum()
     }
 
-    /// How many resources are not ready.
+    /// Returns the number of resources that are not ready.
     pub fn unready(&self) -> usize {
         self.unready
     }
 
-    /// How many wait for a person.
+    /// Returns the number of resources that need attention.
     pub fn stuck(&self) -> usize {
         self.stuck
     }
 }
 
-/// A plan's verdicts counted, in their order, without the settled ones.
+/// Counts a plan's verdicts, in their order, without the settled ones.
 pub fn summary(plan: &Plan) -> BTreeMap<Verdict, usize> {
     let mut counts = BTreeMap::new();
     for step in plan.steps.iter().filter(|step| step.verdict != Verdict::Settled) {

@@ -1,4 +1,4 @@
-//! Steps whose health changes with the date alone: a card that expires.
+//! Steps whose health changes with the date alone, such as a card that expires.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 
 use crate::base::id::Key;
 
-/// The moment of the next change, by resource.
+/// The time of the next change, by resource.
 #[derive(Debug, Default)]
 pub(super) struct Turning {
     moments: BTreeMap<Key, DateTime<Utc>>,
@@ -14,7 +14,7 @@ pub(super) struct Turning {
 }
 
 impl Turning {
-    /// Notes when a resource changes next; `None`: it does not by itself.
+    /// Notes a resource's next change; `None`: it does not change by itself.
     pub(super) fn note(&mut self, key: &Key, moment: Option<DateTime<Utc>>) {
         if let Some(before) = self.moments.remove(key) {
             self.due.remove(&(before, key.clone()));
@@ -25,12 +25,12 @@ impl Turning {
         }
     }
 
-    /// The first moment.
+    /// Returns the first time.
     pub(super) fn next(&self) -> Option<DateTime<Utc>> {
         self.due.first().map(|(moment, _)| *moment)
     }
 
-    /// The resources whose moment has come.
+    /// Returns the resources whose time has passed.
     pub(super) fn due(&self, now: DateTime<Utc>) -> impl Iterator<Item = &Key> {
         self.due.iter().take_while(move |(moment, _)| *moment <= now).map(|(_, key)| key)
     }

@@ -1,7 +1,9 @@
-//! What an approval lets through: the steps that it names, with their amounts or lower ones, and nothing else.
+//! Approval coverage: an approval permits the steps that it names, with their amounts or lower
+//! ones, and nothing else.
 //!
-//! A newer plan that only lowers amounts, or leaves steps out, stays approved. A step that it does not name,
-//! a higher amount, another payer, account, schedule or currency, another generation: none is approved.
+//! A newer plan that only lowers amounts, or leaves steps out, stays approved. An unnamed step, a
+//! higher amount, another payer, account, schedule or currency, and another generation are not
+//! approved.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -15,22 +17,22 @@ use crate::base::planted;
 use crate::model::plan_approval::{KeptApproval, PlanApproval};
 use crate::model::stake::{Stake, Wish};
 
-/// What separates these digests from all others.
+/// Label that separates these digests from all others.
 const LABEL: &str = "plan-approval";
-/// Fields that hold amounts: the limits and the amounts of an approval are about them.
+/// Fields that hold amounts: limits and an approval's amounts apply to these.
 const AMOUNTS: [&str; 3] = ["amount", "first_amount", "rate_per_quantity"];
-/// How long an approval counts where the file does not say.
+/// Validity of an approval where the file names none.
 const VALID_DEFAULT: Duration = Duration::from_hours(7 * 24);
 
-/// What the operator asks of approvals.
+/// The operator's rules for approvals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApprovalRules {
-    /// A plan that moves more than this of a currency takes `approvers` people. With amounts listed, a
-    /// currency that is not takes as many.
+    /// A plan that moves more than this amount of a currency needs `approvers` people. With amounts
+    /// listed, an unlisted currency needs as many.
     pub above: BTreeMap<Currency, i64>,
-    /// How many different people that takes.
+    /// Number of different people.
     pub approvers: usize,
-    /// How long an approval counts.
+    /// Validity of an approval.
     pub valid_for: Duration,
 }
 
@@ -41,7 +43,7 @@ impl Default for ApprovalRules {
 }
 
 impl ApprovalRules {
-    /// How many people have to approve a plan of these steps.
+    /// Returns the number of people who have to approve a plan of these steps.
     pub fn needed(&self, steps: &[Wish]) -> usize {
         let mut sums: BTreeMap<Currency, i64> = BTreeMap::new();
         for (currency, amount) in steps.iter().flat_map(|step| step.stake.sums()) {
@@ -54,7 +56,7 @@ impl ApprovalRules {
         if !self.above.is_empty() && sums.iter().any(above) { self.approvers.max(1) } else { 1 }
     }
 
-    /// Whether an approval counts at this time.
+    /// Returns whether an approval is valid at this time.
     pub fn counts(&self, approval: &PlanApproval, now: DateTime<Utc>) -> bool {
         let age = TimeDelta::from_std(self.valid_for).unwrap_or(TimeDelta::MAX);
         let until = approval.signed.as_ref().and_then(|signed| signed.until);
@@ -62,26 +64,26 @@ impl ApprovalRules {
     }
 }
 
-/// What approvals come to for one wish.
+/// The approvals that cover one planned effect.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Standing {
-    /// The approvals that cover it.
+    /// Ids of the covering approvals.
     pub ids: Vec<String>,
-    /// Who gave them, each once.
+    /// The people who gave them, each once.
     pub actors: BTreeSet<String>,
-    /// How many people it takes.
+    /// Number of people who are needed.
     pub needed: usize,
 }
 
 impl Standing {
-    /// Whether enough people approved it.
+    /// Returns whether enough people approved it.
     pub fn is_enough(&self) -> bool {
         self.needed > 0 && self.actors.len() >= self.needed
     }
 }
 
-/// What the approvals come to for one wish at this time. Of several plans that were approved, the one
-/// that takes the fewest people decides how many it takes.
+/// Returns the approvals that cover one planned effect at this time. Of several approved plans, the
+/// one that needs the fewest people decides how many are needed.
 pub fn standing(
     rules: &ApprovalRules,
     kept: &[KeptApproval],
@@ -103,7 +105,7 @@ pub fn standing(
     standing
 }
 
-/// Whether the approval of one step is good for a wish.
+/// Returns whether the approval of one step covers a planned effect.
 pub fn covers(step: &Wish, wish: &Wish) -> bool {
     let Wish { key, merchant, mode, generation, rest, stake } = step;
     let same = (key, merchant, mode, generation, rest)
@@ -111,7 +113,7 @@ pub fn covers(step: &Wish, wish: &Wish) -> bool {
     same && (no_more(stake, &wish.stake) || planted::is("approval-reused"))
 }
 
-/// Whether every amount and count is at most what was approved.
+/// Returns whether every amount and count is at most the approved one.
 fn no_more(approved: &Stake, wanted: &Stake) -> bool {
     let (approved_sums, wanted_sums) = (by_meaning(approved), by_meaning(wanted));
     let money = wanted_sums
@@ -122,7 +124,7 @@ fn no_more(approved: &Stake, wanted: &Stake) -> bool {
         && wanted.counts.emails <= approved.counts.emails
 }
 
-/// Sums by meaning and currency; an amount below zero counts as what it moves.
+/// Returns sums by meaning and currency; a negative amount counts with its absolute value.
 fn by_meaning(stake: &Stake) -> BTreeMap<(&str, Currency), i64> {
     let mut sums: BTreeMap<_, i64> = BTreeMap::new();
     for moved in &stake.moves {
@@ -132,14 +134,14 @@ fn by_meaning(stake: &Stake) -> BTreeMap<(&str, Currency), i64> {
     sums
 }
 
-/// A digest of a document but for its amounts: approvals bind to it.
+/// Returns a digest of a document without its amounts: approvals bind to it.
 pub fn rest(spec: Option<&Value>, key: &[u8; 32]) -> Digest {
     let mut spec = spec.cloned().unwrap_or_default();
     blank(&mut spec);
     keyed(key, LABEL, &canonical(&spec))
 }
 
-/// Empties the fields that hold amounts; their currencies stay, since stakes name them.
+/// Empties the fields that hold amounts; their currencies stay, since exposures name them.
 fn blank(value: &mut Value) {
     match value {
         Value::Object(fields) => {
@@ -152,7 +154,7 @@ fn blank(value: &mut Value) {
     }
 }
 
-/// The first sum of a plan that is more than the approver said it might be, with what was said.
+/// Returns the first sum of a plan that exceeds the approver's stated maximum, with that maximum.
 pub fn beyond<'a>(
     said: &'a [Money],
     sums: &BTreeMap<Currency, i64>,

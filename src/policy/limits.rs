@@ -1,4 +1,4 @@
-//! The limits that are set, each with its name and its place in the operator's file.
+//! The configured limits, each with its name and its place in the operator's file.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,20 +6,20 @@ use std::sync::Arc;
 use crate::base::id::{Key, Mode};
 use crate::base::money::Currency;
 
-/// Amounts by currency, in minor units. An empty list limits nothing; in any other a currency that is
-/// not listed may not move at all.
+/// Amounts by currency, in minor units. An empty list limits nothing; in any other list an unlisted
+/// currency may not move at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Amounts {
-    /// Its name, such as `policy.limits.per_day`.
+    /// The limit's name, such as `policy.limits.per_day`.
     pub name: Arc<str>,
-    /// Where the list stands, such as `reckon.yaml:14`.
+    /// The place of the list, such as `reckon.yaml:14`.
     pub place: Arc<str>,
-    /// Each amount and where it stands.
+    /// Each amount and its place.
     pub listed: BTreeMap<Currency, (i64, Arc<str>)>,
 }
 
 impl Amounts {
-    /// What it allows in a currency, and where that is set; `None` where it limits nothing.
+    /// Returns the allowed amount in a currency, and its place; `None` without a limit.
     pub fn of(&self, currency: Currency) -> Option<(i64, &str)> {
         if self.listed.is_empty() {
             return None;
@@ -32,37 +32,36 @@ impl Amounts {
 /// A number that may not be exceeded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Most {
-    /// Its name, such as `policy.limits.deletes_per_run`.
+    /// The limit's name, such as `policy.limits.deletes_per_run`.
     pub name: Arc<str>,
-    /// Where it stands.
+    /// File and line.
     pub place: Arc<str>,
-    /// The number.
     pub most: u32,
 }
 
 /// One section of limits.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Section {
-    /// Of one amount of one resource.
+    /// Limit on one amount of one resource.
     pub per_object: Option<Amounts>,
-    /// Of all that one state of the files sets in motion on one day.
+    /// Limit on all that one state of the files moves on one day.
     pub per_run: Option<Amounts>,
-    /// Of all that is set in motion on one UTC day.
+    /// Limit on all that is moved on one UTC day.
     pub per_day: Option<Amounts>,
-    /// Of what is usual, in percent.
+    /// Limit relative to the typical amount, in percent.
     pub usual_percent: Option<Most>,
-    /// Removed objects of a run.
+    /// Limit on removed objects in a run.
     pub deletes_per_run: Option<Most>,
-    /// Removed objects of a day.
+    /// Limit on removed objects in a day.
     pub deletes_per_day: Option<Most>,
-    /// E-mails of a run.
+    /// Limit on e-mails in a run.
     pub emails_per_run: Option<Most>,
-    /// E-mails of a day.
+    /// Limit on e-mails in a day.
     pub emails_per_day: Option<Most>,
 }
 
 impl Section {
-    /// The same, where it says nothing as the other says.
+    /// Fills missing limits from the other section.
     #[must_use]
     pub fn or(self, other: &Self) -> Self {
         let amounts = |one: Option<Amounts>, other: &Option<Amounts>| one.or_else(|| other.clone());
@@ -87,17 +86,18 @@ pub struct Limits {
     pub live: Section,
     /// For test money.
     pub test: Section,
-    /// For single merchants: what one resource may be in place of the general limit, sums and counts beside it.
+    /// For single merchants: their limits on one resource replace the general ones; their sums and
+    /// counts apply besides the general ones.
     pub merchants: BTreeMap<Key, Section>,
 }
 
 impl Limits {
-    /// Whether nothing is limited.
+    /// Returns whether there is no limit.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The general section of a mode.
+    /// Returns the general section of a mode.
     pub fn general(&self, mode: Mode) -> &Section {
         match mode {
             Mode::Live => &self.live,
@@ -105,7 +105,7 @@ impl Limits {
         }
     }
 
-    /// What holds for one resource of a merchant: the merchant's own word, else the general one.
+    /// Returns the limit for one resource of a merchant: the merchant's own, else the general one.
     pub fn single<'a, T>(
         &'a self,
         mode: Mode,

@@ -1,7 +1,7 @@
-//! Whether one thing may be done, given what was counted so far: yes, or the limit that it would exceed.
+//! Limit checks: compares one planned effect, and the running totals, with every limit.
 //!
-//! The one place that compares with a limit. It looks at single amounts first, then at the merchant's
-//! sums, then at all sums.
+//! The one place that compares with a limit. It checks single amounts first, then the merchant's
+//! sums, then all sums.
 
 use crate::base::counted::counted;
 use crate::base::id::Key;
@@ -12,7 +12,7 @@ use crate::model::stake::{Moved, Tally, Wish};
 use crate::policy::limits::{Amounts, Limits, Most, Section};
 use crate::policy::usual::{Usual, base, exceeds, percent};
 
-/// What sums are taken over.
+/// The span that sums are taken over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Span {
     /// One state of the files on one day.
@@ -21,20 +21,21 @@ pub enum Span {
     Day,
 }
 
-/// What is known of the past. It is asked only for what a limit needs.
+/// Access to the past totals. Called only where a limit needs them.
 pub trait Known {
-    /// What was counted in this span, of one merchant or of all.
+    /// Returns the totals of this span, of one merchant or of all.
     fn counted(&self, span: Span, merchant: Option<&Key>) -> Tally;
-    /// What is usual for this amount.
+    /// Returns the typical amounts for this movement.
     fn usual(&self, wish: &Wish, moved: &Moved) -> Usual;
 }
 
-/// The limit that this would exceed, if there is one.
+/// Returns the limit that this effect would exceed, if there is one.
 pub fn check(limits: &Limits, wish: &Wish, known: &dyn Known) -> Option<Over> {
     single(limits, wish, known).or_else(|| sums(limits, wish, known))
 }
 
-/// The limit of sums that this would exceed: the merchant's first, then the general one.
+/// Returns the limit of sums that this effect would exceed: the merchant's first, then the general
+/// one.
 pub fn sums(limits: &Limits, wish: &Wish, known: &dyn Known) -> Option<Over> {
     let own = limits.merchants.get(&wish.merchant).map(|section| (section, Some(&wish.merchant)));
     let mut sections = own.into_iter().chain([(limits.general(wish.mode), None)]);
@@ -44,7 +45,7 @@ pub fn sums(limits: &Limits, wish: &Wish, known: &dyn Known) -> Option<Over> {
     over.map(|over| Over { scope: Scope::Sum, ..over })
 }
 
-/// Single amounts: against what one may be, and against what is usual.
+/// Checks single amounts: against the limit for one amount, and against the typical amount.
 pub fn single(limits: &Limits, wish: &Wish, known: &dyn Known) -> Option<Over> {
     let most = limits.single(wish.mode, &wish.merchant, |section| section.per_object.as_ref());
     let usual = limits.single(wish.mode, &wish.merchant, |section| section.usual_percent.as_ref());
@@ -59,14 +60,14 @@ pub fn single(limits: &Limits, wish: &Wish, known: &dyn Known) -> Option<Over> {
     })
 }
 
-/// What is at stake on top of what was counted.
+/// Adds the exposure to the totals.
 fn with(mut counted: Tally, wish: &Wish) -> Tally {
     counted.add(&wish.stake);
     counted
 }
 
-/// Sums and counts with this one added. What this one does not touch is not looked at: a limit that
-/// was lowered below what was counted stops nothing else.
+/// Checks sums and counts with this effect added. Currencies and counts that the effect does not
+/// touch are skipped: a limit that was lowered below the present total stops nothing else.
 fn summed(section: &Section, wish: &Wish, sums: impl Fn(Span) -> Tally) -> Option<Over> {
     let currencies: Vec<Currency> = wish.stake.sums().into_keys().collect();
     let counts = wish.stake.counts;
@@ -94,8 +95,8 @@ fn emails(tally: &Tally) -> u32 {
     tally.emails
 }
 
-/// The same of a plan: whether what was counted, with all of the plan, exceeds a limit of sums. Answers
-/// each with the currency that it is about, or with none where it is about a count.
+/// Checks a whole plan: returns every limit of sums that the totals with the whole plan exceed.
+/// Each comes with the currency or count that it concerns.
 pub fn whole(section: &Section, run: &Tally, day: &Tally) -> Vec<(Whole, Over)> {
     let mut found = Vec::new();
     for (most, tally) in [(&section.per_run, run), (&section.per_day, day)] {
@@ -118,19 +119,18 @@ pub fn whole(section: &Section, run: &Tally, day: &Tally) -> Vec<(Whole, Over)> 
     found.into_iter().map(|(about, over)| (about, Over { scope: Scope::Plan, ..over })).collect()
 }
 
-/// What a limit of a whole plan is about.
+/// The subject of a limit of a whole plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whole {
     /// Money of a currency.
     Money(Currency),
     /// Removed objects.
     Deletes,
-    /// E-mails.
     Emails,
 }
 
 impl Whole {
-    /// Whether what is planned adds to it.
+    /// Returns whether the planned effects add to it.
     pub fn is_in(self, planned: &Tally) -> bool {
         match self {
             Self::Money(currency) => planned.sum(currency) > 0,
@@ -139,7 +139,7 @@ impl Whole {
         }
     }
 
-    /// Whether this is about what a wish puts at stake.
+    /// Returns whether it concerns the exposure of an effect.
     pub fn concerns(self, wish: &Wish) -> bool {
         match self {
             Self::Money(currency) => wish.stake.sums().contains_key(&currency),

@@ -1,7 +1,8 @@
-//! What the operator allows: limits, how much is usual, what an approval lets through, and the guards of removals.
+//! The operator's policy: limits, typical amounts, approvals, and the guards of removals.
 //!
-//! Pure. The plan asks before anything is sent (`engine/limits.rs`), and the executor's meter asks again
-//! before each intent is written (`engine/meter.rs`); both ask the same functions, with what was counted so far.
+//! Pure. The plan checks before anything is sent (`engine/limits.rs`), and the executor's meter
+//! checks again before each intent is written (`engine/meter.rs`). Both call the same functions,
+//! with the totals so far.
 
 pub mod approval;
 pub mod limits;
@@ -14,11 +15,10 @@ pub use approval::ApprovalRules;
 pub use limits::Limits;
 pub use script_rights::{Power, Rights, Whose};
 
-/// Everything that the operator's file says about it.
+/// All rules of the operator's file on limits and approvals.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
-    /// What may not be exceeded.
     pub limits: Limits,
-    /// What a person's word takes to get past a limit.
+    /// Conditions under which an approval passes a limit.
     pub approvals: ApprovalRules,
 }

@@ -1,8 +1,9 @@
-//! The guards of removals (`policy.prune`): a mistake in the files, such as a directory that was renamed, a bad
-//! merge or an empty render, neither ends nor doubles a collection.
+//! The guards of removals (`policy.prune`). With them, a mistake in the files neither ends nor
+//! doubles a collection: a renamed directory, a bad merge or an empty render.
 //!
-//! Pure: how many documents there are, what would go and what looks renamed come in; which guard stops what goes
-//! out. A person's word (`apply --allow-prune`) passes them; it never changes what they count.
+//! Pure. Inputs are the document counts, the candidates for removal and the possible renames; the
+//! output is the guard that stops each removal. A person's permission (`apply --allow-prune`)
+//! passes the guards; it never changes their counts.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,43 +11,43 @@ use std::time::Duration;
 use crate::base::id::{Key, Kind};
 use crate::model::going::Trip;
 
-/// From so many resources in a set on, a share of them means something.
+/// Smallest set of which a share is meaningful.
 const SET_MIN: usize = 10;
-/// Twins that move no money are a wave from so many on.
+/// Number of rename candidates without money from which they count as a wave.
 const WAVE_MIN: usize = 3;
-/// The share of a set that may go at once where the file does not say, in percent.
+/// Share of a set that may be removed at once where the file names none, in percent.
 const PERCENT_DEFAULT: u32 = 30;
-/// How long what is live stays after it was marked, where the file does not say.
+/// Time that a live resource stays after its mark, where the file names none.
 const DELAY_DEFAULT: Duration = Duration::from_hours(24);
-/// Where a value is set that nobody set.
+/// The place of a value that the file does not set.
 const DEFAULT: &str = "default";
 
-/// A value, and where it is set.
+/// A value, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limit<T> {
-    /// The value.
     pub value: T,
     /// File and line, or `default`.
     pub set_at: String,
 }
 
 impl<T> Limit<T> {
-    /// A value that nobody set.
+    /// Makes a default value.
     pub fn default_of(value: T) -> Self {
         Self { value, set_at: DEFAULT.to_owned() }
     }
 }
 
-/// `policy.prune`.
+/// The section `policy.prune`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prune {
-    /// The most of a set that may go at once, in percent; sets of fewer than ten are not looked at.
+    /// Maximum share of a set that may be removed at once, in percent; sets of fewer than ten are
+    /// not checked.
     pub percent: Limit<u32>,
-    /// Whether a set of which no document is left keeps all that it has.
+    /// A set without any document left keeps all its objects.
     pub refuse_empty: Limit<bool>,
-    /// Whether what looks renamed is neither removed nor made a second time.
+    /// A possible rename is neither removed nor created a second time.
     pub refuse_renames: Limit<bool>,
-    /// How long what is live stays after it was marked.
+    /// Time that a live resource stays after its mark.
     pub delay: Limit<Duration>,
 }
 
@@ -62,7 +63,7 @@ impl Default for Prune {
 }
 
 impl Prune {
-    /// No guard at all: what a file that allows everything says.
+    /// Returns a section without guards, like that of a file that allows everything.
     pub fn open() -> Self {
         Self {
             percent: Limit::default_of(100),
@@ -73,7 +74,7 @@ impl Prune {
     }
 }
 
-/// How many documents there are.
+/// Counts of documents.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Census {
     all: usize,
@@ -82,7 +83,7 @@ pub struct Census {
 }
 
 impl Census {
-    /// A document came.
+    /// Counts a new document.
     pub fn add(&mut self, kind: &Kind, merchant: Option<&Key>) {
         self.all = self.all.saturating_add(1);
         more(self.by_kind.entry(kind.clone()).or_default());
@@ -91,7 +92,7 @@ impl Census {
         }
     }
 
-    /// A document went.
+    /// Removes a document from the counts.
     pub fn remove(&mut self, kind: &Kind, merchant: Option<&Key>) {
         self.all = self.all.saturating_sub(1);
         let less = |count: &mut usize| *count = count.saturating_sub(1);
@@ -104,7 +105,7 @@ fn more(count: &mut usize) {
     *count = count.saturating_add(1);
 }
 
-/// A set of resources that a guard looks at.
+/// A set of resources that a guard checks.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Set {
     Tree,
@@ -113,12 +114,12 @@ enum Set {
 }
 
 impl Set {
-    /// Those that a resource is in.
+    /// Returns the sets that a resource belongs to.
     fn of(key: &Key, merchant: &Key) -> [Self; 3] {
         [Self::Tree, Self::Kind(key.kind.clone()), Self::Merchant(merchant.clone())]
     }
 
-    /// Documents in it.
+    /// Returns the number of documents in it.
     fn documents(&self, census: &Census) -> usize {
         let count = match self {
             Self::Tree => Some(&census.all),
@@ -128,7 +129,7 @@ impl Set {
         count.copied().unwrap_or(0)
     }
 
-    /// What it is called.
+    /// Formats the set for a sentence.
     fn words(&self) -> String {
         match self {
             Self::Tree => "in the whole tree".to_owned(),
@@ -138,7 +139,8 @@ impl Set {
     }
 }
 
-/// Which guard stops which removal: `going` are the resources that would go, each with its merchant.
+/// Returns the guard that stops each removal; `going` are the candidates for removal, each with its
+/// merchant.
 pub fn judge<'a>(
     prune: &Prune,
     census: &Census,
@@ -160,7 +162,7 @@ pub fn judge<'a>(
     going.filter_map(|(key, merchant)| Some((key.clone(), of(key, merchant)?))).collect()
 }
 
-/// No document is left of a set.
+/// Trips if no document is left of a set.
 fn empty(prune: &Prune, set: &Set, going: usize, left: usize) -> Option<Trip> {
     let stops = prune.refuse_empty.value && left == 0;
     stops.then(|| Trip {
@@ -170,7 +172,7 @@ fn empty(prune: &Prune, set: &Set, going: usize, left: usize) -> Option<Trip> {
     })
 }
 
-/// Too large a share of a set would go.
+/// Trips if too large a share of a set would be removed.
 fn share(prune: &Prune, set: &Set, going: usize, left: usize) -> Option<Trip> {
     let all = going.saturating_add(left);
     let most = usize::try_from(prune.percent.value).unwrap_or(100);
@@ -185,18 +187,19 @@ fn share(prune: &Prune, set: &Set, going: usize, left: usize) -> Option<Trip> {
     })
 }
 
-/// A new document that says the same as one that is gone.
+/// A rename candidate: a new document equal to a missing one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Twin {
-    /// What is gone.
+    /// The missing document.
     pub old: Key,
-    /// What is new.
+    /// The new document.
     pub new: Key,
-    /// Whether making the new one would move money that the old one moved, too.
+    /// Creating the new resource would move money that the old one moved, too.
     pub moves_money: bool,
 }
 
-/// Those that look like names that changed: any that would move money twice; others where there is a wave of them.
+/// Returns the probable renames: any that would move money twice, and the others where there is a
+/// wave of them.
 pub fn renamed(prune: &Prune, twins: Vec<Twin>) -> Vec<Twin> {
     if !prune.refuse_renames.value {
         return Vec::new();
@@ -205,7 +208,7 @@ pub fn renamed(prune: &Prune, twins: Vec<Twin>) -> Vec<Twin> {
     twins.into_iter().filter(|twin| wave || twin.moves_money).collect()
 }
 
-/// What stops the removal of the older one of twins; some pairs are named.
+/// Returns the guard against the removal of the older one of a pair; `all` is the number of pairs.
 pub fn rename_trip(prune: &Prune, twin: &Twin, all: usize) -> Trip {
     let Twin { old: _, new, moves_money: _ } = twin;
     let more = match all {
@@ -230,7 +233,8 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// The guard that stops the removal of `going` cards of one merchant beside `left` documents of it.
+    /// Returns the guard that stops the removal of `going` cards of one merchant beside `left`
+    /// documents of it.
     fn check(prune: &Prune, going: usize, left: usize) -> Option<&'static str> {
         let merchant = key("Merchant/acme");
         let mut census = Census::default();

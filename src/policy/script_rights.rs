@@ -1,7 +1,8 @@
 //! `policy.scripts`: the rights that the operator gives to scripts, by power and merchant. Pure.
 //!
-//! Scripts come by pull request. Without a word in the configuration they may read, reckon, write to chats, suspend and
-//! stop things; moving money, mail, payers' links and personal values are opened by name.
+//! Scripts come by pull request. Without configuration they may read, calculate, write to chats,
+//! suspend and stop things. Moving money, mail, payers' links and personal values need an explicit
+//! right.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,17 +11,17 @@ use crate::base::id::Key;
 /// A power of scripts that is closed until the configuration opens it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Power {
-    /// Money goes back to payers: `refund`, `void`.
+    /// Refunds to payers: `refund`, `void`.
     Refund,
-    /// Money is taken: `charge`, `capture`, `pay_occurrence`.
+    /// Charges: `charge`, `capture`, `pay_occurrence`.
     Charge,
-    /// Money is given without a charge: `credit`.
+    /// Money paid out without a charge: `credit`.
     Credit,
     /// `notify` to a target that is mail.
     Mail,
-    /// A live payer's link to give a card: `intake_link`.
+    /// A live payer's link for a new card: `intake_link`.
     CardLink,
-    /// Names, addresses, e-mail and phone in what scripts read.
+    /// Names, addresses, e-mail and phone in the objects that scripts read.
     Personal,
 }
 
@@ -29,7 +30,7 @@ impl Power {
     pub const ALL: [Self; 6] =
         [Self::Refund, Self::Charge, Self::Credit, Self::Mail, Self::CardLink, Self::Personal];
 
-    /// Its word in the configuration.
+    /// Returns the power's word in the configuration.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Refund => "refund",
@@ -41,12 +42,12 @@ impl Power {
         }
     }
 
-    /// The power of this word.
+    /// Returns the power of this word.
     pub fn named(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|power| power.word() == word)
     }
 
-    /// A sentence that refuses it, and the text to write instead.
+    /// Returns a sentence that refuses the power, and the text to write instead.
     pub fn refusal(self, merchant: Option<&Key>) -> (String, String) {
         let word = self.word();
         let at = merchant.map(|merchant| format!(" at {}", merchant.short())).unwrap_or_default();
@@ -64,33 +65,34 @@ impl Power {
 /// The merchants that a power is opened for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Whose {
-    /// All of them.
+    /// All merchants.
     All,
-    /// These.
+    /// These merchants.
     Some(BTreeSet<Key>),
 }
 
-/// The powers that are opened; without one all are closed.
+/// The opened powers; powers without an entry are closed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rights(BTreeMap<Power, Whose>);
 
 impl Rights {
-    /// These powers, for these merchants.
+    /// Makes the rights of these powers, for these merchants.
     pub fn new(powers: impl IntoIterator<Item = (Power, Whose)>) -> Self {
         Self(powers.into_iter().collect())
     }
 
-    /// Every power for every merchant.
+    /// Returns every power for every merchant.
     pub fn all() -> Self {
         Self::new(Power::ALL.map(|power| (power, Whose::All)))
     }
 
-    /// Whether a power is open for any merchant.
+    /// Returns whether a power is open for any merchant.
     pub fn opens(&self, power: Power) -> bool {
         self.0.contains_key(&power)
     }
 
-    /// Whether a power is open for this merchant; without one, only a power that is open for all.
+    /// Returns whether a power is open for this merchant; without one, only a power that is open
+    /// for all.
     pub fn allows(&self, power: Power, merchant: Option<&Key>) -> bool {
         match self.0.get(&power) {
             None => false,

@@ -1,41 +1,42 @@
-//! What is usual: the amount that a resource moved before, else the median of the last ones of its sort.
+//! Typical amounts: the amount that a resource moved before, else the median of the last ones of
+//! its sort.
 //!
-//! Integers only. Without a past nothing is unusual: the other limits are there for that.
+//! Integers only. Without a past no amount is unusual: the other limits exist for that case.
 
 use serde::{Deserialize, Serialize};
 
-/// So many of the last amounts are kept.
+/// Number of the last amounts that are stored.
 pub const KEPT_MAX: usize = 25;
-/// With fewer than so many, nothing is known to be usual.
+/// Fewest amounts that give a typical one.
 pub const KNOWN_MIN: usize = 5;
 
 /// Amounts of the past, in minor units.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usual {
-    /// What the same resource moved last, in the same currency and with the same meaning.
+    /// The last amount of the same resource, in the same currency and with the same meaning.
     pub own: Option<i64>,
     /// The last ones of the same kind, merchant, currency and meaning, oldest first.
     pub recent: Vec<i64>,
 }
 
-/// The amount that a new one is compared with.
+/// Returns the amount that a new one is compared with.
 pub fn base(usual: &Usual) -> Option<i64> {
     usual.own.or_else(|| median(&usual.recent)).filter(|base| *base > 0)
 }
 
-/// Whether an amount is more than `percent` percent of what is usual.
+/// Returns whether an amount is more than `percent` percent of the typical one.
 pub fn exceeds(amount: i64, base: i64, percent: u32) -> bool {
     let wide = |number: i64| i128::from(number);
     wide(amount).saturating_mul(100) > wide(base).saturating_mul(i128::from(percent))
 }
 
-/// How many percent of what is usual an amount is, rounded up.
+/// Returns an amount in percent of the typical one, rounded up.
 pub fn percent(amount: i64, base: i64) -> i128 {
     let (amount, base) = (i128::from(amount), i128::from(base.max(1)));
     amount.saturating_mul(100).saturating_add(base.saturating_sub(1)).checked_div(base).unwrap_or(0)
 }
 
-/// The lower one of the two in the middle, if there are two.
+/// Returns the median; of two middle values, the lower one.
 fn median(amounts: &[i64]) -> Option<i64> {
     if amounts.len() < KNOWN_MIN {
         return None;

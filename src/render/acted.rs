@@ -1,4 +1,4 @@
-//! An action for the person who asks for it, and what became of it.
+//! Renders an action for the person who requests it, and its result.
 
 use std::fmt::Write;
 
@@ -11,9 +11,9 @@ use crate::base::secret::is_number;
 use crate::engine::{Acted, Stands};
 use crate::model::action::Action;
 
-/// Columns of the words before a fact.
+/// Columns of the label before a fact.
 const LABEL_WIDTH: usize = 18;
-/// What is told of an object, in this order, where it is known.
+/// Facts of an object that are shown, in this order, if known.
 const TOLD: [&str; 8] = [
     "status",
     "charge_id",
@@ -25,7 +25,7 @@ const TOLD: [&str; 8] = [
     "last4",
 ];
 
-/// What would be done.
+/// Renders the requested action.
 pub fn action(action: &Action) -> String {
     let mut out = format!("{} at {}\n", clean(&action.verb), clean(&action.merchant.short()));
     for (name, value) in action.fields.as_object().into_iter().flatten() {
@@ -45,7 +45,7 @@ pub fn action(action: &Action) -> String {
     out
 }
 
-/// A field's value; the strokes of a signature, a token and what is in a file never show.
+/// Renders a field's value, but never the strokes of a signature, a token or the content of a file.
 fn shown(name: &str, value: &Value) -> String {
     match value {
         _ if name == "data" => "(a signature)".to_owned(),
@@ -64,7 +64,7 @@ fn money(value: &Value) -> Option<String> {
     serde_json::from_value::<Money>(value.clone()).ok().map(|money| money.to_string())
 }
 
-/// What became of it, and what to do next.
+/// Renders the result, and the next step for the person.
 pub fn acted(acted: &Acted) -> String {
     let mut out = format!("{}: {}\n", clean(&acted.verb), clean(&acted.message));
     if let Some(id) = &acted.remote_id {
@@ -86,7 +86,8 @@ pub fn acted(acted: &Acted) -> String {
     out
 }
 
-/// `12.50 USD`, where an amount is known; the currency of an occurrence is its charge's.
+/// Renders `12.50 USD`, if an amount is known. An occurrence has no currency of its own, so its
+/// amount is in minor units.
 fn amount(acted: &Acted) -> Option<String> {
     let minor = acted.facts.get("amount")?.as_i64()?;
     let currency = acted.facts.get("currency").and_then(Value::as_str);
@@ -96,7 +97,7 @@ fn amount(acted: &Acted) -> Option<String> {
     })
 }
 
-/// What to do next, where there is something to do.
+/// Returns the next step for the person; empty if there is none.
 fn next(stands: Stands, key: &Key) -> String {
     let mut text = String::new();
     let told = match stands {

@@ -1,4 +1,4 @@
-//! What is taken over and let go, for people.
+//! Renders adopted, forgotten and disowned objects, and unknown objects, for people.
 
 use super::words::{amount, clean, line, money, value, wrapped};
 use crate::base::counted::counted;
@@ -8,7 +8,8 @@ use crate::model::adoption::{Adopted, Forgetting, Forgot, Found, What};
 /// Columns of a wrapped sentence.
 const SENTENCE_WIDTH: usize = 80;
 
-/// What became of an object that was to be taken over: the fields that differ, and those that nothing shows.
+/// Renders the result of an adoption: the fields that differ, and those that the service does not
+/// show.
 pub fn text(adopted: &Adopted) -> String {
     let mut out = String::new();
     line(&mut out, &format!("{}: {}", clean(&adopted.key.short()), clean(&adopted.message)));
@@ -35,7 +36,7 @@ pub fn text(adopted: &Adopted) -> String {
     out
 }
 
-/// What a merchant has, and what would be done about each of it.
+/// Renders the objects of a merchant, with the planned decision on each.
 pub fn found(found: &[Found], folder: &str) -> String {
     let mut out = String::new();
     for Found { id, what } in found {
@@ -52,7 +53,7 @@ pub fn found(found: &[Found], folder: &str) -> String {
     out
 }
 
-/// What would be forgotten.
+/// Renders what would be forgotten.
 pub fn forgetting(what: &Forgetting) -> String {
     match what {
         Forgetting::Resource(key) => format!(
@@ -68,7 +69,7 @@ pub fn forgetting(what: &Forgetting) -> String {
     }
 }
 
-/// What became of it.
+/// Renders the result of forgetting.
 pub fn forgot(forgot: &Forgot) -> String {
     match forgot {
         Forgot::Resource(key, Some(id)) => format!(
@@ -87,7 +88,8 @@ pub fn forgot(forgot: &Forgot) -> String {
     }
 }
 
-/// Objects with marks of ours that stand in the way, and what to say of each; the dangerous way out last, once.
+/// Renders the unknown objects that carry our marks and block resources, with the ways out of each.
+/// The dangerous last resort comes once, at the end.
 pub(super) fn strays(out: &mut String, view: &IntentsView) {
     line(out, "Objects on the service with marks of ours that are not known:");
     for stray in &view.strays {
@@ -107,7 +109,7 @@ pub(super) fn strays(out: &mut String, view: &IntentsView) {
     }
 }
 
-/// The dangerous way out, with what it risks.
+/// Renders the dangerous last resort, with its risk.
 fn last_resort(out: &mut String, unknown: &Disowning) {
     let count = counted(unknown.objects.len(), "object");
     let text = format!(
@@ -121,7 +123,7 @@ fn last_resort(out: &mut String, unknown: &Disowning) {
     }
 }
 
-/// What is collected twice if documents are made again.
+/// Returns the amounts that may be collected twice if the documents create their objects again.
 fn risk(unknown: &Disowning) -> String {
     if unknown.active == 0 {
         return String::new();
@@ -131,7 +133,7 @@ fn risk(unknown: &Disowning) -> String {
     format!(", and payers may be charged twice: {charges}, {}", totals.join(", "))
 }
 
-/// What `init --empty-remote` is about to disown, object by object, with the sums.
+/// Renders the objects that `init --empty-remote` would disown, with the sums.
 pub fn disowning(unknown: &Disowning) -> String {
     let mut out = String::new();
     if unknown.objects.is_empty() {

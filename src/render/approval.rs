@@ -1,13 +1,14 @@
-//! A live binding for the person who approves it: all that is approved, and nothing else.
+//! Renders a live binding for the person who approves it: everything that is approved, and nothing
+//! else.
 
 use super::words::{clean, line};
 use crate::base::id::PublicKey;
 use crate::model::bound::{Approval, LiveBinding};
 
-/// Columns of the words before a fact.
+/// Columns of the label before a fact.
 const LABEL_WIDTH: usize = 13;
 
-/// What would be bound.
+/// Renders the binding to approve.
 pub fn binding(binding: &LiveBinding) -> String {
     let LiveBinding { merchant, application, generation, mode, name, public_keys } = binding;
     let mut out = format!("{} would be bound for real money to\n", clean(&merchant.short()));
@@ -22,7 +23,7 @@ pub fn binding(binding: &LiveBinding) -> String {
     out
 }
 
-/// What was approved, by whom, and what comes next.
+/// Renders the approval with its actor, and the next step.
 pub fn approved(approval: &Approval, is_running: bool) -> String {
     let next = if is_running { "the daemon goes on" } else { "`reckon apply` goes on" };
     let merchant = clean(&approval.binding.merchant.short());

@@ -1,9 +1,10 @@
-//! Numbers of bytes, for people.
+//! Formats numbers of bytes for people.
 
-/// The units, largest first: a number is shown in the first one that it has ten of, or else in bytes.
+/// Units, largest first. A number is shown in the first unit of which it has at least ten, else in
+/// bytes.
 const UNITS: [(u32, &str); 3] = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
 
-/// Shows a number of bytes, rounded down.
+/// Formats a number of bytes, rounded down.
 pub fn bytes(number: u64) -> String {
     let shown = UNITS.into_iter().find_map(|(shift, unit)| {
         let count = number.checked_shr(shift).filter(|count| *count >= 10)?;

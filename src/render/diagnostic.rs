@@ -1,8 +1,8 @@
-//! Problems for people and for programs.
+//! Renders problems for people and for programs.
 //!
-//! Text: one report per problem with its snippet, at most [`SHOWN_MAX`]; `FILE:LINE:COLUMN` stands
-//! in each, whatever the terminal. JSON: all of them (design.md part 4). Snippets come masked from
-//! [`MaskedSource`]; nothing here sees a file.
+//! Text has one report per problem with its snippet, at most [`SHOWN_MAX`]. Each report names
+//! `FILE:LINE:COLUMN`, whatever the terminal. JSON has all problems (design.md part 4). Snippets
+//! come masked from [`MaskedSource`]; this module reads no file.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,32 +17,32 @@ mod snippet;
 
 use snippet::Snippet;
 
-/// More problems are counted, not shown. The loader lists no more than this for a tree.
+/// Problems shown; further ones are only counted. The loader lists no more than this for a tree.
 pub const SHOWN_MAX: usize = 1000;
 
-/// The version of the JSON form.
+/// Version of the JSON form.
 const JSON_VERSION: u32 = 1;
 
-/// How the output may look.
+/// Style of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
-    /// Whether it may have colours.
+    /// Allows colours.
     pub color: bool,
-    /// Whether it may have characters beyond ASCII of our own.
+    /// Allows our own characters beyond ASCII.
     pub unicode: bool,
-    /// How wide it may be, in columns.
+    /// Columns of the output.
     pub width: usize,
 }
 
-/// The masked text of each file, by the name that problems use.
+/// Masked text of each file, by the file's name in problems.
 pub type Sources = BTreeMap<String, MaskedSource>;
 
-/// All problems for a program.
+/// Renders all problems for programs.
 pub fn json(documents: usize, problems: &[Problem]) -> Value {
     json!({ "version": JSON_VERSION, "documents": documents, "problems": problems })
 }
 
-/// The first problems for people, and how many more there are.
+/// Renders the first problems for people, and the number of further ones.
 pub fn text(problems: &[Problem], sources: &Sources, look: Look) -> String {
     let handler = handler(look);
     let mut out = String::new();
@@ -81,7 +81,7 @@ fn one(handler: &GraphicalReportHandler, problem: &Problem, sources: &Sources, o
     out.push('\n');
 }
 
-/// A problem as miette takes it.
+/// A problem in the form that miette takes.
 struct Report<'a> {
     problem: &'a Problem,
     snippet: Option<Snippet<'a>>,
@@ -93,7 +93,7 @@ impl<'a> Report<'a> {
         Self { problem, snippet }
     }
 
-    /// The second places that the snippet does not show.
+    /// Returns the related places that the snippet does not show.
     fn elsewhere(&self) -> impl Iterator<Item = &'a RelatedPlace> {
         let shown = self.snippet.is_some();
         let file = &self.problem.file;

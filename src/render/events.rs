@@ -1,4 +1,4 @@
-//! The gateway's events, and how their receiver stands.
+//! Renders the gateway's events, and the state of their receivers.
 
 use super::resources::lines;
 use super::words::{Paint, clean, line};
@@ -10,7 +10,7 @@ use crate::engine::{
 use crate::model::ran::Fate;
 use crate::model::remote_object::{RemoteObject, Standing};
 
-/// The newest events, what was posted and is not proved, and a line for each receiver.
+/// Renders the newest events, the posts that were not verified, and a line for each receiver.
 pub fn text(view: &EventsView, color: bool) -> String {
     let paint = Paint { color };
     let mut out = String::new();
@@ -34,7 +34,7 @@ pub fn text(view: &EventsView, color: bool) -> String {
     out
 }
 
-/// Notifications of the partner interface that teach nothing.
+/// Renders webhooks of the partner interface that were ignored.
 fn ignored(out: &mut String, paint: Paint, all: &[IgnoredView]) {
     if all.is_empty() {
         return;
@@ -46,7 +46,7 @@ fn ignored(out: &mut String, paint: Paint, all: &[IgnoredView]) {
     }
 }
 
-/// Events one below the other, the newest last, as they come.
+/// Renders events one below the other, the newest last.
 pub fn tail(items: &[EventView], color: bool) -> String {
     let paint = Paint { color };
     let mut out = String::new();
@@ -57,7 +57,7 @@ pub fn tail(items: &[EventView], color: bool) -> String {
     out
 }
 
-/// What the lists of events held that were read again.
+/// Renders the result of reading the lists of events again.
 pub fn recovered(read: &[Recovered], since: &str) -> String {
     let mut out = String::new();
     for one in read {
@@ -85,7 +85,7 @@ pub fn recovered(read: &[Recovered], since: &str) -> String {
     out
 }
 
-/// Hooks that failed, actions that were not done, and actions that wait.
+/// Renders failed hook runs, failed actions and waiting actions.
 pub fn dead(view: &HooksView) -> String {
     let mut out = String::new();
     if view.problems > 0 {
@@ -139,7 +139,7 @@ pub fn dead(view: &HooksView) -> String {
     out
 }
 
-/// The count of those that a list does not show.
+/// Renders the number of entries that a list omits.
 fn more(out: &mut String, shown: usize, total: u64) {
     let hidden = usize::try_from(total).unwrap_or(usize::MAX).saturating_sub(shown);
     if hidden > 0 {
@@ -147,7 +147,7 @@ fn more(out: &mut String, shown: usize, total: u64) {
     }
 }
 
-/// Actions that ended without being done, and what a person can do.
+/// Renders actions that ended undone, with the next step for a person.
 fn undone(out: &mut String, all: &[UndoneView]) {
     for (number, one) in all.iter().enumerate() {
         if number == 0 {
@@ -170,7 +170,7 @@ fn undone(out: &mut String, all: &[UndoneView]) {
     }
 }
 
-/// One event with everything that is not sealed.
+/// Renders one event with all unsealed fields.
 pub fn one(event: &EventView) -> String {
     let mut out = String::new();
     let mut say = |name: &str, value: String| line(&mut out, &format!("{name:<9} {value}"));
@@ -237,7 +237,7 @@ fn object(object: &RemoteObject) -> String {
     format!("{} {status}{}", clean(&object.id), money.unwrap_or_default()).trim_end().to_owned()
 }
 
-/// What an event is worth, in a word or two.
+/// Returns the standing of an event in a word or two.
 fn stands(item: &EventView) -> &'static str {
     match (item.standing, item.stands.as_str()) {
         (Some(Standing::News), _) => "news",
@@ -250,7 +250,7 @@ fn stands(item: &EventView) -> &'static str {
     }
 }
 
-/// How one merchant's receiver stands, in a sentence.
+/// Renders the state of one merchant's receiver in a sentence.
 fn receiver(receiver: &ReceiverView) -> String {
     let ledger = &receiver.ledger;
     let name = clean(&receiver.merchant);

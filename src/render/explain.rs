@@ -1,9 +1,9 @@
-//! What a kind or a field means, for people.
+//! Renders the meaning of a kind or a field for people.
 
 use super::words::{Paint, line};
 use crate::spec::explain::Explanation;
 
-/// The whole explanation.
+/// Renders the whole explanation.
 pub fn explain(explained: &Explanation, color: bool) -> String {
     let paint = Paint { color };
     let Explanation { kind, path, meaning, fields, .. } = explained;
@@ -24,7 +24,7 @@ pub fn explain(explained: &Explanation, color: bool) -> String {
     out
 }
 
-/// What is known, each with its label.
+/// Returns the known facts with their labels.
 fn facts(explained: &Explanation) -> Vec<(&'static str, String)> {
     let Explanation { path, sort, required, change, privacy, allowed, default, sources, .. } =
         explained;
@@ -40,7 +40,7 @@ fn facts(explained: &Explanation) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// A field's sort and what is special about it, in one line.
+/// Renders a field's type and its special properties in one line.
 fn short(field: &Explanation) -> String {
     let Explanation { sort, required, change, privacy, .. } = field;
     let mut words = vec![sort.as_str()];

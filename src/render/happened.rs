@@ -1,4 +1,4 @@
-//! Effects for people, as they happen, and what they add up to.
+//! Renders effects for people as they happen, and their sums.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,8 @@ use super::words::{clean, key, money};
 use crate::base::id::Key;
 use crate::engine::{Happened, MoneyView, Verb, added};
 
-/// One effect: `2026-11-20T12:34:56.000Z created Invoice/jane 10.00 USD invoiced (test) inv_1`.
+/// Renders one effect: `2026-11-20T12:34:56.000Z created Invoice/jane 10.00 USD invoiced (test)
+/// inv_1`.
 pub fn line(happened: &Happened) -> String {
     let Happened { at, verb, remote_id, refusal, money: moves, .. } = happened;
     let mut parts = vec![clean(at), verb.word().to_owned(), name(&happened.key)];
@@ -23,8 +24,8 @@ fn name(of: &Key) -> String {
     key(of.kind.as_str(), of.namespace.as_str(), of.name.as_str())
 }
 
-/// What was done: `Applied: 1 created, 2 changed; 10.00 USD invoiced (test)`. Each effect is counted once, by what
-/// became of it last.
+/// Renders a summary: `Applied: 1 created, 2 changed; 10.00 USD invoiced (test)`. Each effect
+/// counts once, by its last outcome.
 pub fn applied(done: &[Happened]) -> String {
     let mut counts: BTreeMap<Verb, usize> = BTreeMap::new();
     for one in ends(done) {
@@ -40,7 +41,7 @@ pub fn applied(done: &[Happened]) -> String {
     format!("Applied: {what}{sums}")
 }
 
-/// The last word on each effect, in order.
+/// Returns the last outcome of each effect, in order.
 pub fn ends(done: &[Happened]) -> Vec<&Happened> {
     let mut last: BTreeMap<&str, &Happened> = BTreeMap::new();
     for one in done {
@@ -51,7 +52,7 @@ pub fn ends(done: &[Happened]) -> Vec<&Happened> {
         .collect()
 }
 
-/// What the effects that were done set in motion, by currency, mode and meaning.
+/// Returns the money that the finished effects moved, by currency, mode and meaning.
 pub fn sums(done: &[Happened]) -> Vec<MoneyView> {
     added(ends(done).into_iter().filter(|one| one.verb.is_done()).flat_map(|one| &one.money))
 }

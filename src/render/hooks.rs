@@ -1,4 +1,5 @@
-//! Scripts, their cases, and what they can call: for people, for programs and for a file.
+//! Renders scripts, their test cases and the host functions, for people, for programs and as a
+//! file.
 
 mod doc;
 mod junit;
@@ -23,7 +24,7 @@ use crate::model::issue::{Problem, Severity};
 use crate::spec::lines;
 use crate::spec::mask::MaskedSource;
 
-/// What a check found, with snippets.
+/// Renders the result of a check, with snippets.
 pub fn checked(folder: &Folder, problems: &[Problem], look: Look) -> String {
     let count = folder.count();
     let scripts = counted(count, "script");
@@ -37,7 +38,7 @@ pub fn checked(folder: &Folder, problems: &[Problem], look: Look) -> String {
     format!("{report}\n{scripts}, {errors}, {warnings}")
 }
 
-/// Problems with snippets of the files that they are in.
+/// Renders problems with snippets of their files.
 pub fn problems(folder: &Folder, problems: &[Problem], look: Look) -> String {
     let guilty = |name: &str| problems.iter().any(|problem| problem.file == name);
     let files = folder.scripts.iter().chain(&folder.cases).filter(|source| guilty(&source.shown));
@@ -51,7 +52,7 @@ pub fn problems(folder: &Folder, problems: &[Problem], look: Look) -> String {
     diagnostic::text(problems, &sources, look)
 }
 
-/// What became of cases, for people: each that failed with its differences.
+/// Renders the results of cases for people: each failed case with its differences.
 pub fn verdicts(verdicts: &[Verdict]) -> String {
     let mut out = String::new();
     for Verdict { script, case, trouble } in verdicts {
@@ -68,7 +69,7 @@ pub fn verdicts(verdicts: &[Verdict]) -> String {
     out
 }
 
-/// The same for programs.
+/// Renders the results of cases for programs.
 pub fn verdicts_json(verdicts: &[Verdict]) -> Value {
     json!({ "version": 1, "cases": verdicts.len(), "failed": failed(verdicts), "items": verdicts })
 }

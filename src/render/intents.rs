@@ -1,4 +1,4 @@
-//! Effects that are not settled, and what to do about each.
+//! Renders intents that are not settled, with the next step for each.
 
 use super::resources::lines;
 use super::words::{Paint, clean, line, value, wrapped};
@@ -8,7 +8,7 @@ use crate::engine::{Evidence, IntentView, IntentsView, Resolved};
 /// Columns of a wrapped sentence.
 const SENTENCE_WIDTH: usize = 80;
 
-/// What became of a person's word on an intent.
+/// Renders the result of a person's resolution of an intent.
 pub fn resolved(resolved: &Resolved) -> String {
     match resolved {
         Resolved::Unknown => "there is no such intent\n".to_owned(),
@@ -29,7 +29,7 @@ pub fn resolved(resolved: &Resolved) -> String {
     }
 }
 
-/// Open intents, then what was made again.
+/// Renders unknown objects, open intents, and effects that were made again.
 pub fn text(view: &IntentsView, color: bool) -> String {
     let paint = Paint { color };
     if view.items.is_empty() && view.remade.is_empty() && view.strays.is_empty() {
@@ -59,7 +59,7 @@ fn table(out: &mut String, paint: Paint, header: &[&str], rows: &[Vec<String>]) 
     }
 }
 
-/// The cells of one intent.
+/// Returns the cells of one intent.
 fn row(item: &IntentView) -> Vec<String> {
     let sent = counted(item.attempts, "time");
     let state = clean(&item.state).replace('_', " ");
@@ -67,7 +67,7 @@ fn row(item: &IntentView) -> Vec<String> {
     cells.into_iter().chain([state, sent, clean(&item.at)]).collect()
 }
 
-/// What happened to one intent, and what to do.
+/// Renders the state of one intent, and the next step.
 fn advice(out: &mut String, paint: Paint, item: &IntentView) {
     line(out, &format!("\n{} {}", paint.bold(&clean(&item.id)), clean(&item.key.short())));
     if let Some(reason) = &item.reason {
@@ -92,7 +92,7 @@ fn advice(out: &mut String, paint: Paint, item: &IntentView) {
     evidence(out, &item.evidence);
 }
 
-/// What is known of it, and where it would show.
+/// Renders the evidence on an intent, and the places at the service that would show its effect.
 fn evidence(out: &mut String, evidence: &Evidence) {
     let Evidence { target, asked, before, shows_at, settled_by, caused_by } = evidence;
     let asked: Vec<String> =
@@ -113,7 +113,7 @@ fn evidence(out: &mut String, evidence: &Evidence) {
     }
 }
 
-/// What was made again without proof.
+/// Renders the effects that were made again without proof.
 fn remade(out: &mut String, paint: Paint, view: &IntentsView) {
     if !view.items.is_empty() {
         out.push('\n');

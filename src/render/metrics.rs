@@ -1,4 +1,4 @@
-//! Counts for a monitor, in the text form that Prometheus reads; one file for each group of families.
+//! Renders metrics in the text format that Prometheus reads; one file for each group of families.
 
 mod events;
 mod families;
@@ -20,13 +20,13 @@ use prometheus_client::registry::Registry;
 use crate::engine::Metrics;
 use families::Families;
 
-/// The first part of every name.
+/// First part of every name.
 const PREFIX: &str = "reckon";
 
 /// Writes the families of one group.
 type Group = fn(&mut Families<'_>, &Metrics) -> fmt::Result;
 
-/// Every group, in the order in which they are shown.
+/// Every group in its order of output.
 const GROUPS: [Group; 6] = [
     resources::families,
     intents::families,
@@ -36,7 +36,7 @@ const GROUPS: [Group; 6] = [
     hooks::families,
 ];
 
-/// Every metric with its meaning.
+/// Renders every metric with its help text.
 pub fn metrics(all: &Metrics) -> String {
     let mut registry = Registry::with_prefix(PREFIX);
     registry.register_collector(Box::new(Now(all.clone())));
@@ -46,7 +46,7 @@ pub fn metrics(all: &Metrics) -> String {
     text
 }
 
-/// The counts of one moment.
+/// The metrics of one moment.
 #[derive(Debug)]
 struct Now(Metrics);
 

@@ -1,4 +1,4 @@
-//! The only place that renders.
+//! Rendering of every output; no other module renders.
 
 mod acted;
 pub mod adoption;
@@ -35,18 +35,19 @@ pub use overview::overview;
 pub use plan_approval::plan_approved;
 pub use sealed::sealed;
 
-/// A value for programs, as JSON over several lines.
+/// Renders a value for programs, as indented JSON.
 pub fn json<T: Serialize + ?Sized>(value: &T) -> String {
     let text = serde_json::to_string_pretty(value);
     text.unwrap_or_else(|error| failed(&error.to_string()))
 }
 
-/// A value for programs, as YAML.
+/// Renders a value for programs, as YAML.
 pub fn yaml<T: Serialize + ?Sized>(value: &T) -> String {
     serde_yaml::to_string(value).unwrap_or_else(|error| failed(&error.to_string()))
 }
 
-/// What stands for a value that has no such form, in JSON and YAML alike. None of ours is so.
+/// Renders the replacement for a value that cannot be serialised, valid as JSON and as YAML. None
+/// of our values fails.
 fn failed(why: &str) -> String {
     serde_json::json!({ "error": { "code": "our_mistake", "message": why } }).to_string()
 }

@@ -1,4 +1,4 @@
-//! How things stand, in a line or two.
+//! Renders the overall state in a line or two.
 
 use super::traffic;
 use super::words::short;
@@ -6,7 +6,7 @@ use crate::base::counted::{counted, verbed};
 use crate::engine::Overview;
 use crate::model::desired::Coverage;
 
-/// How things stand as a whole.
+/// Renders the overall state.
 pub fn overview(overview: &Overview) -> String {
     let left = some(overview.changes, |count| format!(", {count} to change"));
     let stuck = some(overview.stuck, |count| {
@@ -39,7 +39,7 @@ pub fn overview(overview: &Overview) -> String {
     )
 }
 
-/// Words about a count, if there is something to count.
+/// Returns words about a count, or an empty text for 0.
 fn some(count: usize, words: impl FnOnce(usize) -> String) -> String {
     if count == 0 { String::new() } else { words(count) }
 }

@@ -1,4 +1,5 @@
-//! A plan for people: what money moves, what would be done and why, where that is said.
+//! Renders a plan for people: the money that moves, each step with its reason, and the place in the
+//! files.
 
 mod count;
 mod due;
@@ -20,12 +21,12 @@ pub(super) use markdown::prose;
 
 pub use crate::engine::sums as totals;
 
-/// The word of the reason that names fields.
+/// Word of the reason that names unchangeable fields.
 const CANNOT_CHANGE: &str = "CannotChange";
-/// How the sentence of that reason begins; the fields follow.
+/// Start of that reason's sentence; the fields follow.
 const CANNOT_CHANGE_SENTENCE: &str = "the service cannot change ";
 
-/// A plan as text, with colours or without.
+/// Renders a plan as text, with or without colours.
 pub fn text(plan: &PlanView, color: bool) -> String {
     let paint = Paint { color };
     let mut out = String::new();
@@ -50,7 +51,7 @@ pub fn text(plan: &PlanView, color: bool) -> String {
     out
 }
 
-/// What is due by month, before and after.
+/// Renders the amounts due by month, before and after the plan.
 fn due_text(out: &mut String, plan: &PlanView) {
     let rows = due::rows(plan);
     for row in &rows {
@@ -62,12 +63,12 @@ fn due_text(out: &mut String, plan: &PlanView) {
     }
 }
 
-/// `specs/acme.yaml:14:9 what is wrong`.
+/// Renders `specs/acme.yaml:14:9 what is wrong`.
 pub fn problem(problem: &Problem) -> String {
     clean(&words::problem(problem))
 }
 
-/// One step with its place, its money and its fields.
+/// Renders one step with its place, its money and its fields.
 fn block(out: &mut String, step: &StepView, paint: Paint) {
     let (symbol, style) = symbol(step);
     let name = key(&step.kind, &step.namespace, &step.name);
@@ -96,7 +97,7 @@ fn block(out: &mut String, step: &StepView, paint: Paint) {
     }
 }
 
-/// `before → after`; only the value where something is made that was not there.
+/// Renders `before → after`, or only the value if the object is new.
 fn before_after(
     step: &StepView,
     change: &FieldChange,
@@ -111,7 +112,7 @@ fn before_after(
     format!("{} → {}", side(&change.before), side(&change.after))
 }
 
-/// The fields that the reason names as unchangeable.
+/// Returns the fields that the reason names as unchangeable.
 fn fixed(step: &StepView) -> BTreeSet<&str> {
     let named = (step.reason == CANNOT_CHANGE).then_some(&step.message);
     let fields = named.and_then(|message| message.strip_prefix(CANNOT_CHANGE_SENTENCE));
@@ -119,7 +120,7 @@ fn fixed(step: &StepView) -> BTreeSet<&str> {
     fields.into_iter().flat_map(|fields| fields.split(", ")).collect()
 }
 
-/// The sign of a step and its colour.
+/// Returns the symbol of a step and its style.
 fn symbol(step: &StepView) -> (char, Style) {
     match step.verdict {
         Verdict::Settled if step.stuck => ('!', Style::new().red()),
@@ -133,7 +134,7 @@ fn symbol(step: &StepView) -> (char, Style) {
     }
 }
 
-/// What else has to be known before a plan is believed.
+/// Returns the notes that a reader must know before trusting the plan.
 fn notes(plan: &PlanView) -> Vec<String> {
     let mut notes = Vec::new();
     let problems = plan.all_problems();
@@ -148,7 +149,7 @@ fn notes(plan: &PlanView) -> Vec<String> {
     notes
 }
 
-/// What was read of the service for this plan.
+/// Returns the notes on the lists of the service that were read for this plan.
 fn looked_at(plan: &PlanView) -> Vec<String> {
     let (read, hidden): (Vec<_>, Vec<_>) =
         plan.looked_at.iter().partition(|look| look.at.is_some());
@@ -165,7 +166,7 @@ fn looked_at(plan: &PlanView) -> Vec<String> {
     notes
 }
 
-/// What the plan was made from.
+/// Renders the state from which the plan was made.
 fn origin(plan: &PlanView) -> String {
     if let Some(trees) = &plan.against {
         let after =

@@ -1,10 +1,10 @@
-//! What became of an approval of a plan, for people.
+//! Renders the result of an approval of a plan for people.
 
 use super::words::{clean, line};
 use crate::base::counted::{counted, verbed};
 use crate::engine::PlanAnswer;
 
-/// What was approved and by whom, and who is missing.
+/// Renders the approved steps and amounts, the approver, and the number of missing approvers.
 pub fn plan_approved(answer: &PlanAnswer) -> String {
     let PlanAnswer::Approved { approval, approved_by, approvers } = answer else {
         return String::new();

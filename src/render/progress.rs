@@ -1,8 +1,8 @@
-//! Progress at a terminal. In a pipe nothing is drawn, but a line comes now and then, so that nobody takes a long wait
-//! for the end; and nothing that is over in a moment flickers.
+//! Progress at a terminal. A pipe gets no bar but a line at intervals, so that a long wait does not
+//! look like the end. Short work shows nothing, so that the output does not flicker.
 //!
-//! Guarantees: one bar is drawn at a time, and what a command writes meanwhile goes through [`aside`], so that nothing of
-//! the bar stays on the terminal.
+//! Guarantees: at most one bar is drawn at a time. Other output of a command goes through
+//! [`aside`], so that no part of the bar stays on the terminal.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -14,17 +14,17 @@ use tokio::time::Instant;
 use super::words::clean;
 use crate::engine::Overview;
 
-/// What ends sooner shows no progress.
+/// Duration below which work shows no progress.
 const PATIENCE: Duration = Duration::from_millis(200);
-/// How often the sign that something goes on moves.
+/// Interval of the spinner.
 const TICK: Duration = Duration::from_millis(100);
-/// Work that lasts longer is told in a line, and again after as long at least.
+/// Shortest interval between two lines.
 const LINE_EVERY: Duration = Duration::from_secs(10);
-/// Lines become fewer, down to this, with the time that the work lasts.
+/// Longest interval between two lines; the interval grows with the duration of the work.
 const LINE_EVERY_MAX: Duration = Duration::from_mins(5);
-/// The wait for a line is such a part of the time that the work lasted.
+/// The interval between two lines is the duration of the work divided by this number.
 const LINE_PARTS: u32 = 4;
-/// Work of which there is no news is looked at so often.
+/// Interval at which work without news is polled.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// The bar that is drawn.
@@ -39,20 +39,20 @@ pub fn aside<T>(write: impl FnOnce() -> T) -> T {
     }
 }
 
-/// Takes away the bar that is drawn.
+/// Removes the bar that is drawn.
 pub fn clear() {
     if let Some(bar) = DRAWN.lock().unwrap_or_else(PoisonError::into_inner).take() {
         bar.finish_and_clear();
     }
 }
 
-/// Notes a bar as the one that is drawn.
+/// Registers a bar as the one that is drawn.
 fn drawn(bar: ProgressBar) -> ProgressBar {
     *DRAWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.clone());
     bar
 }
 
-/// How a run of the engine goes.
+/// Progress of an engine run.
 #[derive(Debug)]
 pub struct Progress {
     start: Instant,
@@ -60,14 +60,15 @@ pub struct Progress {
     lines: Mutex<Option<Lines>>,
 }
 
-/// Work that is told in lines.
+/// Times of work that is reported in lines.
 #[derive(Debug, Clone, Copy)]
 struct Lines {
     since: Instant,
     last: Instant,
 }
 
-/// How things stand, once there is news or, where `impatient`, a moment later; none: the run is over.
+/// Returns the next overview. If `impatient`, the current one is returned after a moment without
+/// news. Returns `None` once the run is over.
 pub async fn look(overviews: &mut watch::Receiver<Overview>, impatient: bool) -> Option<Overview> {
     let news = overviews.changed();
     if impatient {
@@ -87,13 +88,13 @@ impl Default for Progress {
 }
 
 impl Progress {
-    /// Nothing is drawn yet.
+    /// Returns a progress without a bar.
     pub fn new() -> Self {
         Self { start: Instant::now(), bar: Mutex::new(None), lines: Mutex::new(None) }
     }
 
-    /// Shows the phase and the counts on standard error, from 200 ms on, if it is a terminal. Answers the same as a
-    /// line for logs, every ten seconds at first.
+    /// Shows the phase and the counts on standard error from 200 ms on, if it is a terminal.
+    /// Returns the same as a line for logs, every ten seconds at first.
     pub fn update(&self, overview: &Overview, phase: &str) -> Option<String> {
         if self.start.elapsed() >= PATIENCE {
             self.draw(overview, phase);
@@ -122,7 +123,7 @@ impl Progress {
         bar.set_message(line(overview, phase));
     }
 
-    /// The work is over: takes away what is drawn, until the next update.
+    /// Ends the work: removes the bar until the next update.
     pub fn clear(&self) {
         *self.lines.lock().unwrap_or_else(PoisonError::into_inner) = None;
         if self.bar.lock().unwrap_or_else(PoisonError::into_inner).take().is_some() {
@@ -137,7 +138,7 @@ impl Drop for Progress {
     }
 }
 
-/// The words beside the sign.
+/// Returns the text beside the spinner.
 fn line(overview: &Overview, phase: &str) -> String {
     let Overview { resources, ready, changes, under_way, stuck, .. } = overview;
     let counts = [(changes, "to do"), (under_way, "under way"), (stuck, "stuck")];
@@ -146,14 +147,14 @@ fn line(overview: &Overview, phase: &str) -> String {
     format!("{}: {ready} of {resources} ready{}", clean(phase), some.concat())
 }
 
-/// A count up to a known end.
+/// Counter with a known end.
 #[derive(Debug)]
 pub struct Counter {
     bar: ProgressBar,
 }
 
 impl Counter {
-    /// Counts `what` up to `total`, drawn if standard error is a terminal.
+    /// Returns a counter of `what` up to `total`, drawn if standard error is a terminal.
     pub fn new(total: u64, what: &str) -> Self {
         let bar = ProgressBar::new(total);
         let template =
@@ -164,12 +165,12 @@ impl Counter {
         Self { bar: drawn(bar) }
     }
 
-    /// Returns whether standard error is a terminal that shows it.
+    /// Returns true if standard error is a terminal that shows the counter.
     pub fn is_shown(&self) -> bool {
         !self.bar.is_hidden()
     }
 
-    /// So many are done.
+    /// Sets the number of finished items.
     pub fn set(&self, done: u64) {
         self.bar.set_position(done);
     }

@@ -1,4 +1,4 @@
-//! Resources for people: a table of many, everything about one.
+//! Renders resources for people: a table of many, or everything about one.
 
 use comfy_table::{ContentArrangement, Table, presets};
 use owo_colors::Style;
@@ -11,15 +11,15 @@ use crate::model::condition::Condition;
 
 /// Columns of a wrapped sentence.
 const SENTENCE_WIDTH: usize = 76;
-/// Columns of the words before a fact.
+/// Columns of the label before a fact.
 const LABEL_WIDTH: usize = 16;
 
-/// A table with one line a resource.
+/// Renders a table with one line for each resource.
 pub fn table(items: &[ResourceView], color: bool) -> String {
     table_within(items, color, None)
 }
 
-/// The same, at most so many columns wide: cells are wrapped where it is narrow.
+/// Renders the table with at most `width` columns; long cells are wrapped.
 pub fn table_within(items: &[ResourceView], color: bool, width: Option<u16>) -> String {
     if items.is_empty() {
         return "There are no resources.\n".to_owned();
@@ -28,7 +28,7 @@ pub fn table_within(items: &[ResourceView], color: bool, width: Option<u16>) -> 
     let rows: Vec<_> = items.iter().map(row).collect();
     let lines = lines(&header, &rows, width);
     let paint = Paint { color };
-    // A line is one resource as long as no cell had to be wrapped.
+    // Each line is one resource if no cell was wrapped.
     let whole = lines.len() == items.len().saturating_add(1);
     let mut out = String::new();
     for (number, row) in lines.iter().enumerate() {
@@ -46,7 +46,7 @@ pub fn table_within(items: &[ResourceView], color: bool, width: Option<u16>) -> 
     out
 }
 
-/// The lines of a table without borders, two spaces between its columns.
+/// Returns the lines of a table without borders, with two spaces between columns.
 pub(super) fn lines(header: &[&str], rows: &[Vec<String>], width: Option<u16>) -> Vec<String> {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(header.to_vec());
@@ -62,7 +62,7 @@ pub(super) fn lines(header: &[&str], rows: &[Vec<String>], width: Option<u16>) -
     table.lines().map(|line| line.trim_end().to_owned()).collect()
 }
 
-/// The cells of one resource.
+/// Returns the cells of one resource.
 fn row(item: &ResourceView) -> Vec<String> {
     let name = match item.namespace.as_str() {
         "default" => clean(&item.name),
@@ -72,14 +72,14 @@ fn row(item: &ResourceView) -> Vec<String> {
     let remote = item.remote_id.as_deref().map_or_else(|| "-".to_owned(), clean);
     let ready = match item.ready {
         true => "yes",
-        // Without a document there is nothing that it could be as.
+        // Without a document there is no state that the object could match.
         false if item.has_no_document() => "-",
         false => "no",
     };
     vec![clean(&item.kind), name, ready.to_owned(), clean(&item.reason), known, remote]
 }
 
-/// `2026-11-20 12:00Z` of a timestamp; the text itself if it is none.
+/// Renders a timestamp as `2026-11-20 12:00Z`; other text stays as it is.
 fn minute(time: &str) -> String {
     match (time.get(..10), time.get(10..11), time.get(11..16)) {
         (Some(day), Some("T"), Some(minute)) if time.ends_with('Z') => {
@@ -89,7 +89,7 @@ fn minute(time: &str) -> String {
     }
 }
 
-/// Everything that is known of one resource.
+/// Renders everything that is known of one resource.
 pub fn describe(item: &ResourceView, color: bool) -> String {
     let paint = Paint { color };
     let mut out = paint.bold(&key(&item.kind, &item.namespace, &item.name));
@@ -120,7 +120,7 @@ pub fn describe(item: &ResourceView, color: bool) -> String {
     out
 }
 
-/// The newest payment and the next one.
+/// Renders the newest payment and the next one.
 fn payments(out: &mut String, paint: Paint, payments: Option<&PaymentsView>) {
     let Some(PaymentsView { last, failures, next }) = payments else { return };
     if let Some(PaymentView { id, result, amount, currency, reason, at }) = last {
@@ -141,7 +141,7 @@ fn payments(out: &mut String, paint: Paint, payments: Option<&PaymentsView>) {
     }
 }
 
-/// When what is known was learnt, and what it is worth now.
+/// Renders the time of the last observation, and its confidence.
 fn known(out: &mut String, paint: Paint, item: &ResourceView) {
     if let Some(time) = &item.verified_at {
         let text = format!("at {}: the service shows it as it is known", clean(time));
@@ -163,7 +163,7 @@ fn unknown() -> String {
     "not known".to_owned()
 }
 
-/// What a verdict means for one resource.
+/// Returns the meaning of a verdict for one resource.
 fn next(verdict: &str) -> &str {
     match verdict {
         "settled" => "nothing",
@@ -178,7 +178,7 @@ fn next(verdict: &str) -> &str {
     }
 }
 
-/// What the service said, one value a line.
+/// Renders the facts of the service, one value a line.
 fn facts(out: &mut String, paint: Paint, item: &ResourceView) {
     if item.facts.is_empty() {
         return;
@@ -193,7 +193,7 @@ fn facts(out: &mut String, paint: Paint, item: &ResourceView) {
     }
 }
 
-/// The leaves of a value with their paths.
+/// Collects the leaves of a value with their paths.
 fn flatten(path: &str, found: &Value, leaves: &mut Vec<(String, String)>) {
     match found {
         Value::Object(fields) if !fields.is_empty() => {
@@ -215,13 +215,13 @@ fn flatten(path: &str, found: &Value, leaves: &mut Vec<(String, String)>) {
     }
 }
 
-/// One line of a description.
+/// Renders one line of a description.
 fn fact(out: &mut String, paint: Paint, label: &str, text: &str) {
     let label = paint.dim(&format!("{label:LABEL_WIDTH$}"));
     line(out, &format!("  {label}{text}"));
 }
 
-/// A sentence of a description, over as many lines as it needs.
+/// Renders a sentence of a description, over several lines if needed.
 fn sentence(out: &mut String, paint: Paint, label: &str, text: &str) {
     for (number, row) in wrapped(text, SENTENCE_WIDTH).iter().enumerate() {
         fact(out, paint, if number == 0 { label } else { "" }, row);

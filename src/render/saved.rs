@@ -1,4 +1,5 @@
-//! A saved plan for people and programs: what it is, and then the plan. Its token stays in the file.
+//! Renders a saved plan for people and programs: its description, then the plan. Its token stays in
+//! the file.
 
 use serde::Serialize;
 
@@ -8,7 +9,7 @@ use crate::base::clock::timestamp;
 use crate::engine::{PlanView, SavedPlan};
 use crate::model::scope::Scope;
 
-/// What programs get.
+/// JSON form of a saved plan.
 #[derive(Debug, Serialize)]
 pub struct SavedView<'a> {
     version: u32,
@@ -19,12 +20,12 @@ pub struct SavedView<'a> {
     epoch: u32,
     dirty: Option<bool>,
     scope: &'a Scope,
-    /// Whether it would change something.
+    /// Set if the plan would change anything.
     changes: bool,
     plan: &'a PlanView,
 }
 
-/// A saved plan for programs.
+/// Returns the JSON form of a saved plan.
 pub fn view(saved: &SavedPlan) -> SavedView<'_> {
     SavedView {
         version: 1,
@@ -40,7 +41,7 @@ pub fn view(saved: &SavedPlan) -> SavedView<'_> {
     }
 }
 
-/// A saved plan as text; `file`: its name.
+/// Renders a saved plan as text; `file` is its file name.
 pub fn text(saved: &SavedPlan, file: &str, color: bool) -> String {
     let mut out = String::new();
     for about in about(saved, file) {
@@ -51,13 +52,13 @@ pub fn text(saved: &SavedPlan, file: &str, color: bool) -> String {
     out
 }
 
-/// A saved plan as markdown.
+/// Renders a saved plan as markdown.
 pub fn markdown(saved: &SavedPlan, file: &str) -> String {
     let about: Vec<String> = about(saved, file).iter().map(|line| plan::prose(line)).collect();
     format!("{}\n\n{}", about.join("  \n"), plan::markdown(&saved.plan))
 }
 
-/// What it is, line by line.
+/// Returns the description, line by line.
 fn about(saved: &SavedPlan, file: &str) -> Vec<String> {
     let SavedPlan { id, made_at, program, partner, dirty, scope, plan, .. } = saved;
     let made = timestamp(made_at);
@@ -83,7 +84,7 @@ fn about(saved: &SavedPlan, file: &str) -> Vec<String> {
     lines
 }
 
-/// What was chosen, as it was said.
+/// Renders the selection as the arguments of a command.
 fn chosen(scope: &Scope) -> String {
     let Scope { paths, target, exclude } = scope;
     let paths = paths.iter().map(|path| clean(path));

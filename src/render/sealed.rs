@@ -1,6 +1,7 @@
-//! A sealed secret as YAML to paste into its document.
+//! Renders a sealed secret as YAML to paste into its document.
 
-/// The lines to put in the place of the field; `place` is what the text is for, `field` its path below `spec`.
+/// Renders the lines that replace the field. `place` is the document and field of the text, and
+/// `field` is the path below `spec`.
 pub fn sealed(place: &str, field: &str, armored: &str) -> String {
     let key = field.rsplit('.').next().unwrap_or(field);
     let document = place.strip_suffix(field).unwrap_or(place).trim_end_matches('/');

@@ -1,4 +1,4 @@
-//! What became of approvals in signed commits.
+//! Renders the results of approvals in signed commits.
 
 use serde::Serialize;
 
@@ -8,55 +8,52 @@ use crate::model::plan_approval::Signature;
 
 /// Columns of the word before a file.
 const WORD_WIDTH: usize = 10;
-/// Characters of a commit's id that people read.
+/// Characters shown of a commit's id.
 const SHORT: usize = 12;
 
-/// Every approval file, and what keeps all of them from counting.
+/// Every approval file, and the problems that invalidate all of them.
 #[derive(Debug, Default, Serialize)]
 pub struct View {
-    /// The files, in the order of their names.
+    /// Files, sorted by name.
     pub files: Vec<FileView>,
-    /// Why none of them counts.
+    /// Problems that invalidate every file.
     pub problems: Vec<Problem>,
 }
 
-/// How a file stands.
+/// Result of an approval file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
-    /// It approves the present plan.
+    /// The file approves the present plan.
     Counts,
-    /// It was written down before, and is not asked again.
+    /// The approval was recorded before, and is not judged again.
     Known,
-    /// It names another plan than the present one.
+    /// The file names another plan than the present one.
     OtherPlan,
-    /// It does not count.
+    /// The approval is refused.
     Refused,
 }
 
-/// One file.
+/// One approval file.
 #[derive(Debug, Serialize)]
 pub struct FileView {
-    /// Its path from the folder of the configuration.
+    /// Path from the folder of the configuration.
     pub file: String,
-    /// How it stands.
     pub standing: Standing,
-    /// Who signed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signer: Option<String>,
-    /// The evidence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signature: Option<Signature>,
-    /// How many people approved the plan by now, and how many have to.
+    /// Number of people who have approved the plan, and the number required.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approvers: Option<(usize, usize)>,
-    /// Why it does not count.
+    /// Reasons for which the approval is refused.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
 }
 
 impl FileView {
-    /// A file of which no more is known.
+    /// Returns a file without further details.
     pub fn new(file: &str, standing: Standing) -> Self {
         Self {
             file: file.to_owned(),
@@ -70,13 +67,13 @@ impl FileView {
 }
 
 impl View {
-    /// Everything that keeps an approval from counting.
+    /// Returns every problem that invalidates an approval.
     pub fn problems(&self) -> impl Iterator<Item = &Problem> {
         self.problems.iter().chain(self.files.iter().flat_map(|file| &file.problems))
     }
 }
 
-/// All files for people.
+/// Renders all files for people.
 pub fn text(view: &View) -> String {
     let mut out = String::new();
     if view.files.is_empty() && view.problems.is_empty() {
@@ -91,14 +88,14 @@ pub fn text(view: &View) -> String {
     out
 }
 
-/// Why something does not count: its place, its code, what is wrong, and what to do.
+/// Renders a problem: its place, its code, the message and the help.
 pub fn problem(problem: &Problem) -> String {
     let Problem { file, line, column, code, message, help, .. } = problem;
     let wrong = clean(&format!("error[{code}]: {file}:{line}:{column}: {message}"));
     format!("{wrong}\n  help: {}", clean(help))
 }
 
-/// One file.
+/// Renders one file.
 pub fn line(file: &FileView) -> String {
     let (word, more) = match file.standing {
         Standing::Counts => ("counts", ""),

@@ -1,9 +1,9 @@
-//! What became of a word to suspend or resume, for people.
+//! Renders the result of `suspend` or `resume` for people.
 
 use super::words::clean;
 use crate::model::suspension::Paused;
 
-/// One sentence.
+/// Renders the result in one sentence.
 pub fn text(paused: &Paused) -> String {
     match paused {
         Paused::Suspended(suspension) => format!("{}\n", clean(&suspension.to_string())),

@@ -1,10 +1,10 @@
-//! What calls wait for, a line for each thing; nothing where they wait for nothing.
+//! Renders the causes for which calls wait, one line each; empty if no call waits.
 
 use super::words::{clean, line};
 use crate::base::counted::counted;
 use crate::engine::TrafficView;
 
-/// Hosts that do not serve, and merchants that are throttled.
+/// Renders hosts that do not answer, and merchants that are throttled.
 pub(super) fn text(traffic: &TrafficView) -> String {
     let TrafficView { slowed, throttled, silent } = traffic;
     let mut out = String::new();

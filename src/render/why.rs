@@ -1,4 +1,4 @@
-//! Why something is as it is: from the answer back to the line that asked for it.
+//! Renders the reason for a resource's state: from the answer back to the line that requested it.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -10,119 +10,112 @@ use crate::base::id::Key;
 use crate::engine::MoneyView;
 use crate::store::story::{EffectStory, Happened, Stands};
 
-/// Columns of the words before a fact.
+/// Columns of the label before a fact.
 const LABEL_WIDTH: usize = 10;
 
-/// What `why` tells.
+/// Answer of `why`.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct View {
-    /// The version of this form.
+    /// Version of this form.
     pub version: u32,
-    /// What the word stands for, in sentences, where it is no resource itself.
+    /// Sentences about the argument, if it is not a resource itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub about: Vec<String>,
-    /// The resources that were asked for.
+    /// Resources of the argument.
     pub resources: Vec<ResourceView>,
-    /// The first record of the whole chain that was verified, if that was wanted.
+    /// First record of the whole verified chain, if verification was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole: Option<u64>,
-    /// The journal's last record.
+    /// Last record of the journal.
     pub position: u64,
-    /// Its hash.
+    /// Hash of that record.
     pub head: String,
 }
 
-/// What is told of a resource.
+/// History of one resource.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ResourceView {
-    /// The resource.
     pub key: Key,
-    /// Its effects, oldest first.
+    /// Effects, oldest first.
     pub effects: Vec<EffectView>,
-    /// What else was written about it.
+    /// Other records about the resource.
     pub others: Vec<Happened>,
-    /// Runs of records that were verified.
+    /// Ranges of verified records.
     pub verified: Vec<(u64, u64)>,
     /// Records that a compaction dropped for good.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<u64>,
-    /// The plan's reason, where nothing was ever sent.
+    /// Reason of the plan, if no effect was ever sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_sent: Option<String>,
 }
 
-/// One effect, from what became of it back to its cause.
+/// One effect, from its outcome back to its cause.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct EffectView {
-    /// The intent.
     pub intent: String,
-    /// The effect.
     pub effect: String,
-    /// What became of it last.
+    /// Last outcome.
     pub outcome: String,
-    /// The money that it set in motion.
+    /// Money that the effect moved.
     pub money: Vec<MoneyView>,
-    /// What the answer had to say, by path.
+    /// Values that the answer had to contain, by path.
     pub expected: Vec<(String, Value)>,
-    /// What was done about it, oldest first.
+    /// Progress of the effect, oldest first.
     pub progress: Vec<Happened>,
-    /// The request, without its body.
+    /// Request without its body.
     pub request: String,
-    /// The name of the obligation.
+    /// Unique name of the effect.
     pub source_id: String,
-    /// The same as it stands in fields of the service.
+    /// Mark of the same effect in fields of the service.
     pub mark: String,
-    /// When it was written down.
+    /// Time of the intent's record.
     pub at: DateTime<Utc>,
-    /// Where.
+    /// Place of the intent in the journal.
     pub stands: Stands,
-    /// The approval that it rests on, where its merchant needed one.
+    /// Approval of the merchant, if it needed one.
     pub approval: Option<ApprovalView>,
-    /// The plan approvals that let it past a limit.
+    /// Plan approvals that allowed the effect past a limit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plan_approvals: Vec<String>,
-    /// The person who asked for it by a command.
+    /// Person who requested the effect by a command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked_by: Option<String>,
-    /// The file that asked for it.
+    /// File that requested the effect.
     pub file: Option<String>,
-    /// The line of its document.
+    /// Line of its document.
     pub line: Option<usize>,
-    /// The commit of the tree.
+    /// Commit of the tree.
     pub commit: Option<String>,
-    /// Whether the file differed from its content in that commit.
+    /// Set if the file differed from its content in that commit.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub uncommitted: bool,
-    /// The lines of the fields whose change made the effect; none: the whole document.
+    /// Lines of the fields whose change caused the effect; empty for the whole document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<(usize, usize)>,
-    /// The author of these lines, where the repository is there.
+    /// Author of these lines, if the repository is available.
     pub author: Option<AuthorView>,
 }
 
-/// An approval.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ApprovalView {
-    /// Where it stands.
+    /// Place of the approval in the journal.
     pub stands: Stands,
-    /// When.
     pub at: DateTime<Utc>,
-    /// Who approved.
     pub actor: String,
 }
 
-/// Who changed a line last.
+/// Last author of a line.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct AuthorView {
-    /// The name.
     pub name: String,
-    /// The address.
+    /// E-mail address.
     pub email: String,
-    /// When, RFC 3339.
+    /// Time in RFC 3339.
     pub at: String,
-    /// The commit that changed the line.
+    /// Commit that changed the line.
     pub commit: String,
-    /// Its first line.
+    /// First line of the commit's message.
     pub subject: String,
 }
 
@@ -162,7 +155,7 @@ impl From<&EffectStory> for EffectView {
     }
 }
 
-/// The whole answer for people.
+/// Renders the whole answer for people.
 pub fn text(view: &View, color: bool) -> String {
     let paint = Paint { color };
     let mut out = String::new();
@@ -203,7 +196,7 @@ fn resource_text(out: &mut String, paint: Paint, resource: &ResourceView) {
     line(out, &format!("\n  verified  checksums, hashes and links of records {}", runs.join(", ")));
 }
 
-/// From the answer back to the cause.
+/// Renders one effect from its answer back to its cause.
 fn effect_text(out: &mut String, paint: Paint, effect: &EffectView) {
     let outcome = clean(&effect.outcome);
     let title = format!("{} {}", clean(&effect.intent), clean(&effect.effect));
@@ -229,7 +222,7 @@ fn effect_text(out: &mut String, paint: Paint, effect: &EffectView) {
     cause(out, effect);
 }
 
-/// The line that asked for it, and who wrote that.
+/// Renders the line that requested the effect, and the author of that line.
 fn cause(out: &mut String, effect: &EffectView) {
     let after = if effect.uncommitted { "with an uncommitted change after" } else { "at" };
     let commit =

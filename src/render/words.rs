@@ -1,5 +1,5 @@
-//! Small pieces of text that every view uses. What comes from files and from the service is made
-//! harmless here: it cannot steer a terminal.
+//! Formats small pieces of text for every view. Text from files and from the service is made
+//! harmless here: it cannot control a terminal.
 
 use owo_colors::{OwoColorize, Style};
 use serde_json::Value;
@@ -8,34 +8,33 @@ use crate::base::money::{Currency, Money};
 use crate::engine::MoneyView;
 use crate::model::issue::{Problem, Severity};
 
-/// Longer values are cut, in characters.
+/// Characters after which a value is cut.
 const VALUE_LENGTH_MAX: usize = 200;
 
 /// Colours, or none.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Paint {
-    /// Whether there are any.
     pub(super) color: bool,
 }
 
 impl Paint {
-    /// The text in a style.
+    /// Returns the text in a style.
     pub(super) fn paint(self, style: Style, text: &str) -> String {
         if self.color { text.style(style).to_string() } else { text.to_owned() }
     }
 
-    /// The text as something that matters.
+    /// Returns the text in bold.
     pub(super) fn bold(self, text: &str) -> String {
         self.paint(Style::new().bold(), text)
     }
 
-    /// The text as something beside the point.
+    /// Returns the text dimmed.
     pub(super) fn dim(self, text: &str) -> String {
         self.paint(Style::new().dimmed(), text)
     }
 }
 
-/// Text without anything that moves a cursor, changes colours or turns the direction of writing.
+/// Escapes everything that moves a cursor, changes colours or reverses the direction of writing.
 pub(super) fn clean(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     for c in text.chars() {
@@ -48,7 +47,7 @@ pub(super) fn clean(text: &str) -> String {
     clean
 }
 
-/// Characters that show later text in another order, or a line end in the middle of one.
+/// Returns true for characters that reorder later text, or that break a line.
 fn turns_direction(c: char) -> bool {
     matches!(
         c,
@@ -56,7 +55,7 @@ fn turns_direction(c: char) -> bool {
     )
 }
 
-/// `Kind/name`, with the namespace between them unless it is the default one.
+/// Renders `Kind/name`, with the namespace between them unless it is the default one.
 pub(super) fn key(kind: &str, namespace: &str, name: &str) -> String {
     clean(&match namespace {
         "default" => format!("{kind}/{name}"),
@@ -64,18 +63,18 @@ pub(super) fn key(kind: &str, namespace: &str, name: &str) -> String {
     })
 }
 
-/// `FILE:LINE`, as far as it is known.
+/// Renders `FILE:LINE`, as far as known.
 pub(super) fn place(file: Option<&str>, line: Option<usize>) -> Option<String> {
     let file = clean(file?);
     Some(line.map_or_else(|| file.clone(), |line| format!("{file}:{line}")))
 }
 
-/// `125.00 USD`.
+/// Renders `125.00 USD`.
 pub(super) fn amount(money: &MoneyView) -> String {
     money_of(money.amount, &money.currency)
 }
 
-/// The same of minor units and a currency.
+/// Renders `125.00 USD` from minor units and a currency.
 pub(super) fn money_of(amount: i64, currency: &str) -> String {
     match currency.parse::<Currency>() {
         Ok(currency) => Money::new(amount, currency).to_string(),
@@ -83,35 +82,35 @@ pub(super) fn money_of(amount: i64, currency: &str) -> String {
     }
 }
 
-/// `125.00 USD invoiced (test)`.
+/// Renders `125.00 USD invoiced (test)`.
 pub(super) fn money(money: &MoneyView) -> String {
     format!("{} {} ({})", amount(money), meaning(&money.meaning), money.mode)
 }
 
-/// `specs/acme.yaml:14:9 what is wrong`.
+/// Renders `specs/acme.yaml:14:9 what is wrong`.
 pub(super) fn problem(problem: &Problem) -> String {
     let Problem { file, line, column, message, severity, .. } = problem;
     let warning = if *severity == Severity::Warning { "warning: " } else { "" };
     format!("{file}:{line}:{column} {warning}{message}")
 }
 
-/// `collected per occurrence`.
+/// Renders `collected per occurrence`.
 pub(super) fn meaning(meaning: &str) -> String {
     clean(meaning).replace('_', " ")
 }
 
-/// Adds one line.
+/// Appends one line.
 pub(super) fn line(out: &mut String, text: &str) {
     out.push_str(text);
     out.push('\n');
 }
 
-/// The first digits of a hash: enough to tell one from another.
+/// Returns the first digits of a hash, enough to identify it.
 pub(super) fn short(hash: &str) -> String {
     clean(&hash.chars().take(12).collect::<String>())
 }
 
-/// A value on one line: plain text as it is, everything else as JSON.
+/// Renders a value on one line: plain text as it is, other values as JSON.
 pub(super) fn value(value: &Value) -> String {
     let text = match value {
         Value::String(text) if is_plain(text) => text.clone(),
@@ -130,13 +129,14 @@ pub(super) fn value(value: &Value) -> String {
     text
 }
 
-/// Whether a text needs no quotes to be told from other values and from the words around it.
+/// Returns true if a text without quotes is distinct from other values and from the words around
+/// it.
 fn is_plain(text: &str) -> bool {
     let word = serde_json::from_str::<Value>(text).is_ok_and(|read| !read.is_number());
     !text.is_empty() && text.trim() == text && !word && !text.contains(['"', '→'])
 }
 
-/// Text in lines of at most `width` columns, broken between words.
+/// Wraps text between words, in lines of at most `width` columns.
 pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in clean(text).split_whitespace() {

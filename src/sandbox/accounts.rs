@@ -1,5 +1,5 @@
-//! What a merchant shows of itself: credentials, bank accounts, its own record (partner-api, Gateway
-//! credentials and Bank account; service-facts, 67).
+//! Read endpoints of a merchant: credentials, bank accounts and its own record (partner-api,
+//! Gateway credentials and Bank account; service-facts, 67).
 
 use serde::Serialize;
 
@@ -93,11 +93,11 @@ fn accounts(merchant: &MerchantRecord, policy: &Policy, mode: Mode) -> Vec<Accou
     shown.collect()
 }
 
-/// The bank of the deposit accounts, and the number of the one that holds no trust money, as it is shown.
+/// The bank of the deposit accounts, and the masked number of the account without trust money.
 const BANK: &str = "FIRST BANK OF TESTING";
 const DEPOSITED: &str = "*****1234";
 
-/// One deposit account: what design and credentials show of it.
+/// A deposit account, as `GET /bank-accounts` and the control path `credentials` show it.
 pub(crate) struct Deposit {
     pub(crate) id: String,
     pub(crate) name: &'static str,
@@ -105,7 +105,7 @@ pub(crate) struct Deposit {
     pub(crate) trust: bool,
 }
 
-/// The bank accounts of a merchant: `Operating` and `Trust` in both modes.
+/// Returns the bank accounts of a merchant: `Operating` and `Trust` in both modes.
 pub(crate) fn deposits(merchant: &MerchantRecord) -> Vec<Deposit> {
     let of = |mode: Mode| {
         let keys = merchant.keys(mode);
@@ -133,10 +133,11 @@ pub(crate) fn bank_accounts(cx: &mut Cx<'_>, asked: &Asked) -> Result<Vec<BankAc
     Ok(shown.collect())
 }
 
-/// The brands that an account takes where nothing is said.
+/// Brands that an account accepts where its policy names none.
 const BRANDS: &str = "VISA,MASTERCARD,AMERICAN_EXPRESS,DISCOVER,DINERS_CLUB,JCB";
 
-/// The card accounts that pay into a bank account: those that hold money as it does, else the first.
+/// Returns the card accounts that pay into a bank account: those with the same `trust`, else the
+/// first card account.
 fn feeds(keys: &ModeKeys, policy: &Policy, trust: bool) -> Vec<ProcessingAccount> {
     let processing = |account: &AccountRecord| processing(account, policy);
     let cards = || keys.accounts.iter().filter(|account| account.kind == AccountType::Card);
@@ -162,12 +163,12 @@ fn processing(account: &AccountRecord, policy: &Policy) -> ProcessingAccount {
     }
 }
 
-/// A policy as it is written.
+/// Returns the serialised word of a policy.
 fn word<T: Serialize>(policy: &T) -> Option<String> {
     serde_json::to_value(policy).ok()?.as_str().map(str::to_owned)
 }
 
-/// GET /v1/merchant (service-facts, 67): the accounts of the key's mode.
+/// GET /v1/merchant (service-facts, 67): the record with the accounts of the key's mode.
 pub(crate) fn merchant(cx: &mut Cx<'_>, asked: &Asked) -> Result<Merchant, Refusal> {
     let owner = asked.owner()?;
     let record = cx.merchant(&owner.merchant)?;
@@ -203,7 +204,7 @@ pub(crate) fn merchant(cx: &mut Cx<'_>, asked: &Asked) -> Result<Merchant, Refus
     })
 }
 
-/// An account as the merchant's own record lists it (service-facts, 69).
+/// Renders an account as the merchant's own record lists it (service-facts, 69).
 pub(crate) fn shown(
     account: &AccountRecord,
     owner: &MerchantRecord,
@@ -224,7 +225,7 @@ pub(crate) fn shown(
     if account.kind == AccountType::Card { card(common, policy) } else { check(common) }
 }
 
-/// What an account that takes cards shows besides.
+/// Adds the fields of an account that takes cards.
 fn card(common: MerchantAccount, policy: &Policy) -> MerchantAccount {
     let (id, swipe) = (common.id.as_str(), policy.swipe_of(&common.id));
     MerchantAccount {
@@ -241,7 +242,8 @@ fn card(common: MerchantAccount, policy: &Policy) -> MerchantAccount {
     }
 }
 
-/// What an account that takes electronic checks shows besides: the bank account that it pays into, masked.
+/// Adds the fields of an account that takes electronic checks: the bank account it pays into,
+/// masked.
 fn check(common: MerchantAccount) -> MerchantAccount {
     let text = |text: &str| Some(text.to_owned());
     MerchantAccount {

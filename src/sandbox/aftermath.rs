@@ -1,5 +1,5 @@
-//! What follows from a change of a transaction: its movement in the ledger, its place among the holds, and
-//! what its charge or its refunds make of it.
+//! Consequences of a transaction change: its movement in the ledger, its place on the list of
+//! holds, and the effect on the refunds or the charge that belong to it.
 
 use crate::api::transaction::{TransactionStatus, TransactionType};
 use crate::sandbox::ledger::{self, Movement};
@@ -8,7 +8,7 @@ use crate::sandbox::state::Cx;
 use crate::sandbox::transactions::{Change, KeptTransaction};
 use crate::sandbox::{captures, refunds};
 
-/// Does what follows from a change that was applied; `before` is the status that it left.
+/// Applies the consequences of a change that was made; `before` is the status before that change.
 pub(crate) fn follow(
     cx: &mut Cx<'_>,
     kept: &mut KeptTransaction,
@@ -45,7 +45,8 @@ pub(crate) fn follow(
     }
 }
 
-/// The movement that a change is. What was never authorised moved nothing, so that nothing is taken back.
+/// Returns the ledger movement of a change. A transaction that was never authorised moved no money,
+/// so ending it moves none back.
 fn movement(
     kind: &TransactionType,
     before: &TransactionStatus,

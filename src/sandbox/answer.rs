@@ -1,27 +1,27 @@
-//! A finished answer: status, body, and, seldom, headers of its own.
+//! A finished answer: status, body, and optional headers.
 
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 
 use crate::sandbox::refusal::Refusal;
 
-/// What goes back, before faults are applied.
+/// An HTTP answer before faults are applied.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) content_type: &'static str,
-    /// Headers beside the content type.
+    /// Headers besides the content type.
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     pub(crate) body: Vec<u8>,
 }
 
 impl Answer {
-    /// 200 with a JSON body.
+    /// Returns a 200 with a JSON body.
     pub(crate) fn json<T: Serialize>(value: &T) -> Result<Self, Refusal> {
         Ok(Self::of(StatusCode::OK, "application/json", serde_json::to_vec(value)?))
     }
 
-    /// 200 with one JSON object a line.
+    /// Returns a 200 with one JSON object a line.
     pub(crate) fn lines(lines: &[serde_json::Value]) -> Self {
         let mut text = String::new();
         for line in lines {
@@ -31,7 +31,7 @@ impl Answer {
         Self::of(StatusCode::OK, "application/x-ndjson", text.into_bytes())
     }
 
-    /// A redirection with an empty body.
+    /// Returns a redirection with an empty body.
     pub(crate) fn redirect(status: StatusCode, location: &str) -> Self {
         let answer = Self::of(status, "text/plain", Vec::new());
         match HeaderValue::from_str(location) {
@@ -40,7 +40,7 @@ impl Answer {
         }
     }
 
-    /// The answer that a refusal becomes.
+    /// Returns the HTTP answer of a refusal.
     pub(crate) fn refused(refusal: &Refusal) -> Self {
         let body = serde_json::to_vec(&refusal.problem).unwrap_or_default();
         Self::of(refusal.status, "application/json", body)
@@ -50,7 +50,7 @@ impl Answer {
         Self { status, content_type, headers: Vec::new(), body }
     }
 
-    /// The same with one more header.
+    /// Returns the answer with one more header.
     pub(crate) fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.push((name, value));
         self

@@ -1,8 +1,9 @@
 //! Merchant applications, complete and by sign-up (partner-api, Merchant application).
 //!
-//! A complete application is submitted at once; a sign-up waits until its applicant finishes it on the page
-//! ([`page`]). What is submitted is decided a little later ([`decide`]), and the partner is told by a
-//! notification. A test of either outcome makes nothing but its notification.
+//! A complete application is submitted at once; a sign-up waits until its applicant finishes it on
+//! the page ([`page`]). A submitted application is decided a little later ([`decide`]), and a
+//! notification reports the decision to the partner. A test of either outcome makes only its
+//! notification.
 
 pub(crate) mod decide;
 mod form;
@@ -29,7 +30,7 @@ use crate::sandbox::state::Cx;
 use record::{Found, text};
 use states::{Change, after};
 
-/// A complete application: its fields under one name.
+/// POST of a complete application: its fields lie under one name, `merchant_application`.
 pub(crate) fn submit(cx: &mut Cx<'_>, asked: &Asked) -> Result<SubmittedApplication, Refusal> {
     let body = asked.json()?;
     let Some(fields) = body.get("merchant_application").and_then(Value::as_object) else {
@@ -47,7 +48,7 @@ pub(crate) fn submit(cx: &mut Cx<'_>, asked: &Asked) -> Result<SubmittedApplicat
     Ok(SubmittedApplication { merchant_application: Submitted { id } })
 }
 
-/// A sign-up: its fields, flat.
+/// POST of a sign-up: its fields are flat.
 pub(crate) fn sign_up(cx: &mut Cx<'_>, asked: &Asked) -> Result<StartedSignUp, Refusal> {
     let Value::Object(fields) = asked.json()? else {
         return Err(Refusal::malformed("Body is not an object"));
@@ -60,12 +61,14 @@ pub(crate) fn sign_up(cx: &mut Cx<'_>, asked: &Asked) -> Result<StartedSignUp, R
     Ok(StartedSignUp { merchant_application: SignUpPage { id, redirect_uri } })
 }
 
-/// The fields that count. The documents know no number and no truth that comes as a text.
+/// Returns the fields that count. The documented surface accepts no number and no boolean sent as
+/// text.
 fn taken(cx: &Cx<'_>, fields: Map<String, Value>) -> Map<String, Value> {
     if documented::alone(cx) { record::present(fields) } else { record::natural(fields) }
 }
 
-/// Everything wrong with an application, as 422: the rules of its fields, and what only the service knows.
+/// Refuses an application with 422 for every problem: the rules of its fields, and the checks only
+/// the service can make.
 fn validate(
     cx: &Cx<'_>,
     submission: Submission,
@@ -79,12 +82,13 @@ fn validate(
     Err(Refusal { problem, ..Refusal::rule("", "") })
 }
 
-/// The web application's own form of a message: code, context, level and text (partner-api, Errors).
+/// Converts a problem to the web application's form of a message: code, context, level and text
+/// (partner-api, Errors).
 fn message(problem: &FieldProblem) -> Message {
     Message { facility: None, sub_code: None, ..problem.to_message("") }
 }
 
-/// The same as a list.
+/// Lists the problems that [`validate`] refuses.
 fn problems(
     cx: &Cx<'_>,
     submission: Submission,
@@ -107,7 +111,7 @@ fn own(context: &str, message: &str) -> FieldProblem {
     FieldProblem { context, sub_code: "invalid".to_owned(), message }
 }
 
-/// Puts an application before those who decide.
+/// Submits an application and schedules its decision.
 fn submitted(cx: &mut Cx<'_>, found: Found) -> Result<ApplicationId, Refusal> {
     let id = found.object.id;
     let is_test = is_test_name(text(&found.inside.fields, "business_name"));
@@ -116,7 +120,8 @@ fn submitted(cx: &mut Cx<'_>, found: Found) -> Result<ApplicationId, Refusal> {
     Ok(id)
 }
 
-/// A test: an id that nothing has, and a notification of the wanted outcome.
+/// Handles a test submission: returns an id that no application has, and schedules a notification
+/// of the requested outcome.
 fn tested(
     cx: &mut Cx<'_>,
     fields: &Map<String, Value>,
@@ -129,7 +134,7 @@ fn tested(
     Ok(id)
 }
 
-/// Is the application still waiting for its applicant?
+/// Returns true while the application waits for its applicant.
 fn is_started(found: &Found) -> bool {
     after(found.object.state, Change::Submit).is_ok()
 }

@@ -1,4 +1,4 @@
-//! A request as the rooms see it: parsed once, no sockets, no framework.
+//! A parsed request, as the handlers receive it: no sockets, no framework.
 
 use std::collections::BTreeMap;
 
@@ -8,23 +8,19 @@ use serde_json::{Map, Value};
 use crate::sandbox::lists::Owner;
 use crate::sandbox::refusal::Refusal;
 
-/// Who calls, after the credential was checked.
+/// The caller, after its credential was checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Caller {
-    /// Nobody in particular: the endpoint takes its credentials in the body, or none.
+    /// No checked caller: the endpoint reads its credentials from the body, or needs none.
     Anyone,
     /// The partner itself.
     Partner,
-    /// The partner, for a merchant.
-    Authorized {
-        /// The merchant's id.
-        merchant: String,
-    },
-    /// A merchant's key of one mode.
+    /// The partner, acting for a merchant.
+    Authorized { merchant: String },
+    /// A key of a merchant, valid for one mode.
     Key {
-        /// Whose.
         owner: Owner,
-        /// The account whose own key it is.
+        /// The account that the key belongs to, for an account's own key.
         account: Option<String>,
     },
 }
@@ -40,18 +36,18 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// The n-th parameter of the path.
+    /// Returns the n-th path parameter, or an empty text.
     pub(crate) fn parameter(&self, at: usize) -> &str {
         self.parameters.get(at).map_or("", String::as_str)
     }
 
-    /// A query parameter that is not empty.
+    /// Returns the first value of a query parameter, unless empty.
     pub(crate) fn query(&self, name: &str) -> Option<&str> {
         let values = self.query.get(name)?;
         values.first().map(String::as_str).filter(|text| !text.is_empty())
     }
 
-    /// The owner behind the caller's key.
+    /// Returns the owner of the caller's key.
     pub(crate) fn owner(&self) -> Result<Owner, Refusal> {
         match &self.caller {
             Caller::Key { owner, account: _ } => Ok(owner.clone()),
@@ -61,7 +57,7 @@ impl Asked {
         }
     }
 
-    /// The account whose own key the caller has.
+    /// Returns the account of the caller's key, for an account's own key.
     pub(crate) fn account_of_key(&self) -> Option<&str> {
         match &self.caller {
             Caller::Key { owner: _, account } => account.as_deref(),
@@ -69,7 +65,7 @@ impl Asked {
         }
     }
 
-    /// The merchant behind the caller's bearer token.
+    /// Returns the merchant of the caller's bearer token.
     pub(crate) fn merchant(&self) -> Result<&str, Refusal> {
         match &self.caller {
             Caller::Authorized { merchant } => Ok(merchant),
@@ -77,12 +73,12 @@ impl Asked {
         }
     }
 
-    /// Is the body form-encoded?
+    /// Returns true for a form-encoded body.
     pub(crate) fn is_form(&self) -> bool {
         content_type(&self.headers) == Some("application/x-www-form-urlencoded")
     }
 
-    /// The JSON body; an absent one is an empty object.
+    /// Returns the JSON body; an absent body is an empty object.
     pub(crate) fn json(&self) -> Result<Value, Refusal> {
         if self.body.iter().all(u8::is_ascii_whitespace) {
             return Ok(Value::Object(Map::new()));
@@ -94,7 +90,7 @@ impl Asked {
         serde_json::from_slice(&self.body).map_err(|_| Refusal::malformed("Body is not JSON"))
     }
 
-    /// The form body as an object; a repeated key becomes an array.
+    /// Returns the form body as an object; a repeated key becomes an array.
     pub(crate) fn form(&self) -> Value {
         let mut object = Map::new();
         for (key, values) in pairs(&String::from_utf8_lossy(&self.body)) {
@@ -114,7 +110,7 @@ fn content_type(headers: &HeaderMap) -> Option<&str> {
     value.split(';').next().map(str::trim)
 }
 
-/// The pairs of a query or form, percent-decoded; values of one name stay in order.
+/// Parses a query or form, percent-decoded; values of one name stay in order.
 pub(crate) fn pairs(text: &str) -> BTreeMap<String, Vec<String>> {
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for pair in text.split('&').filter(|pair| !pair.is_empty()) {
@@ -124,7 +120,7 @@ pub(crate) fn pairs(text: &str) -> BTreeMap<String, Vec<String>> {
     found
 }
 
-/// Undoes percent-encoding, and `+` for a space.
+/// Decodes percent-encoding, and `+` as a space.
 pub(crate) fn decode(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

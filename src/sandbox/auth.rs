@@ -1,5 +1,5 @@
-//! Who may come in (both documents, Authentication). Strict: a wrong or missing credential, one of the
-//! wrong kind, and one in the wrong place are all 401, and nothing says which.
+//! Authentication (both documents, Authentication). Strict: a wrong, missing, misplaced or
+//! unsuitable credential is answered with 401, without the reason.
 
 use data_encoding::BASE64;
 use http::{HeaderMap, header};
@@ -12,7 +12,7 @@ use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::{deauthorise, places};
 
-/// What a bearer token opens.
+/// Scope of a bearer token.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Bearer {
     /// Scope `tenant`.
@@ -21,12 +21,12 @@ pub(crate) enum Bearer {
     Payments(String),
 }
 
-/// Where a bearer token is kept.
+/// Returns the index key of a bearer token.
 pub(crate) fn bearer_key(token: &str) -> String {
     format!("x/bearer/{token}")
 }
 
-/// The caller that these headers prove, if it may use an endpoint of this kind.
+/// Returns the caller that these headers authenticate, if it may use an endpoint of this kind.
 pub(crate) fn admit(cx: &Cx<'_>, auth: Auth, headers: &HeaderMap) -> Result<Caller, Refusal> {
     let header = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     match auth {
@@ -58,7 +58,8 @@ pub(crate) fn admit(cx: &Cx<'_>, auth: Auth, headers: &HeaderMap) -> Result<Call
     }
 }
 
-/// 401 for a secret key that a page sends: a browser names the page's origin (gateway-api, Authentication, 5 and 6).
+/// Refuses a secret key sent by a page with 401. A browser adds the page's origin (gateway-api,
+/// Authentication, 5 and 6).
 pub(crate) fn stay_secret(entry: &KeyEntry, headers: &HeaderMap) -> Result<(), Refusal> {
     if entry.kind == KeyKind::Secret && headers.contains_key(header::ORIGIN) {
         return Err(Refusal::not_authorized());
@@ -66,20 +67,21 @@ pub(crate) fn stay_secret(entry: &KeyEntry, headers: &HeaderMap) -> Result<(), R
     Ok(())
 }
 
-/// The account whose own key these headers carry, for the log.
+/// Returns the account of an account's own key in these headers, for the log.
 pub(crate) fn account_of(cx: &Cx<'_>, headers: &HeaderMap) -> Option<String> {
     let header = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     by_key(cx, &basic(header).ok()?).ok()?.account
 }
 
-/// The owner of a key of either kind.
+/// Returns the entry of a key of either kind.
 pub(crate) fn by_key(cx: &Cx<'_>, key: &str) -> Result<KeyEntry, Refusal> {
     if !key.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return Err(Refusal::not_authorized());
     }
     let entry: Option<KeyEntry> = cx.get(&format!("x/key/{key}"))?;
     let entry = entry.ok_or_else(Refusal::not_authorized)?;
-    // The partner got the keys of the accounts; the merchant's own ones stay.
+    // Deauthorising revokes the accounts' keys, which the partner received; the merchant's own keys
+    // stay.
     if entry.account.is_some() && deauthorise::is_over(cx, &entry.owner.merchant)? {
         return Err(Refusal::not_authorized());
     }
@@ -93,7 +95,7 @@ fn bearer(cx: &Cx<'_>, header: Option<&str>) -> Result<Bearer, Refusal> {
     cx.get(&bearer_key(token))?.ok_or_else(Refusal::not_authorized)
 }
 
-/// The key of a Basic header: the user, with an empty password.
+/// Returns the key of a Basic header: its user; the password must be empty.
 fn basic(header: Option<&str>) -> Result<String, Refusal> {
     let encoded = header.and_then(|text| text.strip_prefix("Basic "));
     let bytes = encoded.and_then(|text| BASE64.decode(text.trim().as_bytes()).ok());

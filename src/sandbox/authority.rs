@@ -1,4 +1,4 @@
-//! The sandbox's own certificate authority: made once per state directory, trusted by whoever is told to.
+//! The sandbox's own certificate authority, made once for each state directory.
 
 use std::fs;
 use std::io::{self, Write};
@@ -9,15 +9,15 @@ use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, 
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, crypto::ring};
 
-/// The certificate that clients are to trust.
+/// The certificate that clients are configured to trust.
 const CERTIFICATE_FILE: &str = "ca.pem";
-/// Its key, for the owner's eyes.
+/// The private key, readable only by its owner.
 const KEY_FILE: &str = "ca.key";
 const NAME: &str = "reckon sandbox authority";
 const OWN_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
-/// The path of the authority's certificate, and a TLS set-up (1.2 or later) with a fresh server
-/// certificate signed by it. The authority is made if the directory has none.
+/// Returns the path of the authority's certificate, and a TLS configuration (1.2 or later) with a
+/// fresh server certificate signed by it. Makes the authority if the directory has none.
 pub(super) fn server_config(directory: &Path) -> io::Result<(PathBuf, ServerConfig)> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
     let certificate = directory.join(CERTIFICATE_FILE);
@@ -46,7 +46,8 @@ fn authority() -> io::Result<CertificateParams> {
     Ok(params)
 }
 
-/// The authority's key; the certificate is written last, so that both are there or none counts.
+/// Loads or makes the authority's key. The certificate is written last: without it, a key does not
+/// count.
 fn load_or_make(certificate: &Path, key: &Path) -> io::Result<KeyPair> {
     if certificate.exists() {
         let text = fs::read_to_string(key)?;
@@ -59,7 +60,7 @@ fn load_or_make(certificate: &Path, key: &Path) -> io::Result<KeyPair> {
     Ok(pair)
 }
 
-/// Writes a file as a whole under its final name.
+/// Writes a file atomically: a draft, synced, then renamed.
 fn write(path: &Path, mode: u32, text: &str) -> io::Result<()> {
     let draft = path.with_extension("draft");
     match fs::remove_file(&draft) {

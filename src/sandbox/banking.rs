@@ -1,8 +1,9 @@
-//! Banking days: weekdays that are no holiday of the Federal Reserve. Electronic checks are settled on them alone.
+//! Banking days: weekdays without holidays of the Federal Reserve. Electronic checks settle only on
+//! banking days.
 
 use chrono::{Datelike, Days, NaiveDate, Weekday};
 
-/// The date that many banking days after a date.
+/// Returns the date `days` banking days after a date.
 pub(crate) fn after(date: NaiveDate, days: u32) -> NaiveDate {
     let mut date = date;
     let mut left = days;
@@ -16,12 +17,13 @@ pub(crate) fn after(date: NaiveDate, days: u32) -> NaiveDate {
     date
 }
 
-/// Whether banks work on a date.
+/// Returns true for a banking day.
 fn is_banking(date: NaiveDate) -> bool {
     !matches!(date.weekday(), Weekday::Sat | Weekday::Sun) && !is_holiday(date)
 }
 
-/// A holiday that falls on a Sunday is kept on the Monday after it; one on a Saturday is lost.
+/// Returns true for a holiday. One that falls on a Sunday is observed on the next Monday; one on a
+/// Saturday is not moved.
 fn is_holiday(date: NaiveDate) -> bool {
     let kept = |month: u32, day: u32| {
         let fixed = NaiveDate::from_ymd_opt(date.year(), month, day);

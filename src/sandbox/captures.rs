@@ -1,4 +1,5 @@
-//! Holds: charges that wait for a request to capture them (gateway-api, capture and holds; service-facts, 45, 46).
+//! Holds: charges that wait for a capture request (gateway-api, capture and holds; service-facts,
+//! 45, 46).
 
 use crate::api::Page;
 use crate::api::transaction::actions::{CAPTURE_LATER, NewCapture, capture_rules};
@@ -11,7 +12,7 @@ use crate::sandbox::state::Cx;
 use crate::sandbox::transactions::{self, Change, KeptTransaction, unfit};
 use crate::sandbox::{charges, gratuities, places};
 
-/// Does it wait for a request, and not for the daily run?
+/// Returns true for a charge captured by a request, not by the daily run.
 pub(crate) fn is_hold(object: &Transaction) -> bool {
     object.auto_capture == Some(false)
 }
@@ -20,17 +21,17 @@ fn list_of(owner: &Owner) -> String {
     format!("hold/{}", owner.key())
 }
 
-/// Puts a charge on the list of holds.
+/// Adds a charge to the list of holds.
 pub(crate) fn hold(cx: &mut Cx<'_>, kept: &KeptTransaction) -> Result<(), Refusal> {
     cx.list_add(&list_of(&kept.owner), kept.sequence, &kept.object.id)
 }
 
-/// Takes a charge off the list of holds.
+/// Removes a charge from the list of holds.
 pub(crate) fn release(cx: &mut Cx<'_>, kept: &KeptTransaction) -> Result<(), Refusal> {
     cx.list_remove(&list_of(&kept.owner), kept.sequence)
 }
 
-/// GET /v1/charges/holds: newest first, of one account or of all.
+/// GET /v1/charges/holds: newest first, of one account or all.
 pub(crate) fn holds(cx: &mut Cx<'_>, asked: &Asked) -> Result<Page<Transaction>, Refusal> {
     let owner = asked.owner()?;
     let paging = Paging::of(asked)?;
@@ -72,7 +73,7 @@ pub(crate) fn capture(
     Ok(kept.object)
 }
 
-/// Neither more nor less than was authorised.
+/// Requires exactly the authorised amount.
 fn need_whole(held: &Transaction, amount: Option<i64>) -> Result<(), Refusal> {
     match amount {
         Some(amount) if amount == held.amount => Ok(()),
@@ -87,7 +88,7 @@ fn need_whole(held: &Transaction, amount: Option<i64>) -> Result<(), Refusal> {
     }
 }
 
-/// Makes a charge for the daily run of what was a hold.
+/// Converts a hold to a charge that the daily run captures.
 fn leave_to_daily_run(cx: &mut Cx<'_>, kept: &mut KeptTransaction) -> Result<(), Refusal> {
     release(cx, kept)?;
     kept.object.auto_capture = Some(true);

@@ -1,6 +1,6 @@
-//! Charges: made, authorised or declined (gateway-api, POST /v1/charges).
+//! Charges: creation, authorisation and decline (gateway-api, POST /v1/charges).
 //!
-//! Everything that takes money goes through [`authorize`], also what falls due by itself.
+//! Everything that takes money goes through [`authorize`], also scheduled payments.
 
 use chrono::{DateTime, Days, Utc};
 use serde_json::Value;
@@ -27,7 +27,7 @@ pub(crate) const KIND: KindOf = KindOf { word: "transaction", name: "Transaction
 
 /// Days after which a hold is voided (gateway-api, Limits).
 const HOLD_DAYS: u64 = 7;
-/// A payment to be authorised; its method has been checked.
+/// A payment to authorise; its method has been checked.
 pub(crate) struct Order {
     pub(crate) owner: Owner,
     pub(crate) account: String,
@@ -37,7 +37,7 @@ pub(crate) struct Order {
     pub(crate) reference: Option<String>,
     pub(crate) surcharge_amount: Option<i64>,
     pub(crate) data: Option<Value>,
-    /// Recurring charge and occurrence.
+    /// Ids of the recurring charge and its occurrence.
     pub(crate) recurring: Option<(String, String)>,
 }
 
@@ -100,7 +100,7 @@ fn check_terms(new: &NewCharge, method: &KeptMethod) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The answer to a charge: itself, or the decline with the id of the transaction it left.
+/// Returns the charge, or the decline that names the transaction it left.
 pub(crate) fn answer(kept: KeptTransaction) -> Result<Transaction, Refusal> {
     match &kept.object.failure_code {
         None => Ok(kept.object),
@@ -108,7 +108,7 @@ pub(crate) fn answer(kept: KeptTransaction) -> Result<Transaction, Refusal> {
     }
 }
 
-/// The refusal of a declined charge; what it left behind stays.
+/// Builds the refusal of a declined charge; the stored transaction is kept.
 pub(crate) fn declined(code: &str, transaction: &str) -> Refusal {
     let message = Message {
         facility: Some("payment_processor".to_owned()),
@@ -122,7 +122,8 @@ pub(crate) fn declined(code: &str, transaction: &str) -> Refusal {
     }
 }
 
-/// Makes a charge and has it authorised or declined; one whose CVV or address the account rejects is voided.
+/// Makes a charge, then authorises or declines it. A charge whose CVV or address the account
+/// rejects is voided.
 pub(crate) fn authorize(cx: &mut Cx<'_>, mut order: Order) -> Result<KeptTransaction, Refusal> {
     let failure = order.method.class.failure.clone();
     let rejection = verification::rejection(cx, &order)?;
@@ -137,7 +138,8 @@ pub(crate) fn authorize(cx: &mut Cx<'_>, mut order: Order) -> Result<KeptTransac
     Ok(kept)
 }
 
-/// Makes a charge with a known end: authorised, or failed with a code.
+/// Makes a charge with a known end: authorised, or declined with a failure code. Exceeding the
+/// volume limits declines it too.
 pub(crate) fn settle(
     cx: &mut Cx<'_>,
     order: Order,
@@ -195,7 +197,7 @@ fn new_transaction(cx: &Cx<'_>, id: String, order: &Order) -> Result<Transaction
     })
 }
 
-/// What time will do to an authorised charge: the daily capture, or the end of a hold.
+/// Schedules the end of an authorised charge: the daily capture, or the expiry of a hold.
 pub(crate) fn plan_end(cx: &mut Cx<'_>, kept: &KeptTransaction) -> Result<(), Refusal> {
     let id = kept.object.id.clone();
     if kept.object.auto_capture == Some(true) {
@@ -207,7 +209,8 @@ pub(crate) fn plan_end(cx: &mut Cx<'_>, kept: &KeptTransaction) -> Result<(), Re
     due::schedule(cx, time, &Due::HoldEnd { id })
 }
 
-/// When a charge is settled: a card's by the next daily run, an electronic check's so many banking days after it.
+/// Returns the settlement time: a card's next daily run, or the policy's number of banking days
+/// after it for an electronic check.
 fn settled_at(cx: &Cx<'_>, kept: &KeptTransaction) -> Result<DateTime<Utc>, Refusal> {
     let merchant = cx.merchant(&kept.owner.merchant)?;
     let policy = cx.policy(&kept.owner.merchant)?;
@@ -219,14 +222,18 @@ fn settled_at(cx: &Cx<'_>, kept: &KeptTransaction) -> Result<DateTime<Utc>, Refu
     Ok(merchant.at(banking::after(merchant.today(run), days), hour))
 }
 
-/// A charge of this owner; 404 for anything else.
+/// Returns a charge of this owner.
+///
+/// # Errors
+///
+/// 404 for anything else.
 pub(crate) fn find(cx: &Cx<'_>, owner: &Owner, id: &str) -> Result<KeptTransaction, Refusal> {
     let missing = || Refusal::missing("Charge", id);
     let kept = transactions::find(cx, owner, id).map_err(|_| missing())?;
     if kept.object.kind == TransactionType::Charge { Ok(kept) } else { Err(missing()) }
 }
 
-/// Records an event of a transaction, its method as event data shows it.
+/// Records an event of a transaction, with its method in the form of event data.
 pub(crate) fn emit(cx: &mut Cx<'_>, kept: &KeptTransaction, kind: &str) -> Result<(), Refusal> {
     let shown = Transaction { method: Some(kept.inside.in_events()), ..kept.object.clone() };
     events::emit(cx, &kept.owner, kind, &shown)

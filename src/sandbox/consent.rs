@@ -1,8 +1,9 @@
-//! `{web_url}/oauth/authorize`: the owner of a merchant lets the partner in, or does not (service-facts, 78).
+//! `{web_url}/oauth/authorize`: the owner of a merchant allows or denies the partner access
+//! (service-facts, 78).
 //!
-//! Back to the redirect URI goes a code, or `access_denied`. A caller that is not the partner application, and a
-//! redirect URI that is not its own, are told on the page, and nobody is sent anywhere. `state` comes back as it was
-//! sent; the parameters of PKCE are taken and not looked at.
+//! The redirect URI receives a code, or `access_denied`. For an unknown application or a foreign
+//! redirect URI, the page shows an error and redirects nowhere. `state` is returned as sent; PKCE
+//! parameters are accepted and ignored.
 
 use http::{HeaderValue, StatusCode, Uri, header};
 use maud::html;
@@ -17,11 +18,11 @@ use crate::sandbox::pages::{Page, field};
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 
-/// Where the page is.
+/// Path of the page.
 pub(crate) const PATH: &str = "/oauth/authorize";
-/// What is carried from the page to its answer.
+/// Query parameters carried from the page to its form.
 const CARRIED: [&str; 5] = ["response_type", "client_id", "redirect_uri", "scope", "state"];
-/// What a partner may do once it is let in.
+/// Permissions that the page lists.
 const ABILITIES: [&str; 4] = [
     "Take payments by card and eCheck, and give them back",
     "Save payment methods and schedule recurring payments",
@@ -29,14 +30,14 @@ const ABILITIES: [&str; 4] = [
     "See your accounts and your transactions",
 ];
 
-/// What was asked for, by name.
+/// Parameters of the request, by name.
 type Wish = std::collections::BTreeMap<String, Vec<String>>;
 
 fn one<'a>(wish: &'a Wish, name: &str) -> &'a str {
     wish.get(name).and_then(|values| values.first()).map_or("", String::as_str)
 }
 
-/// GET: the page.
+/// GET of the page.
 pub(crate) fn show(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
     match wrong(cx, &asked.query) {
         Some(why) => Ok(stopped(cx, why)),
@@ -44,7 +45,7 @@ pub(crate) fn show(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
     }
 }
 
-/// POST: what the owner said.
+/// POST of the owner's choice.
 pub(crate) fn decide(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
     let wish = pairs(&String::from_utf8_lossy(&asked.body));
     if let Some(why) = wrong(cx, &wish) {
@@ -62,7 +63,7 @@ pub(crate) fn decide(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> 
     Ok(back(&wish, "code", &code))
 }
 
-/// Why nobody can be asked: then there is nowhere to go back to either.
+/// Returns the reason why the page cannot ask; then no redirect is safe either.
 fn wrong(cx: &Cx<'_>, wish: &Wish) -> Option<&'static str> {
     let is_known = one(wish, "client_id") == client_id(cx.world);
     if !is_known || !cx.settings.enabled {
@@ -80,7 +81,7 @@ fn wrong(cx: &Cx<'_>, wish: &Wish) -> Option<&'static str> {
     (!fits).then_some("The application asks for a permission that you cannot give here.")
 }
 
-/// Back to the partner, with one word and the state.
+/// Redirects to the partner with one parameter and the state.
 fn back(wish: &Wish, name: &str, value: &str) -> Answer {
     let uri = one(wish, "redirect_uri");
     let joint = if uri.contains('?') { '&' } else { '?' };
@@ -130,7 +131,7 @@ fn page(cx: &Cx<'_>, wish: &Wish, error: Option<&str>) -> Result<Answer, Refusal
     Ok(page.leads_to(origin(one(wish, "redirect_uri"))).answer(status))
 }
 
-/// The origin of an address: where the form leads in the end.
+/// Returns the origin of an address: the form's final target.
 fn origin(address: &str) -> Option<String> {
     let uri: Uri = address.parse().ok()?;
     Some(format!("{}://{}", uri.scheme_str()?, uri.authority()?))

@@ -1,4 +1,4 @@
-//! Contact hashes: the portal links that a partner hands to payers itself (docs/assumptions.md).
+//! Contact hashes: the portal links that a partner gives to payers (docs/assumptions.md).
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -15,7 +15,7 @@ use crate::sandbox::state::Cx;
 
 const KIND: KindOf = KindOf { word: "contact-hash", name: "ContactHash" };
 
-/// A contact hash as it is kept and shown to people: its link only masked.
+/// A stored contact hash; its link is kept only masked.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct KeptHash {
     id: String,
@@ -25,7 +25,7 @@ struct KeptHash {
     digest: String,
 }
 
-/// A contact hash: only once the contact has an invoice.
+/// POST of a contact hash: refused until the contact has an invoice.
 pub(crate) fn create(cx: &mut Cx<'_>, asked: &Asked) -> Result<ContactHash, Refusal> {
     let merchant = cx.merchant(asked.merchant()?)?;
     let contact = contact_of(cx, &merchant, asked.parameter(0))?;
@@ -51,7 +51,7 @@ pub(crate) fn create(cx: &mut Cx<'_>, asked: &Asked) -> Result<ContactHash, Refu
     Ok(ContactHash { url: Some(Secret::from(format!("{portal}/contacts/{hash}"))) })
 }
 
-/// Notes that a contact has an invoice.
+/// Records that a contact has an invoice.
 pub(crate) fn invoiced(cx: &mut Cx<'_>, contact_id: &str) -> Result<(), Refusal> {
     cx.put(&invoiced_key(contact_id), &true)
 }
@@ -64,7 +64,7 @@ fn hash_key(cx: &Cx<'_>, hash: &str) -> String {
     format!("x/contact-hash/{}", cx.digest("contact-hash", hash.as_bytes()))
 }
 
-/// The contact that a hash was made for; `None` for no hash of ours.
+/// Returns the contact that a hash was made for; `None` for an unknown hash.
 pub(crate) fn behind(cx: &Cx<'_>, hash: &str) -> Result<Option<String>, Refusal> {
     cx.get(&hash_key(cx, hash))
 }

@@ -1,4 +1,4 @@
-//! POST /contacts (partner-api). There is no search, no change and no read.
+//! POST /contacts (partner-api). The service has no endpoint to search, change or read contacts.
 
 use crate::api::audit::Audit;
 use crate::api::contact::{self, Contact, EmailAddress, NewContact, Owner as Organization};
@@ -14,7 +14,7 @@ use crate::sandbox::state::Cx;
 
 pub(crate) const KIND: KindOf = KindOf { word: "contact", name: "Contact" };
 
-/// Characters of the code that the sandbox gives each contact.
+/// Length of the code that the sandbox gives each contact.
 const CODE_LENGTH: usize = 8;
 
 /// POST /contacts.
@@ -86,7 +86,7 @@ fn organization(cx: &Cx<'_>, merchant: &MerchantRecord, test_mode: bool) -> Orga
     }
 }
 
-/// Who made something now: the partner, for the merchant.
+/// Builds an audit entry of now: the partner, acting for the merchant.
 pub(crate) fn audit(cx: &Cx<'_>, merchant: &MerchantRecord) -> Audit {
     let text = |text: &str| Some(text.to_owned());
     Audit {

@@ -1,18 +1,19 @@
-//! Pages of other origins may make one-time tokens, and nothing else (gateway-api, Authentication, 6).
+//! Cross-origin access: pages of other origins may make one-time tokens and nothing else
+//! (gateway-api, Authentication, 6).
 
 use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode, header};
 
 use crate::sandbox::answer::Answer;
 
-/// The one path that other origins may use.
+/// The only path open to other origins.
 const PATH: [&str; 2] = ["v1", "tokens"];
 
 fn is_shared(parts: &Parts) -> bool {
     parts.uri.path().split('/').filter(|part| !part.is_empty()).eq(PATH)
 }
 
-/// The answer to a browser that asks first; `None` for any other request.
+/// Answers a preflight request; `None` for any other request.
 pub(super) fn preflight(parts: &Parts) -> Option<Answer> {
     let asks = parts.method == Method::OPTIONS && is_shared(parts);
     let answer = || {
@@ -27,7 +28,7 @@ pub(super) fn preflight(parts: &Parts) -> Option<Answer> {
     asks.then(answer)
 }
 
-/// Lets other origins read an answer, where they may.
+/// Adds the header that lets other origins read the answer, where they may.
 pub(super) fn shared(parts: &Parts, answer: Answer) -> Answer {
     if !is_shared(parts) {
         return answer;

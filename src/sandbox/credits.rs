@@ -1,5 +1,5 @@
-//! POST /v1/credits: money given without a charge (gateway-api). Disabled until the tenant enables it for an
-//! account.
+//! POST /v1/credits: pays out money without a charge (gateway-api). Disabled until the tenant
+//! enables it for an account.
 
 use crate::api::rules::{Problems, TRANSACTION_REFERENCE_LENGTH_MAX};
 use crate::api::transaction::actions::{NewCredit, credit_rules};
@@ -11,8 +11,8 @@ use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::{charges, payouts, places, tokens};
 
-/// Makes a credit; its account is chosen as a charge's is. The documents know no `reference` of a credit: their
-/// surface does not either.
+/// Makes a credit; its account is chosen as for a charge. The documents know no `reference` of a
+/// credit, so the documented surface ignores it.
 pub(crate) fn create(
     cx: &mut Cx<'_>,
     asked: &Asked,

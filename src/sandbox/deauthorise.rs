@@ -1,8 +1,8 @@
-//! Deauthorising (partner-api, deauthorize application): a merchant's authorization ends.
+//! Deauthorising (partner-api, deauthorize application): ends a merchant's authorization.
 //!
-//! What this partner was given of the merchant stops working: bearer tokens, codes that were not exchanged yet,
-//! and the keys of its accounts, which `GET /gateway-credentials` shows. The merchant, its records and the keys
-//! that it has itself stay. A fresh code, exchanged, is a new authorization.
+//! The partner's access to the merchant is revoked: bearer tokens, codes not yet exchanged, and the
+//! keys of its accounts, which `GET /gateway-credentials` shows. The merchant, its records and its
+//! own keys stay. Exchanging a fresh code starts a new authorization.
 
 use serde_json::Value;
 
@@ -16,18 +16,21 @@ fn key(merchant: &str) -> String {
     format!("x/deauthorised/{merchant}")
 }
 
-/// Has the merchant's authorization ended?
+/// Returns true once the merchant's authorization has ended.
 pub(crate) fn is_over(cx: &Cx<'_>, merchant: &str) -> Result<bool, Refusal> {
     Ok(cx.get::<bool>(&key(merchant))?.unwrap_or(false))
 }
 
-/// The merchant has authorised the partner again.
+/// Restores the authorization after the merchant authorised the partner again.
 pub(crate) fn undo(cx: &mut Cx<'_>, merchant: &str) {
     cx.remove(&key(merchant));
 }
 
-/// Ends the authorization of the merchant of a public key. Errors: 404 for a key of nobody, and for a merchant
-/// whose authorization has ended.
+/// Ends the authorization of the merchant with this public key.
+///
+/// # Errors
+///
+/// 404 for an unknown key, and for a merchant whose authorization has ended.
 pub(crate) fn end(cx: &mut Cx<'_>, asked: &Asked) -> Result<(), Refusal> {
     let public_key = asked.parameter(0);
     let missing = || Refusal::missing("Merchant", public_key);
@@ -44,7 +47,7 @@ pub(crate) fn end(cx: &mut Cx<'_>, asked: &Asked) -> Result<(), Refusal> {
     cx.put(&key(&merchant), &true)
 }
 
-/// Forgets everything under a prefix that fits.
+/// Removes all matching entries under a prefix.
 fn forget(cx: &mut Cx<'_>, prefix: &str, fits: impl Fn(&Value) -> bool) -> Result<(), Refusal> {
     for (place, value) in cx.scan(prefix, None, usize::MAX)? {
         if fits(&value) {

@@ -1,4 +1,5 @@
-//! Sends what the outbox holds, by whatever way the caller gives: sockets, or a router of this process.
+//! Delivers the webhooks in the outbox through a function of the caller: over sockets, or to a
+//! router in this process.
 
 use std::future::Future;
 
@@ -14,7 +15,6 @@ use crate::sandbox::{FAULTS, Live, Sandbox};
 /// One POST to the partner, or to a URL of a merchant.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Notice {
-    /// Where to.
     pub url: String,
     /// JSON; it may hold an authorization code.
     pub body: Vec<u8>,
@@ -26,7 +26,7 @@ impl std::fmt::Debug for Notice {
     }
 }
 
-/// Why notifications could not be sent: the sandbox's own state failed.
+/// Failed delivery round: the sandbox's own state failed.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("send what the sandbox's outbox holds: its state failed")]
 pub struct DeliverError;
@@ -37,9 +37,9 @@ impl From<Refusal> for DeliverError {
     }
 }
 
-/// What is tried now.
+/// The delivery to try now.
 struct Next {
-    /// Its place in the queue.
+    /// Its key in the queue.
     place: String,
     delivery: Delivery,
     notice: Notice,
@@ -47,10 +47,12 @@ struct Next {
 }
 
 impl Sandbox {
-    /// Lets everything happen that is due by now, and tries every notification that is due, one after the
-    /// other, once each. `post` answers the receiver's status, `None` when it did not answer. Tells how many
-    /// were tried. To be called again and again: nothing else sends them. A jump of the sandbox's clock over
-    /// several attempts counts as one.
+    /// Runs everything that is due now, then tries each due webhook once, one after the other.
+    /// `post` returns the receiver's status, or `None` without an answer. Returns the number of
+    /// webhooks tried.
+    ///
+    /// Call it repeatedly: nothing else sends webhooks. A jump of the sandbox's clock over several
+    /// attempts counts as one.
     pub async fn deliver_due<F, Sent>(&self, post: F) -> Result<usize, DeliverError>
     where
         F: Fn(Notice) -> Sent,
@@ -69,7 +71,7 @@ impl Sandbox {
         Ok(tried)
     }
 
-    /// The first notification that is due now, after those that a fault holds back.
+    /// Returns the first webhook due now, after those that a fault holds back.
     fn next_delivery(&self) -> Result<Option<Next>, DeliverError> {
         let mut live = self.lock();
         loop {
@@ -117,7 +119,7 @@ impl Sandbox {
     }
 }
 
-/// The fault that strikes a delivery, counted.
+/// Picks the fault that strikes a delivery, and counts it.
 fn strike(live: &mut Live, cx: &mut Cx<'_>, url: &str) -> Result<Option<Trouble>, Refusal> {
     if live.faults.is_empty() {
         return Ok(None);

@@ -1,5 +1,6 @@
-//! The surface of the two documents is as strict as they are: each function refuses one thing that public clients do,
-//! that the documents do not allow, and that `--surface public` takes. `docs/assumptions.md` lists them.
+//! The documented surface is as strict as the two documents. Each function refuses one thing that
+//! public clients do, the documents do not allow, and `--surface public` accepts.
+//! `docs/assumptions.md` lists them.
 
 use serde_json::Value;
 
@@ -10,22 +11,24 @@ use crate::sandbox::options::Surface;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 
-/// Requests whose `method` may be written out, and then names its type (gateway-api, Payment method in a request).
+/// Endpoints whose `method` may be an object, which then names its type (gateway-api, Payment
+/// method in a request).
 const WITH_METHOD: [&str; 5] =
     ["charge.create", "charge.refund", "credit.create", "recurring.create", "recurring.patch"];
-/// Whole numbers that are no amounts: an amount alone may be sent as a string (gateway-api, introduction).
+/// Whole numbers that are no amounts: only an amount may be sent as a string (gateway-api,
+/// introduction).
 const NO_AMOUNTS: [&str; 4] = ["exp_month", "exp_year", "interval_delay", "max_occurrences"];
 /// Fields of a line item that are strings in requests (partner-api, POST /invoices).
 const LINE_TEXTS: [&str; 2] = ["rate_per_quantity", "quantity"];
 const LISTS: [&str; 5] =
     ["days", "line_items", "email_addresses", "invoice_messages", "attachments"];
 
-/// Is this the surface of the two documents alone?
+/// Returns true on the documented surface.
 pub(crate) fn alone(cx: &Cx<'_>) -> bool {
     cx.world.options.surface == Surface::Documented
 }
 
-/// Everything in the body of a request that the documents do not allow.
+/// Refuses everything in a request body that the documents do not allow.
 ///
 /// # Errors
 /// 422 with a message for each field.
@@ -44,8 +47,8 @@ pub(crate) fn check(cx: &Cx<'_>, endpoint: &str, body: &Value) -> Result<(), Ref
     Refusal::fields("", &problems.into_list())
 }
 
-/// Details name their type, and a recurring charge takes a saved method or a token (gateway-api, POST
-/// /v1/recurring/charges).
+/// Checks that written-out details name their type, and that a recurring charge takes a saved
+/// method or a token (gateway-api, POST /v1/recurring/charges).
 fn method(problems: &mut Problems, endpoint: &str, method: &Value) {
     if !method.is_object() {
         return;
@@ -61,7 +64,7 @@ fn method(problems: &mut Problems, endpoint: &str, method: &Value) {
     }
 }
 
-/// A contact has an address, and is a person (partner-api, POST /contacts).
+/// Checks that a contact has an address and a type (partner-api, POST /contacts).
 fn contact(problems: &mut Problems, body: &Value) {
     let given = |name: &str| body.get(name).filter(|value| !value.is_null());
     if given("email_addresses").is_none_or(|all| all.as_array().is_some_and(Vec::is_empty)) {
@@ -72,8 +75,8 @@ fn contact(problems: &mut Problems, body: &Value) {
     }
 }
 
-/// Values in another form than the documents write: a number where they have a text, a text where they have a number
-/// that is no amount, an object with numbered keys where they have a list.
+/// Refuses values in another form than the documents write: a number for a text, a text for a
+/// number that is no amount, an object with numbered keys for a list.
 fn forms(problems: &mut Problems, path: &str, value: &Value) {
     if let Value::Array(items) = value {
         for (at, item) in items.iter().enumerate() {
@@ -100,7 +103,7 @@ fn joined(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-/// The token endpoint takes JSON and names one of two scopes (partner-api, POST /oauth/token).
+/// Checks a token request: JSON, with one of two scopes (partner-api, POST /oauth/token).
 ///
 /// # Errors
 /// 400 for a form, for another scope and for none.

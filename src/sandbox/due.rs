@@ -1,7 +1,7 @@
-//! What time does by itself: a queue ordered by moment, emptied before every request.
+//! Timers: a queue ordered by moment, processed before every request.
 //!
-//! An entry is a hint: whoever handles it looks at the object as it stands then, so that nothing has to
-//! be taken out of the queue when an object changes.
+//! An entry is a hint: its handler reads the object's current state, so entries are not removed
+//! when an object changes.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use crate::sandbox::state::{Cx, ordered};
 use crate::sandbox::transactions::{self, Change};
 use crate::sandbox::{expiry, files, occurrences, tokens};
 
-/// One thing that falls due.
+/// An entry of the queue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Due {
     /// A one-time token's five minutes are over.
@@ -26,32 +26,32 @@ pub(crate) enum Due {
     Occurrence { id: String },
     /// The sandbox decides on an application.
     Decision { id: String },
-    /// The outcome of a test application is told.
+    /// The outcome of a test application is notified.
     TestOutcome { id: u64, reference: String, provisioned: bool },
     /// The processing of an uploaded file ends.
     FileProcessed { id: String },
-    /// The card of a recurring charge expires in this month, or did in the last.
+    /// The card of a recurring charge expires in this month, or expired in the last.
     Expiry { id: String, expired: bool },
-    /// A saved card expires in this month, or did in the last.
+    /// A saved card expires in this month, or expired in the last.
     SavedExpiry { id: String, expired: bool },
 }
 
 pub(crate) const QUEUE: &str = "due/";
 
-/// Puts something into the queue.
+/// Adds an entry to the queue; a past moment becomes now.
 pub(crate) fn schedule(cx: &mut Cx<'_>, time: DateTime<Utc>, due: &Due) -> Result<(), Refusal> {
     let at = cx.next();
     let time = time.max(cx.now);
     cx.put(&format!("{QUEUE}{}/{}", millis(time), ordered(at)), due)
 }
 
-/// The moment in a key of the queue.
+/// Parses the moment of a queue key.
 pub(crate) fn moment_of(key: &str) -> Option<DateTime<Utc>> {
     let text = key.strip_prefix(QUEUE)?.split('/').next()?;
     DateTime::from_timestamp_millis(i64::from_str_radix(text, 16).ok()?)
 }
 
-/// Lets one thing happen; the unit of change stands at its moment.
+/// Runs one entry; the change happens at the entry's moment.
 pub(crate) fn happen(cx: &mut Cx<'_>, key: &str, due: &Due) -> Result<(), Refusal> {
     cx.remove(key);
     match due {

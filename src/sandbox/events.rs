@@ -1,6 +1,6 @@
-//! The record of changes (gateway-api, Events): appended, listed, read again; never changed.
+//! The log of events (gateway-api, Events): appended, listed and read, never changed.
 //!
-//! Events of an owner are numbered, so that any page and any start date is found without a walk.
+//! Events of an owner are numbered, so that any page and any start date is found without a scan.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -17,10 +17,10 @@ use crate::sandbox::state::{Cx, ordered};
 
 pub(crate) const KIND: KindOf = KindOf { word: "event", name: "Event" };
 
-/// The two types that the interface documents name.
+/// The event types that the interface documents name.
 const DOCUMENTED: [&str; 2] = ["transaction.created", "transaction.authorized"];
 
-/// Records a change; on the documented surface only what the documents name.
+/// Records an event; on the documented surface only of the types that the documents name.
 pub(crate) fn emit<T: Serialize>(
     cx: &mut Cx<'_>,
     owner: &Owner,
@@ -41,7 +41,7 @@ pub(crate) fn emit<T: Serialize>(
     cx.update(KIND, &id, &Kept { owner: owner.clone(), sequence, object, inside: () })
 }
 
-/// An [`Event`] that is written down: its data as they are.
+/// An [`Event`] to be written, with its data borrowed.
 #[derive(Serialize)]
 struct Recorded<'a, T> {
     id: &'a str,
@@ -51,12 +51,13 @@ struct Recorded<'a, T> {
     data: &'a T,
 }
 
-/// The list of an owner's events: each under its number.
+/// Returns the key of an owner's list of events, by number.
 fn list_of(under: &str) -> String {
     format!("{}/{under}", KIND.word)
 }
 
-/// Records a change that belongs to no mode: for both, and to both sets of URLs (gateway-api, Webhook rules, 1).
+/// Records an event of no mode in both modes, and sends it to both sets of URLs (gateway-api,
+/// Webhook rules, 1).
 pub(crate) fn emit_to_both<T: Serialize>(
     cx: &mut Cx<'_>,
     merchant: &str,
@@ -70,7 +71,7 @@ pub(crate) fn emit_to_both<T: Serialize>(
     Ok(())
 }
 
-/// Sends it to the URLs that the merchant set for this mode (gateway-api, Webhook rules).
+/// Sends the event to the URLs that the merchant set for this mode (gateway-api, Webhook rules).
 fn announce<T: Serialize>(
     cx: &mut Cx<'_>,
     owner: &Owner,
@@ -93,7 +94,7 @@ pub(crate) fn millis(time: DateTime<Utc>) -> String {
     ordered(u64::try_from(time.timestamp_millis()).unwrap_or(0))
 }
 
-/// The newest event of an owner.
+/// Returns the newest event of an owner.
 pub(crate) fn newest(cx: &Cx<'_>, owner: &Owner) -> Result<Option<Event>, Refusal> {
     let list = list_of(&owner.key());
     let Some(id) = cx.listed(&list, cx.count(&list)?)? else { return Ok(None) };
@@ -154,7 +155,7 @@ fn read(
     Ok(events)
 }
 
-/// A moment of the query.
+/// Parses a moment of the query.
 pub(crate) fn moment(asked: &Asked, name: &str) -> Result<Option<DateTime<Utc>>, Refusal> {
     let Some(text) = asked.query(name) else {
         return Ok(None);

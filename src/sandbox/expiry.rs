@@ -1,5 +1,6 @@
-//! The end of a card that is saved, or that pays a recurring charge (service-facts, 72, 74): `expiring` on the first
-//! day of its month of expiry, `expired` on the first day of the month after.
+//! Expiry events of a card that is saved or pays a recurring charge (service-facts, 72, 74):
+//! `expiring` on the first day of its month of expiry, `expired` on the first day of the month
+//! after.
 
 use chrono::{Months, NaiveDate};
 
@@ -14,10 +15,10 @@ use crate::sandbox::recurring::{KIND, KeptRecurring};
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 
-/// The hour of the merchant's day at which it is told.
+/// Hour of the merchant's day at which the events are recorded.
 const HOUR: u32 = 0;
 
-/// The day on which it is told that a method is expiring, or expired; none for a bank.
+/// Returns the day of a method's `expiring` or `expired` event; `None` for a bank.
 fn day(method: &PaymentMethod, expired: bool) -> Option<NaiveDate> {
     let (year, month) = method.exp_year.zip(method.exp_month)?;
     let month = u32::try_from(month).ok()?;
@@ -25,14 +26,14 @@ fn day(method: &PaymentMethod, expired: bool) -> Option<NaiveDate> {
     first.checked_add_months(Months::new(u32::from(expired)))
 }
 
-/// Plans both days of the method that a recurring charge has now, once; what is past is not told.
+/// Schedules both events for the current method of a recurring charge, once; past days are skipped.
 pub(crate) fn plan(cx: &mut Cx<'_>, charge: &KeptRecurring) -> Result<(), Refusal> {
     let id = charge.object.id.clone();
     let entry = |expired| Due::Expiry { id: id.clone(), expired };
     plan_for(cx, &charge.owner, &id, &charge.inside.method.shown, entry)
 }
 
-/// The same of a saved card.
+/// Schedules both events for a saved card.
 pub(crate) fn plan_saved(
     cx: &mut Cx<'_>,
     owner: &Owner,
@@ -62,7 +63,7 @@ fn plan_for(
     Ok(())
 }
 
-/// A planned day of a saved card has come: it is told if the card is still there, and expires as planned.
+/// Records the event of a saved card if the card still exists and expires as planned.
 pub(crate) fn saved_falls_due(cx: &mut Cx<'_>, id: &str, expired: bool) -> Result<(), Refusal> {
     let kept: Option<Kept<PaymentMethod, KeptMethod>> = cx.any(cards::ROOM.kind, id)?;
     let Some(kept) = kept else { return Ok(()) };
@@ -74,7 +75,7 @@ pub(crate) fn saved_falls_due(cx: &mut Cx<'_>, id: &str, expired: bool) -> Resul
     events::emit(cx, &kept.owner, &format!("payment_method.{word}"), &kept.object)
 }
 
-/// A planned day has come: it is told if the charge still goes on with a method of this expiry.
+/// Records the event of a recurring charge if it is still active with a method of this expiry.
 pub(crate) fn fall_due(cx: &mut Cx<'_>, id: &str, expired: bool) -> Result<(), Refusal> {
     let kept: Option<KeptRecurring> = cx.any(KIND, id)?;
     let Some(kept) = kept.filter(|kept| kept.object.status == RecurringStatus::Active) else {

@@ -1,7 +1,7 @@
-//! Trouble on order: lost answers, errors, delays, resets, throttling.
+//! Faults on demand: lost answers, errors, delays, resets, throttling.
 //!
-//! Faults strike the emulated service alone, never a control path. Which requests they strike follows
-//! from their seed, so that the same story has the same trouble.
+//! Faults strike only the emulated service, never a control path. The seed decides which requests
+//! they strike, so the same scenario has the same faults.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use crate::base::hash::keyed;
 use crate::sandbox::refusal::Refusal;
 
-/// In an answer's extensions: this answer must not arrive. A server closes the connection instead of
-/// sending it; an in-process transport makes it an error.
+/// Marks, in an answer's extensions, an answer that must not arrive. A server closes the connection
+/// instead of sending it; an in-process transport turns it into an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dropped {
     /// The effect was performed; the answer is lost.
@@ -19,32 +19,32 @@ pub enum Dropped {
     Connection,
 }
 
-/// What can go wrong.
+/// Types of faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Trouble {
-    /// Perform the effect, lose the answer.
+    /// Performs the effect, loses the answer.
     DropAfter,
-    /// Answer an error, perform nothing.
+    /// Answers an error, performs nothing.
     ErrorBefore,
-    /// Perform the effect, answer an error.
+    /// Performs the effect, answers an error.
     ErrorAfter,
-    /// Answer later.
+    /// Delays the answer.
     Delay,
-    /// Break the connection, perform nothing.
+    /// Breaks the connection, performs nothing.
     Reset,
-    /// 429, or another status, with `Retry-After`; perform nothing.
+    /// Answers 429, or another status, with `Retry-After`; performs nothing.
     Throttle,
-    /// An attempt at a notification reaches nobody.
+    /// Loses an attempt to deliver a webhook.
     WebhookLost,
-    /// A notification arrives twice.
+    /// Delivers a webhook twice.
     WebhookDoubled,
-    /// A notification waits until later ones have arrived.
+    /// Holds a webhook back until later ones have arrived.
     WebhookReordered,
 }
 
 impl Trouble {
-    /// Does it strike notifications, not requests?
+    /// Returns true for a fault that strikes webhooks, not requests.
     fn is_of_webhooks(self) -> bool {
         match self {
             Self::WebhookLost | Self::WebhookDoubled | Self::WebhookReordered => true,
@@ -57,7 +57,7 @@ impl Trouble {
         }
     }
 
-    /// How many copies of a notification go out.
+    /// Returns the number of copies of a webhook that are sent.
     pub(crate) fn copies(self) -> usize {
         match self {
             Self::WebhookLost => 0,
@@ -75,38 +75,42 @@ impl Trouble {
 
 const MILLION: u32 = 1_000_000;
 
-/// One order of trouble.
+/// A fault rule.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Fault {
     pub(crate) id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     method: Option<String>,
-    /// A prefix of the path.
+    /// Prefix of the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     path: Option<String>,
     #[serde(rename = "fault")]
     pub(crate) trouble: Trouble,
-    /// The status of an error.
+    /// Status of an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) status: Option<u16>,
-    /// How long a delay lasts, or how long a throttled caller is told to wait.
+    /// Duration of a delay, or the `Retry-After` of a throttled request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) delay_ms: Option<u64>,
-    /// Parts in a million of the matching requests that it strikes.
+    /// Share of the matching requests that it strikes, in millionths.
     per_million: u32,
     seed: u64,
-    /// How often it strikes at most.
+    /// Maximum number of strikes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     times: Option<u64>,
-    /// Requests that matched so far.
+    /// Matching requests so far.
     seen: u64,
-    /// Requests that it struck so far.
+    /// Struck requests so far.
     struck: u64,
 }
 
 impl Fault {
-    /// Reads an order: `{"method","path","fault","status","delay_ms","probability","seed","times"}`. Errors: 400
-    /// for a field that makes no sense, since an order that does something else than it says misleads a test.
+    /// Parses a rule: `{"method","path","fault","status","delay_ms","probability","seed","times"}`.
+    ///
+    /// # Errors
+    ///
+    /// 400 for a field that makes no sense. A rule that does something other than it says misleads
+    /// a test.
     pub(crate) fn read(id: String, order: &Value) -> Result<Self, Refusal> {
         let word = order.get("fault").cloned().unwrap_or(Value::Null);
         let trouble =
@@ -130,7 +134,7 @@ impl Fault {
         })
     }
 
-    /// Does it strike this request? Counts it either way, if it matches.
+    /// Returns true if the fault strikes this request. Counts every matching request.
     fn strikes(&mut self, method: &str, path: &str) -> bool {
         let matches = self.method.as_deref().is_none_or(|own| own == method)
             && self.path.as_deref().is_none_or(|own| path.starts_with(own))
@@ -144,7 +148,7 @@ impl Fault {
         strikes
     }
 
-    /// A number below a million, from the seed and the count.
+    /// Draws a number below a million from the seed and the count.
     fn draw(&self) -> u32 {
         let mut key = [0_u8; 32];
         for (slot, byte) in key.iter_mut().zip(self.seed.to_be_bytes()) {
@@ -155,7 +159,7 @@ impl Fault {
         u32::from_be_bytes(bytes).checked_rem(MILLION).unwrap_or(0)
     }
 
-    /// The order as it stands, for people.
+    /// Renders the rule and its counts, for people.
     pub(crate) fn show(&self) -> Value {
         let probability = decimal(self.per_million);
         let mut shown = serde_json::to_value(self).unwrap_or_else(|_| json!({}));
@@ -167,13 +171,13 @@ impl Fault {
     }
 }
 
-/// The first fault that strikes this request.
+/// Returns the first fault that strikes this request.
 pub(crate) fn pick(faults: &mut [Fault], method: &str, path: &str) -> Option<Fault> {
     let mut faults = faults.iter_mut().filter(|fault| !fault.trouble.is_of_webhooks());
     faults.find_map(|fault| fault.strikes(method, path).then(|| fault.clone()))
 }
 
-/// The first fault that strikes a notification to a URL of this path.
+/// Returns the first fault that strikes a webhook to a URL with this path.
 pub(crate) fn pick_for_delivery(faults: &mut [Fault], path: &str) -> Option<Fault> {
     let mut faults = faults.iter_mut().filter(|fault| fault.trouble.is_of_webhooks());
     faults.find_map(|fault| fault.strikes("POST", path).then(|| fault.clone()))
@@ -194,13 +198,13 @@ fn number(order: &Value, name: &str) -> Result<Option<u64>, Refusal> {
     value.as_u64().map(Some).ok_or_else(|| Refusal::invalid(&format!("`{name}` is a whole number")))
 }
 
-/// A status that a server can answer with.
+/// Parses a status that a server can answer with.
 fn status(number: u64) -> Result<u16, Refusal> {
     let status = u16::try_from(number).ok().filter(|status| (200..600).contains(status));
     status.ok_or_else(|| Refusal::invalid("`status` is between 200 and 599"))
 }
 
-/// A number from 0 to 1, or its text, in parts of a million.
+/// Parses a number from 0 to 1, or its text, in millionths.
 fn probability(value: &Value) -> Option<u32> {
     let text = match value {
         Value::Number(number) => number.to_string(),

@@ -1,6 +1,7 @@
-//! Files of contacts: uploaded, processed a moment later, then attached to invoices (docs/assumptions.md).
+//! Files of contacts: uploaded, processed shortly after, then attached to invoices
+//! (docs/assumptions.md).
 //!
-//! What a file holds is not kept, only how long it is and a digest: nobody ever reads it here.
+//! The content is not stored, only its length and a digest: no endpoint returns it.
 
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
@@ -19,10 +20,10 @@ use crate::sandbox::state::Cx;
 
 pub(crate) const KIND: KindOf = KindOf { word: "file", name: "File" };
 
-/// How long the processing of a file takes.
+/// Duration of a file's processing.
 const PROCESSING_TIME: TimeDelta = TimeDelta::seconds(2);
 
-/// A file as it is kept.
+/// A stored file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct KeptFile {
     id: String,
@@ -31,13 +32,13 @@ pub(crate) struct KeptFile {
     file_name: String,
     processing_state: String,
     contact_id: String,
-    /// Bytes.
+    /// In bytes.
     size: usize,
     digest: String,
 }
 
 impl KeptFile {
-    /// The file as the service shows it.
+    /// Returns the file as the service shows it.
     fn shown(self) -> FileReference {
         FileReference {
             id: self.id,
@@ -52,7 +53,7 @@ impl KeptFile {
 
 type Found = Kept<KeptFile, ()>;
 
-/// An upload.
+/// POST of a file.
 pub(crate) fn upload(
     cx: &mut Cx<'_>,
     asked: &Asked,
@@ -86,7 +87,7 @@ pub(crate) fn upload(
     Ok(kept.object.shown())
 }
 
-/// How far the processing of a file is.
+/// GET of a file with its processing state.
 pub(crate) fn get(cx: &mut Cx<'_>, asked: &Asked) -> Result<FileReference, Refusal> {
     let merchant = cx.merchant(asked.merchant()?)?;
     let contact = contact_of(cx, &merchant, asked.parameter(0))?;
@@ -96,7 +97,11 @@ pub(crate) fn get(cx: &mut Cx<'_>, asked: &Asked) -> Result<FileReference, Refus
     kept.map(|kept| kept.object.shown()).ok_or_else(|| Refusal::missing(KIND.name, id))
 }
 
-/// A contact of this merchant.
+/// Returns a contact of this merchant.
+///
+/// # Errors
+///
+/// 404 for any other contact.
 pub(crate) fn contact_of(
     cx: &Cx<'_>,
     merchant: &MerchantRecord,
@@ -108,7 +113,7 @@ pub(crate) fn contact_of(
         .ok_or_else(|| Refusal::missing(contacts::KIND.name, id))
 }
 
-/// The processing of a file has ended.
+/// Marks a file as processed.
 pub(crate) fn processed(cx: &mut Cx<'_>, id: &str) -> Result<(), Refusal> {
     let kept: Option<Found> = cx.any(KIND, id)?;
     let Some(mut kept) = kept else { return Ok(()) };
@@ -118,8 +123,11 @@ pub(crate) fn processed(cx: &mut Cx<'_>, id: &str) -> Result<(), Refusal> {
     cx.update(KIND, id, &kept)
 }
 
-/// The files that an invoice of a contact names. Errors: 422 for one that is not there, of another contact, or not
-/// processed.
+/// Returns the files attached to an invoice of a contact.
+///
+/// # Errors
+///
+/// 422 for an unknown file, a file of another contact, and one that is not processed.
 pub(crate) fn attached(
     cx: &Cx<'_>,
     contact: &str,

@@ -1,4 +1,4 @@
-//! One flush for however many requests wait for one.
+//! Group flush: one flush of the index serves all requests that wait for one.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,16 +6,17 @@ use tokio::sync::Mutex;
 
 use crate::store::index::{Index, IndexError};
 
-/// Who applied something takes a number, and is answered once a flush that began later has ended.
+/// Shared flush. A request that applied a change takes a number, and waits until a flush that began
+/// after the change has ended.
 #[derive(Debug, Default)]
 pub(super) struct GroupFlush {
     applied: AtomicU64,
-    /// The last number that a flush covers.
+    /// Last number that a flush covers.
     flushed: Mutex<u64>,
 }
 
 impl GroupFlush {
-    /// The number of a change that was applied just now.
+    /// Returns the number of a change applied just now.
     pub(super) fn number(&self) -> u64 {
         self.applied.fetch_add(1, Ordering::SeqCst).saturating_add(1)
     }

@@ -1,5 +1,6 @@
-//! Gratuities: what a payer adds to a charge, and the signature that it needs (service-facts, 33 and 47). The two
-//! documents know none: on their surface both are ignored.
+//! Gratuities: an amount that the payer adds to a charge, and the signature it requires
+//! (service-facts, 33 and 47). The two documents know neither, so the documented surface ignores
+//! both.
 
 use crate::api::rules::Problems;
 use crate::api::transaction::NewCharge;
@@ -10,7 +11,7 @@ use crate::sandbox::signatures;
 use crate::sandbox::state::Cx;
 use crate::sandbox::transactions::{self, KeptTransaction, unfit};
 
-/// What comes beside the amount of a charge or a capture.
+/// Gratuity and signature of a charge or capture request.
 #[derive(Debug, Default)]
 pub(crate) struct Tip {
     gratuity: Option<i64>,
@@ -21,12 +22,13 @@ fn is_known(cx: &Cx<'_>) -> bool {
     cx.world.options.surface == Surface::Public
 }
 
-/// 422 for a signature that is none, a negative gratuity, and one above 0 that nobody signed.
+/// Refuses with 422 an invalid signature, a negative gratuity, and a positive gratuity without a
+/// signature.
 pub(crate) fn need_signature(cx: &Cx<'_>, new: &NewCharge) -> Result<(), Refusal> {
     if is_known(cx) { check(new.gratuity, new.signature.as_ref()) } else { Ok(()) }
 }
 
-/// The same at a capture, where a signature that was given before is enough.
+/// Checks a capture in the same way; an earlier signature of the transaction is enough.
 pub(crate) fn need_signature_of(
     cx: &Cx<'_>,
     new: &NewCapture,
@@ -59,20 +61,21 @@ fn check(gratuity: Option<i64>, signature: Option<&NewSignature>) -> Result<(), 
 }
 
 impl Tip {
-    /// Takes what belongs to it out of a request.
+    /// Takes gratuity and signature out of a charge request.
     pub(crate) fn of(cx: &Cx<'_>, new: &mut NewCharge) -> Self {
         let tip = Self { gratuity: new.gratuity.take(), signature: new.signature.take() };
         if is_known(cx) { tip } else { Self::default() }
     }
 
-    /// The same of a capture, which keeps no gratuity of nothing (service-facts, 47).
+    /// Takes gratuity and signature out of a capture request. A gratuity of 0 is dropped
+    /// (service-facts, 47).
     pub(crate) fn of_capture(cx: &Cx<'_>, new: &mut NewCapture) -> Self {
         let gratuity = new.gratuity.take().filter(|gratuity| *gratuity > 0);
         let tip = Self { gratuity, signature: new.signature.take() };
         if is_known(cx) { tip } else { Self::default() }
     }
 
-    /// Puts it on a charge.
+    /// Adds gratuity and signature to a charge.
     pub(crate) fn add(self, cx: &mut Cx<'_>, kept: &mut KeptTransaction) -> Result<(), Refusal> {
         if self.gratuity.is_none() && self.signature.is_none() {
             return Ok(());

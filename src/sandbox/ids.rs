@@ -1,4 +1,5 @@
-//! Ids, keys and codes: drawn from the seed and a counter, so that the same story gives the same ids.
+//! Ids, keys and codes: derived from the seed and a counter, so that the same scenario gives the
+//! same ids.
 
 use data_encoding::BASE64URL_NOPAD;
 
@@ -7,19 +8,19 @@ use crate::sandbox::state::{Cx, ordered};
 
 const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/// Characters of a partner's id and secret, of a bearer token and of a secret key.
+/// Length of a partner's id and secret, of a bearer token and of a secret key.
 pub(crate) const LONG: usize = 64;
-/// Characters of a merchant's public key (partner-api, Limits).
+/// Length of a merchant's public key (partner-api, Limits).
 pub(crate) const PUBLIC_KEY: usize = 24;
 
-/// 22 characters of URL-safe base64 (service-facts, 18).
+/// Derives an id of 22 characters of URL-safe base64 (service-facts, 18).
 pub(crate) fn named(seed: &[u8; 32], label: &str, data: &str) -> String {
     let digest = keyed(seed, label, data.as_bytes());
     let (head, _) = digest.as_bytes().split_at(16);
     BASE64URL_NOPAD.encode(head)
 }
 
-/// Letters and digits, as many as asked.
+/// Derives `length` letters and digits.
 pub(crate) fn alphanumerics(seed: &[u8; 32], label: &str, data: &str, length: usize) -> String {
     let mut text = String::with_capacity(length);
     let mut block: u32 = 0;
@@ -36,19 +37,19 @@ pub(crate) fn alphanumerics(seed: &[u8; 32], label: &str, data: &str, length: us
 }
 
 impl Cx<'_> {
-    /// A fresh id of the gateway.
+    /// Returns a fresh id of the gateway.
     pub(crate) fn id(&mut self) -> String {
         let at = self.next();
         named(&self.world.seed, "id", &ordered(at))
     }
 
-    /// A fresh id with the partner API's prefix.
+    /// Returns a fresh id with a prefix of the partner API.
     pub(crate) fn prefixed(&mut self, prefix: &str) -> String {
         let id = self.id();
         format!("{prefix}{id}")
     }
 
-    /// A fresh secret of `length` letters and digits.
+    /// Returns a fresh secret of `length` letters and digits.
     pub(crate) fn fresh(&mut self, label: &str, length: usize) -> String {
         let at = self.next();
         alphanumerics(&self.world.seed, label, &ordered(at), length)

@@ -1,4 +1,4 @@
-//! POST /invoices (partner-api). Made once for each `source_id`; its e-mails go to the mailbox.
+//! POST /invoices (partner-api). Each `source_id` makes one invoice; its e-mails go to the mailbox.
 
 mod messages;
 pub(crate) mod states;
@@ -51,7 +51,7 @@ fn source_key(cx: &Cx<'_>, merchant: &str, source_id: &str) -> String {
     format!("x/source/{merchant}/{}", cx.digest("source", source_id.as_bytes()))
 }
 
-/// The answer to a known `source_id`.
+/// Answers a request whose `source_id` was used already.
 fn again(cx: &Cx<'_>, id: &str) -> Result<Invoice, Refusal> {
     match cx.settings.duplicate_source_id {
         Duplicate::Refuse => {
@@ -64,7 +64,8 @@ fn again(cx: &Cx<'_>, id: &str) -> Result<Invoice, Refusal> {
     }
 }
 
-/// Contact and bank account, all of the invoice's mode (partner-api, test invoice rules).
+/// Returns the contact and the bank account, both of the invoice's mode (partner-api, test invoice
+/// rules).
 fn parties(
     cx: &Cx<'_>,
     merchant: &MerchantRecord,
@@ -135,7 +136,7 @@ fn number(cx: &mut Cx<'_>, merchant: &MerchantRecord) -> Result<String, Refusal>
     Ok(number.to_string())
 }
 
-/// The lines and their total, in minor units.
+/// Returns the line items and their total, in minor units.
 fn lines(cx: &mut Cx<'_>, new: &NewInvoice) -> Result<(Vec<LineItem>, i64), Refusal> {
     let too_much =
         || Refusal::field("line_items", "exceeds_maximum_value", "Total exceeds the maximum");

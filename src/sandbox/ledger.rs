@@ -1,4 +1,4 @@
-//! Every movement of money, in order: what a checker adds up.
+//! The ledger: every movement of money, in order, so that a checker can add it up.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -9,8 +9,8 @@ use crate::sandbox::lists::Owner;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::{Cx, ordered};
 
-/// What a movement is. A charge, refund or credit is an authorisation, a capture settles it, a void takes it
-/// back before that, a return is money that did not arrive.
+/// Kind of a movement. A charge, refund or credit is an authorisation; a capture settles it. A void
+/// reverses it before the capture; a return is money that did not arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub(crate) enum Movement {
@@ -22,7 +22,7 @@ pub(crate) enum Movement {
     Return,
 }
 
-/// One movement.
+/// A movement.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Entry {
     pub(crate) time: Timestamp,
@@ -34,10 +34,10 @@ pub(crate) struct Entry {
     /// Minor units, always positive.
     pub(crate) amount: i64,
     pub(crate) transaction_id: String,
-    /// Of what kind that is: a capture, void or return says only what became of it.
+    /// Type of that transaction: a capture, void or return does not show it.
     #[serde(default)]
     pub(crate) transaction_type: TransactionType,
-    /// The parent of a refund.
+    /// Parent of a refund.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) charge_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,7 +46,7 @@ pub(crate) struct Entry {
     pub(crate) recurring_charge_occurrence_id: Option<String>,
 }
 
-/// Writes a movement down and adds it to its total.
+/// Records a movement and adds it to its total.
 pub(crate) fn record(
     cx: &mut Cx<'_>,
     owner: &Owner,
@@ -75,7 +75,7 @@ pub(crate) fn record(
     cx.put(&key, &total.ok_or_else(Refusal::broken)?)
 }
 
-/// The whole ledger, with totals by account, currency and type.
+/// Returns the whole ledger, with totals by account, currency and type.
 pub(crate) fn show(cx: &Cx<'_>) -> Result<Value, Refusal> {
     let entries = cx.scan("ledger/entry/", None, usize::MAX)?;
     let entries: Vec<Value> = entries.into_iter().map(|(_, entry)| flat(entry)).collect();
@@ -95,7 +95,7 @@ pub(crate) fn show(cx: &Cx<'_>) -> Result<Value, Refusal> {
     Ok(json!({"entries": entries, "totals": totals}))
 }
 
-/// The owner's parts beside the others.
+/// Moves the owner's fields to the top level.
 fn flat(mut entry: Value) -> Value {
     if let Some(map) = entry.as_object_mut()
         && let Some(Value::Object(owner)) = map.shift_remove("owner")

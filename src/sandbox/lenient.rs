@@ -1,8 +1,8 @@
-//! What clients send and the service forgives, put right before anything is typed (service-facts, 9, 11;
-//! gateway-api: amounts may be strings).
+//! Lenient parsing: normalises bodies that clients send and the service accepts, before they are
+//! typed (service-facts, 9, 11; gateway-api: amounts may be strings).
 //!
-//! Explicit nulls are absent, arrays may come as objects with the keys 0, 1, …, numbers as strings, and
-//! numbers where a text belongs. Free-form objects (`data`, `form_data`) are left as they are.
+//! Explicit nulls count as absent. Arrays may be objects with the keys 0, 1, …; numbers may be
+//! strings, and texts may be numbers. Free-form objects (`data`, `form_data`) stay unchanged.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -46,7 +46,11 @@ const TEXTS: [&str; 12] = [
 
 const FREE: [&str; 2] = ["data", "form_data"];
 
-/// Reads a body into its type. Errors: 400 for a body that is no object, 422 for a field of a wrong type.
+/// Parses a body into its type.
+///
+/// # Errors
+///
+/// 400 for a body that is no object, 422 for a field of a wrong type.
 pub(crate) fn read<T: DeserializeOwned>(body: Value) -> Result<T, Refusal> {
     let Value::Object(map) = body else {
         return Err(Refusal::malformed("Body is not an object"));
@@ -62,7 +66,7 @@ pub(crate) fn read<T: DeserializeOwned>(body: Value) -> Result<T, Refusal> {
     })
 }
 
-/// The field of a method's details that is of a wrong type.
+/// Returns the field of a method's details that has a wrong type.
 fn wrong_in(method: &Value) -> Option<String> {
     fn path<T: DeserializeOwned>(method: &Value) -> Option<String> {
         let read: Result<T, _> = serde_path_to_error::deserialize(method);
@@ -75,7 +79,7 @@ fn wrong_in(method: &Value) -> Option<String> {
     }
 }
 
-/// The refusal of a value of a wrong type; that of a date of expiry has a text of its own (service-facts, 26a).
+/// Refuses a value of a wrong type; a date of expiry has its own text (service-facts, 26a).
 fn wrong(path: &str) -> Refusal {
     let text = match path.rsplit('.').next() {
         Some("exp_month") => "Expiration month is invalid",
@@ -85,7 +89,7 @@ fn wrong(path: &str) -> Refusal {
     Refusal::field(path, "invalid", text)
 }
 
-/// An object with its nulls gone and its values in their natural form.
+/// Removes nulls from an object and normalises its values.
 pub(crate) fn object(map: Map<String, Value>) -> Map<String, Value> {
     let present = map.into_iter().filter(|(_, value)| !value.is_null());
     present
@@ -125,7 +129,7 @@ fn boolean(text: String) -> Value {
     }
 }
 
-/// Are the keys 0, 1, 2, … in order?
+/// Returns true if the keys are 0, 1, 2, … in order.
 fn is_numbered(map: &Map<String, Value>) -> bool {
     map.keys().zip(0_usize..).all(|(key, at)| *key == at.to_string())
 }

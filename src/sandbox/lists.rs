@@ -1,6 +1,8 @@
-//! Objects of a kind: stored once, and listed newest first by owner. They carry the order of their creation.
+//! Stored objects: each kept once, and listed newest first by owner. They carry the order of their
+//! creation.
 //!
-//! A page costs what it holds and what it skips, never the whole list; the number of entries is kept.
+//! The cost of a page depends on its size and the entries skipped, not on the list; the number of
+//! entries is stored.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -10,7 +12,7 @@ use crate::sandbox::asked::Asked;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::{Cx, ordered};
 
-/// Test or live; it divides everything a merchant has.
+/// Test or live; separates all data of a merchant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Mode {
@@ -35,7 +37,7 @@ impl Mode {
     }
 }
 
-/// Whose an object is.
+/// Merchant and mode of an object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Owner {
     pub(crate) merchant: String,
@@ -48,7 +50,7 @@ impl Owner {
     }
 }
 
-/// An object as it is kept: what is answered, whose it is, and what stays inside.
+/// A stored object: the visible object, its owner, and its private part.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Kept<T, X> {
     pub(crate) owner: Owner,
@@ -57,7 +59,7 @@ pub(crate) struct Kept<T, X> {
     pub(crate) inside: X,
 }
 
-/// A kind of object: its word in keys, and its type in a 404.
+/// A kind of object: its word in keys, and its type name in a 404.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KindOf {
     pub(crate) word: &'static str,
@@ -71,7 +73,7 @@ impl KindOf {
 }
 
 impl Cx<'_> {
-    /// Stores a new object and puts it on top of the list `under` (an owner, or a parent).
+    /// Stores a new object and adds it to the list `under` (an owner or a parent).
     pub(crate) fn create<T: Serialize, X: Serialize>(
         &mut self,
         kind: KindOf,
@@ -83,7 +85,7 @@ impl Cx<'_> {
         self.list_add(&format!("{}/{under}", kind.word), kept.sequence, id)
     }
 
-    /// Stores an object, for the first time or again.
+    /// Stores a new or changed object.
     pub(crate) fn update<T: Serialize, X: Serialize>(
         &mut self,
         kind: KindOf,
@@ -93,7 +95,7 @@ impl Cx<'_> {
         self.put(&kind.object(id), kept)
     }
 
-    /// Forgets an object and takes it off its list.
+    /// Deletes an object and its list entry.
     pub(crate) fn delete(
         &mut self,
         kind: KindOf,
@@ -105,7 +107,11 @@ impl Cx<'_> {
         self.list_remove(&format!("{}/{under}", kind.word), sequence)
     }
 
-    /// An object of this owner; 404 for one of another, as for none.
+    /// Returns an object of this owner.
+    ///
+    /// # Errors
+    ///
+    /// 404 for an unknown object and for one of another owner.
     pub(crate) fn find<T: DeserializeOwned, X: DeserializeOwned>(
         &self,
         kind: KindOf,
@@ -116,7 +122,7 @@ impl Cx<'_> {
         kept.filter(|kept| kept.owner == *owner).ok_or_else(|| Refusal::missing(kind.name, id))
     }
 
-    /// An object, whoever owns it.
+    /// Returns an object of any owner.
     pub(crate) fn any<T: DeserializeOwned, X: DeserializeOwned>(
         &self,
         kind: KindOf,
@@ -125,26 +131,26 @@ impl Cx<'_> {
         self.get(&kind.object(id))
     }
 
-    /// Puts an id on top of a list.
+    /// Adds an id to the top of a list.
     pub(crate) fn list_add(&mut self, list: &str, at: u64, id: &str) -> Result<(), Refusal> {
         self.put(&newest_first(list, at), &id)?;
         let count = self.count(list)?.saturating_add(1);
         self.put(&format!("n/{list}"), &count)
     }
 
-    /// Takes an entry off a list.
+    /// Removes an entry from a list.
     pub(crate) fn list_remove(&mut self, list: &str, at: u64) -> Result<(), Refusal> {
         self.remove(&newest_first(list, at));
         let count = self.count(list)?.saturating_sub(1);
         self.put(&format!("n/{list}"), &count)
     }
 
-    /// The entry of a list that was put on top of it as `at`.
+    /// Returns the list entry that was added as `at`.
     pub(crate) fn listed(&self, list: &str, at: u64) -> Result<Option<String>, Refusal> {
         self.get(&newest_first(list, at))
     }
 
-    /// Every object of a kind, whoever owns it, in order of creation.
+    /// Returns every object of a kind and any owner, in order of creation.
     pub(crate) fn all<T: DeserializeOwned, X: DeserializeOwned>(
         &self,
         kind: KindOf,
@@ -156,12 +162,12 @@ impl Cx<'_> {
         Ok(all)
     }
 
-    /// How many entries a list has.
+    /// Returns the number of entries of a list.
     pub(crate) fn count(&self, list: &str) -> Result<u64, Refusal> {
         Ok(self.get(&format!("n/{list}"))?.unwrap_or(0))
     }
 
-    /// The ids of a list, newest first, from `skip` on.
+    /// Returns `take` ids of a list, newest first, after the first `skip`.
     pub(crate) fn ids(&self, list: &str, skip: u64, take: u64) -> Result<Vec<String>, Refusal> {
         let all = skip.saturating_add(take);
         let entries = self.scan(&format!("l/{list}/"), None, to_usize(all))?;
@@ -178,7 +184,7 @@ pub(crate) fn to_usize(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// Which page is asked for (gateway-api, Endpoints: `page` from 1, `page_size` 20 to 100).
+/// The requested page (gateway-api, Endpoints: `page` from 1, `page_size` 20 to 100).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Paging {
     pub(crate) page: u64,
@@ -198,7 +204,7 @@ impl Paging {
         self.page.saturating_sub(1).saturating_mul(self.size)
     }
 
-    /// The page of a list whose ids are all that is needed to show it.
+    /// Returns a page of a list whose entries can be shown by id.
     pub(crate) fn of_list<T>(
         self,
         cx: &Cx<'_>,
@@ -210,7 +216,7 @@ impl Paging {
         Ok(self.page_of(cx.count(list)?, results))
     }
 
-    /// The page of results that had to be filtered first.
+    /// Returns a page of results that were filtered before.
     pub(crate) fn of_vec<T>(self, all: Vec<T>) -> Page<T> {
         let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
         let results = all.into_iter().skip(to_usize(self.skip())).take(to_usize(self.size));
@@ -223,7 +229,7 @@ impl Paging {
     }
 }
 
-/// A number of the query within bounds.
+/// Parses a number of the query within bounds.
 pub(crate) fn number(
     asked: &Asked,
     name: &str,

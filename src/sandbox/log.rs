@@ -1,7 +1,8 @@
-//! Every request to the emulated service that was served: a bounded log and an exact count.
+//! The request log: the served requests to the emulated service, a bounded log and an exact count.
 //!
-//! An entry is written with the effects of its request. That of a request without effects reaches the
-//! operating system a little later: a killed sandbox may forget the last half second of reads.
+//! An entry is written with the effects of its request. The entry of a request without effects
+//! reaches the operating system a little later: a killed sandbox may lose the last half second of
+//! reads.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,11 +11,11 @@ use crate::sandbox::fault::Trouble;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::{Cx, ordered};
 
-/// Requests that are kept; older ones are only counted.
+/// Maximum number of entries; older requests are only counted.
 const KEPT_MAX: u64 = 100_000;
 const TOTAL: &str = "meta/requests";
 
-/// One served request.
+/// A served request.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Entry {
     pub(crate) time: Timestamp,
@@ -22,20 +23,19 @@ pub(crate) struct Entry {
     pub(crate) path: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) query: Option<String>,
-    /// The host that was asked: each product brand has its own.
+    /// The requested host: each product brand has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) host: Option<String>,
-    /// The account whose own key let it in.
+    /// The account of an account's own key, if one was used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) account: Option<String>,
-    /// What was answered, or would have been.
+    /// The answered status, even if a fault dropped the answer.
     pub(crate) status: u16,
-    /// The fault that struck it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) fault: Option<Trouble>,
 }
 
-/// Writes a request down.
+/// Appends a request to the log.
 pub(crate) fn record(cx: &mut Cx<'_>, entry: &Entry) -> Result<(), Refusal> {
     let total = total(cx)?.saturating_add(1);
     cx.put(&format!("request/{}", ordered(total)), entry)?;
@@ -45,7 +45,7 @@ pub(crate) fn record(cx: &mut Cx<'_>, entry: &Entry) -> Result<(), Refusal> {
     cx.put(TOTAL, &total)
 }
 
-/// How many were served.
+/// Returns the number of served requests.
 pub(crate) fn total(cx: &Cx<'_>) -> Result<u64, Refusal> {
     Ok(cx.get(TOTAL)?.unwrap_or(0))
 }

@@ -1,4 +1,4 @@
-//! E-mails that the service would send: kept as they were sent, in a mailbox that a control path shows.
+//! E-mails that the service would send: kept as sent, in a mailbox that a control path shows.
 
 pub(crate) mod letter;
 
@@ -11,41 +11,41 @@ use crate::sandbox::state::{Cx, ordered};
 
 const PREFIX: &str = "mail/";
 
-/// One e-mail to one address.
+/// An e-mail to one address.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Mail {
-    /// The message of the invoice that it carries: the same for each of its addresses.
+    /// Id of the invoice's message: the same for each of its addresses.
     pub(crate) id: String,
     pub(crate) time: Timestamp,
     pub(crate) merchant: String,
     pub(crate) to: String,
     pub(crate) subject: String,
-    /// The message's own text, as the invoice shows it (partner-api, `invoice_messages`).
+    /// The message's text, as the invoice shows it (partner-api, `invoice_messages`).
     pub(crate) body: String,
     pub(crate) invoice_id: String,
-    /// Where the link in it leads.
+    /// Target of the e-mail's link.
     pub(crate) link: String,
-    /// Who sent it, as people see it.
+    /// Display name of the sender.
     #[serde(default)]
     pub(crate) from_name: String,
-    /// The address that it came from.
+    /// Address of the sender.
     #[serde(default)]
     pub(crate) from: String,
-    /// What a mail program shows: a whole document.
+    /// The e-mail as a whole HTML document.
     #[serde(default)]
     pub(crate) html: String,
-    /// The same for a mail program that shows no HTML.
+    /// The e-mail as plain text.
     #[serde(default)]
     pub(crate) text: String,
 }
 
-/// Puts an e-mail into the mailbox.
+/// Adds an e-mail to the mailbox.
 pub(crate) fn send(cx: &mut Cx<'_>, mail: &Mail) -> Result<(), Refusal> {
     let number = cx.next();
     cx.put(&key(number), mail)
 }
 
-/// Every e-mail with its number in the mailbox, oldest first.
+/// Returns every e-mail with its number in the mailbox, oldest first.
 pub(crate) fn all(cx: &Cx<'_>) -> Result<Vec<(u64, Value)>, Refusal> {
     let kept = cx.scan(PREFIX, None, usize::MAX)?.into_iter();
     let numbered = kept.filter_map(|(key, mail)| {
@@ -55,7 +55,7 @@ pub(crate) fn all(cx: &Cx<'_>) -> Result<Vec<(u64, Value)>, Refusal> {
     Ok(numbered.collect())
 }
 
-/// The e-mail of a number.
+/// Returns the e-mail with this number.
 pub(crate) fn numbered(cx: &Cx<'_>, number: u64) -> Result<Option<Value>, Refusal> {
     cx.get(&key(number))
 }

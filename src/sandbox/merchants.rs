@@ -1,6 +1,6 @@
 //! Merchants: their keys, accounts and bank accounts, all derived from the seed and the name.
 //!
-//! So the same merchant has the same keys after a reset, and in every sandbox of the same seed.
+//! A merchant has the same keys after a reset, and in every sandbox with the same seed.
 
 use std::sync::Arc;
 
@@ -17,14 +17,14 @@ use crate::sandbox::processing::AccountRecord;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 
-/// The merchant that is always there.
+/// The merchant that always exists.
 pub(crate) const DEMO: &str = "demo";
-/// Where merchants are, unless they say so.
+/// Default time zone of a merchant.
 pub(crate) const TIMEZONE_DEFAULT: &str = "America/Chicago";
 /// The name of the partner application.
 pub(crate) const APPLICATION: &str = "sandbox partner";
 
-/// A merchant as it is kept.
+/// A stored merchant.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct MerchantRecord {
     pub(crate) id: String,
@@ -33,29 +33,29 @@ pub(crate) struct MerchantRecord {
     pub(crate) created: Timestamp,
     pub(crate) test: ModeKeys,
     pub(crate) live: ModeKeys,
-    /// What its application says of it, if it came by one.
+    /// Profile from its application, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) profile: Option<MerchantProfile>,
-    /// What it said of itself (service-facts, 67).
+    /// Fields that the merchant changed itself (service-facts, 67).
     #[serde(default)]
     pub(crate) own: MerchantChange,
-    /// When it did.
+    /// Time of that change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) modified: Option<Timestamp>,
 }
 
-/// What a merchant has in one mode.
+/// Keys and accounts of a merchant in one mode.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct ModeKeys {
     pub(crate) public_key: String,
     pub(crate) secret_key: String,
     pub(crate) operating: String,
     pub(crate) trust: String,
-    /// The accounts that take payments: one of each type is there from the beginning.
+    /// Accounts that take payments; one of each type exists from the beginning.
     pub(crate) accounts: Vec<AccountRecord>,
 }
 
-/// What a key opens.
+/// Kind of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum KeyKind {
@@ -63,12 +63,12 @@ pub(crate) enum KeyKind {
     Secret,
 }
 
-/// Where a look-up of a key leads.
+/// Index entry of a key.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct KeyEntry {
     pub(crate) owner: Owner,
     pub(crate) kind: KeyKind,
-    /// The account whose own key it is; none for a key of the merchant.
+    /// The account that the key belongs to; `None` for a key of the merchant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) account: Option<String>,
 }
@@ -81,7 +81,8 @@ impl MerchantRecord {
         }
     }
 
-    /// The name that people see: the one it gave itself, else the one it was made with, which its keys rest on.
+    /// Returns the visible name: the merchant's own choice, else the original name, from which its
+    /// keys are derived.
     pub(crate) fn shown_name(&self) -> &str {
         self.own.name.as_deref().unwrap_or(&self.name)
     }
@@ -90,12 +91,12 @@ impl MerchantRecord {
         self.timezone.parse().unwrap_or(Tz::UTC)
     }
 
-    /// The date it is for the merchant.
+    /// Returns the date in the merchant's time zone.
     pub(crate) fn today(&self, now: DateTime<Utc>) -> NaiveDate {
         now.with_timezone(&self.zone()).date_naive()
     }
 
-    /// A moment of the merchant's day; the next hour where the clocks leap over it.
+    /// Returns a moment of the merchant's day; the next hour where the clock change skips it.
     pub(crate) fn at(&self, date: NaiveDate, hour: u32) -> DateTime<Utc> {
         let hours = [hour, hour.saturating_add(1)];
         let moments = hours.into_iter().filter_map(|hour| {
@@ -106,7 +107,7 @@ impl MerchantRecord {
         moments.next().unwrap_or_else(|| date.and_time(NaiveTime::MIN).and_utc())
     }
 
-    /// The next time the merchant's clock shows this hour, after `now`.
+    /// Returns the next moment after `now` at which the merchant's clock shows this hour.
     pub(crate) fn next_at(&self, now: DateTime<Utc>, hour: u32) -> DateTime<Utc> {
         let today = self.at(self.today(now), hour);
         if today > now {
@@ -137,7 +138,7 @@ fn derive_keys(seed: &[u8; 32], name: &str, mode: Mode) -> ModeKeys {
     }
 }
 
-/// Where all merchants are kept.
+/// Key prefix of all merchants.
 pub(crate) const RECORDS: &str = "o/merchant/";
 
 fn record(id: &str) -> String {
@@ -145,7 +146,8 @@ fn record(id: &str) -> String {
 }
 
 impl Cx<'_> {
-    /// The merchant of this name, made if there is none. A zone counts at the making alone.
+    /// Returns the merchant of this name, and makes it if there is none. The time zone counts only
+    /// for a new merchant.
     pub(crate) fn merchant_named(
         &mut self,
         name: &str,
@@ -179,7 +181,7 @@ impl Cx<'_> {
         Ok(merchant)
     }
 
-    /// Lets a public and a secret key in, those of an account if one is named.
+    /// Registers a public and a secret key: an account's if one is named, else the merchant's.
     fn open_keys(
         &mut self,
         merchant: &MerchantRecord,
@@ -195,7 +197,7 @@ impl Cx<'_> {
         Ok(())
     }
 
-    /// Gives a merchant one more account; a primary one takes that place from the other of its type.
+    /// Adds an account to a merchant; a new primary one replaces the primary account of its type.
     pub(crate) fn add_account(
         &mut self,
         mut merchant: MerchantRecord,
@@ -216,7 +218,7 @@ impl Cx<'_> {
         self.open_keys(&merchant, mode, Some(&account.id), own)
     }
 
-    /// The merchant of an approved application, made if there is none of its name.
+    /// Returns the merchant of an approved application, and makes it if no merchant has its name.
     pub(crate) fn merchant_of_application(
         &mut self,
         name: &str,
@@ -232,7 +234,7 @@ impl Cx<'_> {
         Ok(merchant)
     }
 
-    /// Stores a merchant as it is now.
+    /// Updates a stored merchant.
     pub(crate) fn store_merchant(&mut self, merchant: &MerchantRecord) -> Result<(), Refusal> {
         self.put(&record(&merchant.id), merchant)
     }

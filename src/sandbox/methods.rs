@@ -1,4 +1,4 @@
-//! Payment details as the emulator keeps them: masked, with an outcome class, without the number.
+//! Payment details as the emulator stores them: masked, with an outcome class, without the number.
 
 use chrono::{DateTime, Datelike, Utc};
 use serde::{Deserialize, Serialize};
@@ -15,30 +15,31 @@ use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::{banks, cards, tokens, vault};
 
-/// Characters of a fingerprint (service-facts, 18).
+/// Length of a fingerprint (service-facts, 18).
 const FINGERPRINT: usize = 20;
-/// The one published number that fails its check digit on purpose.
+/// The published number whose check digit is wrong on purpose.
 const LUHN_WRONG: &str = "4242424242424241";
 
-/// A method as it is kept.
+/// A stored method.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct KeptMethod {
-    /// What answers show.
+    /// The visible method, for answers.
     pub(crate) shown: PaymentMethod,
-    /// What becomes of a charge.
+    /// Outcome of a charge.
     pub(crate) class: Class,
-    /// What was wrong with its fields when it came in; a token keeps such details (service-facts, 36).
+    /// Problems of the fields as they were sent; a token also stores such details (service-facts,
+    /// 36).
     pub(crate) problems: Vec<FieldProblem>,
-    /// Does the number's check digit fit?
+    /// True if the number's check digit is right.
     pub(crate) number_fits: bool,
-    /// Was a CVV given?
     pub(crate) has_cvv: bool,
     pub(crate) reference: Option<String>,
     pub(crate) description: Option<String>,
 }
 
 impl KeptMethod {
-    /// Field errors first, together; then number and date, each alone (service-facts, 22, 23, 52).
+    /// Checks the field errors first, together; then number and date, each alone (service-facts,
+    /// 22, 23, 52).
     pub(crate) fn check(&self, parent: &str, now: DateTime<Utc>) -> Result<(), Refusal> {
         Refusal::fields(parent, &self.problems)?;
         match self.flaw(now) {
@@ -47,7 +48,7 @@ impl KeptMethod {
         }
     }
 
-    /// The rule that the details break, if their fields are well.
+    /// Returns the rule that the details break, if their fields are valid.
     pub(crate) fn flaw(&self, now: DateTime<Utc>) -> Option<&'static str> {
         if !self.number_fits {
             return Some("card_number_invalid");
@@ -61,13 +62,13 @@ impl KeptMethod {
         self.shown.kind == MethodKind::Card
     }
 
-    /// The method as event data shows it: `***` for a CVV that was given (service-facts, 28).
+    /// Returns the method in event data: `***` for a CVV that was given (service-facts, 28).
     pub(crate) fn in_events(&self) -> PaymentMethod {
         PaymentMethod { cvv: self.has_cvv.then(|| "***".to_owned()), ..self.shown.clone() }
     }
 }
 
-/// Takes a card's details in.
+/// Converts a card's details for storage.
 pub(crate) fn keep_card(cx: &Cx<'_>, card: NewCard) -> KeptMethod {
     let number = card.number.clone().unwrap_or_else(|| Secret::from(""));
     let digits = number.expose();
@@ -103,7 +104,7 @@ pub(crate) fn keep_card(cx: &Cx<'_>, card: NewCard) -> KeptMethod {
     }
 }
 
-/// Takes a bank account's details in.
+/// Converts a bank account's details for storage.
 pub(crate) fn keep_bank(cx: &Cx<'_>, bank: NewBank) -> KeptMethod {
     let number = bank.account_number.clone().unwrap_or_else(|| Secret::from(""));
     let routing = bank.routing_number.clone().unwrap_or_default();
@@ -153,23 +154,23 @@ fn fingerprint(cx: &Cx<'_>, label: &str, digits: &str) -> String {
     text
 }
 
-/// A method of a request, resolved.
+/// The resolved method of a request.
 pub(crate) struct Resolved {
     pub(crate) method: KeptMethod,
-    /// The one-time token it came from, to be used up by whatever is done with it.
+    /// Its one-time token, which the operation uses up.
     pub(crate) token: Option<String>,
     /// The field that its problems belong to.
     pub(crate) parent: &'static str,
 }
 
 impl Resolved {
-    /// Is it a saved card or bank, or one of the vault?
+    /// Returns true for a saved card or bank, and for a method of the vault.
     pub(crate) fn is_saved(&self) -> bool {
         self.method.shown.id.is_some()
     }
 }
 
-/// Finds the method that a request means: a token, a saved card or bank, or inline details.
+/// Resolves the method of a request: a token, a saved card or bank, or inline details.
 pub(crate) fn resolve(cx: &Cx<'_>, owner: &Owner, method: MethodRef) -> Result<Resolved, Refusal> {
     let (method, token) = match method {
         MethodRef::Card(card) => (keep_card(cx, *card), None),

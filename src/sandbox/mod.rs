@@ -1,10 +1,14 @@
 //! A complete emulator of the payment service, so that everything can be tried on a laptop.
 //!
-//! Why it exists: a billing tool must be rehearsed against something that keeps the service's rules and
-//! breaks on order. Contract: one request at a time sees and changes the state; what is answered is
-//! stored; nothing here spawns, sleeps by the wall clock or opens a socket but [`serve`] (and [`post`] for it), so
-//! that the simulator can call the [`Sandbox::router`] and [`Sandbox::deliver_due`] in its own time. The rules come from the reference
-//! documents, the gaps from service-facts; its control paths (`/_sandbox/…`) are no part of the service.
+//! A billing tool must be rehearsed against an emulator that keeps the service's rules and fails on
+//! demand. Guarantees:
+//!
+//! - One request at a time reads and changes the state; an answered change is stored.
+//! - Nothing here spawns, sleeps by the wall clock or opens a socket except [`serve`] (and [`post`]
+//!   for it). The simulator calls [`Sandbox::router`] and [`Sandbox::deliver_due`] in its own time.
+//!
+//! The rules come from the reference documents, the gaps from service-facts. The control paths
+//! (`/_sandbox/…`) are no part of the service.
 
 mod accounts;
 mod aftermath;
@@ -118,30 +122,30 @@ struct Inner {
     index: Arc<dyn Index>,
     flush: GroupFlush,
     routes: Routes,
-    /// Notifications are sent by one at a time.
+    /// Serialises the sending of webhooks.
     delivering: tokio::sync::Mutex<()>,
-    /// How far its clock is ahead of the one underneath, in milliseconds.
+    /// Lead of the sandbox's clock over the clock underneath, in milliseconds.
     ahead: watch::Sender<i64>,
-    /// Whoever holds it is the one request that is served now.
+    /// Lock of the state: its holder is the one request being served.
     live: Mutex<Live>,
 }
 
-/// What is kept in memory beside the index; the index alone can rebuild it.
+/// State in memory beside the index; it can be rebuilt from the index alone.
 #[derive(Debug)]
 struct Live {
     meta: Meta,
     faults: Vec<Fault>,
-    /// The moment of the first thing in the queue.
+    /// The moment of the queue's first entry.
     next_due: Option<DateTime<Utc>>,
 }
 
-/// Why a sandbox cannot be opened.
+/// Reasons why a sandbox cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
-    /// Its index failed.
+    /// The index failed.
     #[error("open the sandbox's state: {0}")]
     Index(#[from] IndexError),
-    /// Its state does not read back.
+    /// The stored state cannot be parsed.
     #[error("open the sandbox's state: what is stored cannot be read")]
     Unreadable,
 }
@@ -155,7 +159,8 @@ impl From<Refusal> for SandboxError {
 const FAULTS: &str = "meta/faults";
 
 impl Sandbox {
-    /// Opens the state in `index`; an empty one gets the partner and the demo merchant of the seed.
+    /// Opens the state in `index`; an empty index gets the partner and the demo merchant of the
+    /// seed.
     pub fn open(index: Arc<dyn Index>, options: Options) -> Result<Self, SandboxError> {
         let seed = *sha256(format!("sandbox seed {}", options.seed).as_bytes()).as_bytes();
         let world = World { options, seed, shelves: Shelves::default() };
@@ -176,7 +181,7 @@ impl Sandbox {
         self.inner.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads into memory what is kept there.
+    /// Reloads the state in memory from the index.
     fn reload(&self, live: &mut Live) -> Result<(), Refusal> {
         self.inner.world.shelves.clear();
         let index = self.inner.index.as_ref();
@@ -207,7 +212,7 @@ impl Sandbox {
         self.reload(live)
     }
 
-    /// Forgets everything and sets the partner and the demo merchant up again.
+    /// Erases all state, then makes the partner and the demo merchant again.
     fn start_over(&self) -> Result<(), Refusal> {
         let mut live = self.lock();
         self.replace(&mut live, [])?;
@@ -225,7 +230,7 @@ impl Sandbox {
         Cx::open(&self.inner.world, self.inner.index.as_ref(), &live.meta, now)
     }
 
-    /// Applies a unit of change as a whole.
+    /// Commits a unit of change atomically.
     fn commit(&self, live: &mut Live, cx: Cx<'_>) -> Result<(), Refusal> {
         let (batch, meta) = cx.close()?;
         let queued = batch.under(due::QUEUE.as_bytes()).next().is_some();

@@ -1,4 +1,4 @@
-//! POST /oauth/token (partner-api), and the codes that it exchanges.
+//! POST /oauth/token (partner-api), and the authorization codes that it exchanges.
 
 use http::header;
 use serde_json::Value;
@@ -12,20 +12,20 @@ use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::{Cx, World};
 use crate::sandbox::{deauthorise, documented, lenient};
 
-/// An older word for `payments` (service-facts, 81).
+/// Older spelling of the scope `payments` (service-facts, 81).
 pub(crate) const SCOPE_PAYMENTS_OLD: &str = "chargeio";
 
-/// The partner application's id.
+/// Returns the partner application's id.
 pub(crate) fn client_id(world: &World) -> String {
     alphanumerics(&world.seed, "partner/id", "", LONG)
 }
 
-/// The partner application's secret.
+/// Returns the partner application's secret.
 pub(crate) fn client_secret(world: &World) -> Secret {
     alphanumerics(&world.seed, "partner/secret", "", LONG).into()
 }
 
-/// A fresh authorization code for a merchant, good for one exchange.
+/// Issues a fresh authorization code for a merchant, valid for one exchange.
 pub(crate) fn issue_code(cx: &mut Cx<'_>, merchant: &str) -> Result<String, Refusal> {
     let code = cx.fresh("code", LONG);
     cx.put(&format!("x/code/{code}"), &merchant)?;
@@ -59,7 +59,7 @@ pub(crate) fn exchange(cx: &mut Cx<'_>, asked: &Asked) -> Result<AccessToken, Re
     }
 }
 
-/// The merchant behind a code, which is used up by this.
+/// Returns the merchant of a code, and uses the code up.
 fn use_code(cx: &mut Cx<'_>, request: &TokenRequest) -> Result<String, Refusal> {
     if request.redirect_uri.as_deref() != Some(cx.settings.redirect_uri.as_str()) {
         return Err(Refusal::invalid("Redirect URI does not match"));

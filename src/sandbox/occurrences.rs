@@ -1,8 +1,8 @@
-//! The payments of a recurring charge: opened one after the other, paid, failed or ignored
-//! (gateway-api, Occurrences; service-facts, 59 to 62).
+//! Occurrences, the payments of a recurring charge: opened one after the other, paid, failed or
+//! ignored (gateway-api, Occurrences; service-facts, 59 to 62).
 //!
-//! One is pending at a time. `total_occurrences` and `total_amount` are what was collected so far (gateway-api,
-//! Recurring charge); a limit counts those that were tried, each once.
+//! One occurrence is pending at a time. `total_occurrences` and `total_amount` count the money
+//! collected so far (gateway-api, Recurring charge); a limit counts each tried occurrence once.
 
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
@@ -27,35 +27,35 @@ use crate::sandbox::transactions::KeptTransaction;
 
 pub(crate) const KIND: KindOf = KindOf { word: "occurrence", name: "Occurrence" };
 
-/// The hour of the merchant's day at which an occurrence is paid.
+/// Hour of the merchant's day at which an occurrence is paid.
 const DUE_HOUR: u32 = 12;
 
-/// What an occurrence knows besides what it shows.
+/// Private part of an occurrence.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Inside {
-    /// Its transactions, oldest first.
+    /// Ids of its transactions, oldest first.
     pub(crate) transactions: Vec<String>,
-    /// When the payment that is on its way ends.
+    /// End of the payment in progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) paying_until: Option<Timestamp>,
 }
 
 pub(crate) type KeptOccurrence = Kept<Occurrence, Inside>;
 
-/// What can happen to an occurrence.
+/// A transition of an occurrence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// A payment is on its way.
+    /// A payment is in progress.
     Begin,
     /// A payment was made.
     Pay,
     /// A payment was declined.
     Decline,
-    /// A request takes it out of the automatic collection.
+    /// A request excludes it from the automatic collection.
     Ignore,
 }
 
-/// Where a change leads; `None` where it is not valid for the status.
+/// Returns the status after a change; `None` for a change that the status does not allow.
 pub(crate) fn step(status: &OccurrenceStatus, change: Change) -> Option<OccurrenceStatus> {
     use OccurrenceStatus as S;
     match (status, change) {
@@ -71,7 +71,7 @@ pub(crate) fn step(status: &OccurrenceStatus, change: Change) -> Option<Occurren
     }
 }
 
-/// The event that tells of a change.
+/// Returns the event type of a change.
 pub(crate) fn event(change: Change) -> &'static str {
     match change {
         Change::Begin => "recurring_charge.occurrence.updated",
@@ -81,7 +81,7 @@ pub(crate) fn event(change: Change) -> &'static str {
     }
 }
 
-/// Opens the next occurrence, or completes the charge when none is left.
+/// Opens the next occurrence, or completes the charge if none is left.
 pub(crate) fn open(
     cx: &mut Cx<'_>,
     charge: &mut KeptRecurring,
@@ -111,8 +111,8 @@ pub(crate) fn open(
     Ok(Some(object))
 }
 
-/// The first occurrence of a recurring charge that began with a charge: paid by it (gateway-api, POST
-/// /v1/charges, rule 4).
+/// Creates the first occurrence of a recurring charge that began with a charge, already paid by
+/// that charge (gateway-api, POST /v1/charges, rule 4).
 pub(crate) fn paid(
     cx: &mut Cx<'_>,
     charge: &KeptRecurring,
@@ -150,7 +150,7 @@ fn plan(cx: &mut Cx<'_>, charge: &mut KeptRecurring, object: &Occurrence) -> Res
     due::schedule(cx, merchant.at(date, DUE_HOUR), &Due::Occurrence { id: object.id.clone() })
 }
 
-/// The next date and what is collected on it; nothing when a limit is reached or no date is left.
+/// Returns the next date and its amount; `None` if a limit is reached or no date is left.
 fn next(charge: &KeptRecurring, today: NaiveDate) -> Result<Option<(NaiveDate, i64)>, Refusal> {
     let object = &charge.object;
     let left = object.max_amount.map(|most| most.saturating_sub(object.total_amount));
@@ -180,7 +180,8 @@ fn complete(cx: &mut Cx<'_>, charge: &mut KeptRecurring) -> Result<(), Refusal> 
     events::emit(cx, &charge.owner, "recurring_charge.completed", &charge.object)
 }
 
-/// Puts the pending occurrence where a changed charge wants it; false when it wants none.
+/// Updates the pending occurrence to the schedule of a changed charge; returns false if no
+/// occurrence is left.
 pub(crate) fn replan(
     cx: &mut Cx<'_>,
     charge: &mut KeptRecurring,
@@ -210,8 +211,8 @@ fn any(cx: &Cx<'_>, id: &str) -> Result<KeptOccurrence, Refusal> {
     cx.any(KIND, id)?.ok_or_else(|| Refusal::missing(KIND.name, id))
 }
 
-/// The due time of an occurrence has come: it is paid, if it still waits for this date. So it is if the time is over
-/// that its payment took.
+/// Handles the due time of an occurrence: pays it if it still waits for this date. Also ends a
+/// payment in progress whose time is over.
 pub(crate) fn fall_due(cx: &mut Cx<'_>, id: &str) -> Result<(), Refusal> {
     let mut kept = any(cx, id)?;
     let charge = recurring::find(cx, &kept.owner, &kept.object.recurring_charge_id)?;
@@ -226,7 +227,7 @@ pub(crate) fn fall_due(cx: &mut Cx<'_>, id: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Tries to collect an occurrence; the next one opens if this was the pending one.
+/// Tries to collect an occurrence; opens the next one if this was the pending one.
 fn attempt(
     cx: &mut Cx<'_>,
     mut charge: KeptRecurring,
@@ -274,7 +275,7 @@ fn collect(
     charges::settle(cx, order, failure)
 }
 
-/// Moves an occurrence on, and opens the next one if it was the pending one.
+/// Applies an outcome to an occurrence, and opens the next one if it was the pending one.
 fn close(
     cx: &mut Cx<'_>,
     mut charge: KeptRecurring,
@@ -298,7 +299,7 @@ fn close(
     cx.update(recurring::KIND, &charge.object.id, &charge)
 }
 
-/// A late payment may leave less, or nothing, for the pending occurrence to collect.
+/// Replans the pending occurrence after a late payment, which may leave less or nothing to collect.
 fn after_late_payment(cx: &mut Cx<'_>, charge: &mut KeptRecurring) -> Result<(), Refusal> {
     let today = cx.merchant(&charge.owner.merchant)?.today(cx.now);
     if replan(cx, charge, today)? {
@@ -308,7 +309,7 @@ fn after_late_payment(cx: &mut Cx<'_>, charge: &mut KeptRecurring) -> Result<(),
     complete(cx, charge)
 }
 
-/// Takes the pending occurrence out of the collection, and opens no other.
+/// Ignores the pending occurrence, and opens no other.
 pub(crate) fn ignore_pending(cx: &mut Cx<'_>, charge: &mut KeptRecurring) -> Result<(), Refusal> {
     let Some(pending) = charge.inside.pending.take() else {
         return Ok(());
@@ -322,7 +323,7 @@ pub(crate) fn ignore_pending(cx: &mut Cx<'_>, charge: &mut KeptRecurring) -> Res
     events::emit(cx, &kept.owner, "recurring_charge.occurrence.ignored", &kept.object)
 }
 
-/// The two objects that a path names.
+/// Returns the recurring charge and the occurrence that a path names.
 fn pair(cx: &Cx<'_>, asked: &Asked) -> Result<(KeptRecurring, KeptOccurrence), Refusal> {
     let owner: Owner = asked.owner()?;
     let charge = recurring::find(cx, &owner, asked.parameter(0))?;
@@ -337,7 +338,7 @@ fn refuse_deleted(charge: &KeptRecurring) -> Result<(), Refusal> {
     if charge.object.status == RecurringStatus::Deleted { Err(unavailable()) } else { Ok(()) }
 }
 
-/// The occurrence with its transactions.
+/// Returns the occurrence with its transactions.
 fn show(cx: &Cx<'_>, id: &str) -> Result<Occurrence, Refusal> {
     let kept = any(cx, id)?;
     let mut transactions: Vec<Transaction> = Vec::new();
@@ -349,8 +350,9 @@ fn show(cx: &Cx<'_>, id: &str) -> Result<Occurrence, Refusal> {
     Ok(Occurrence { transactions: Some(transactions), status, ..kept.object })
 }
 
-/// The documents know PENDING, PAID and IGNORED alone: what failed can still be paid, and so waits (gateway-api,
-/// Recurring charge occurrence).
+/// Returns the visible status. The documents know only PENDING, PAID and IGNORED: a failed
+/// occurrence can still be paid, so it is shown as pending (gateway-api, Recurring charge
+/// occurrence).
 fn shown(cx: &Cx<'_>, status: &OccurrenceStatus) -> OccurrenceStatus {
     let is_open = matches!(status, OccurrenceStatus::Failed | OccurrenceStatus::Paying);
     if is_open && documented::alone(cx) { OccurrenceStatus::Pending } else { status.clone() }
@@ -362,14 +364,15 @@ pub(crate) fn get(cx: &mut Cx<'_>, asked: &Asked) -> Result<Occurrence, Refusal>
     show(cx, &kept.object.id)
 }
 
-/// GET …/occurrences: the pending or last one first.
+/// GET …/occurrences: newest first, so the pending or last one leads.
 pub(crate) fn list(cx: &mut Cx<'_>, asked: &Asked) -> Result<Page<Occurrence>, Refusal> {
     let charge = recurring::find(cx, &asked.owner()?, asked.parameter(0))?;
     let list = format!("{}/{}", KIND.word, charge.object.id);
     Paging::of(asked)?.of_list(cx, &list, |id| show(cx, id))
 }
 
-/// POST …/pay: early, or again; a decline is answered as one, and stays.
+/// POST …/pay: pays early or again. A decline is answered as a decline, and its transaction is
+/// kept.
 pub(crate) fn pay(cx: &mut Cx<'_>, asked: &Asked) -> Result<Occurrence, Refusal> {
     let (charge, kept) = pair(cx, asked)?;
     let id = kept.object.id.clone();

@@ -1,7 +1,8 @@
-//! The service's contract as an `OpenAPI` 3.1 document, made of the types that serve.
+//! The service's contract as an `OpenAPI` 3.1 document, generated from the types that serve
+//! requests.
 //!
-//! Each way in brings its own [`Spoken`], so that what is served is in the document, and what is in the document is
-//! served. Shapes come from the types' JSON Schemas, texts from their doc comments.
+//! Each route brings its own [`Spoken`], so the document and the served routes are the same. Shapes
+//! come from the types' JSON Schemas, texts from their doc comments.
 
 mod example;
 mod operation;
@@ -23,12 +24,12 @@ use schemas::Schemas;
 
 pub(crate) use spoken::Spoken;
 
-/// The document, for programs.
+/// Path of the document as JSON.
 pub(crate) const DOCUMENT: &str = "/openapi.json";
-/// The document, for people.
+/// Path of the document as a page.
 pub(crate) const PAGE: &str = "/openapi";
 
-/// One operation: a way in that programs use.
+/// An operation: a route that programs use.
 #[derive(Debug, Clone)]
 struct Operation {
     method: &'static str,
@@ -37,7 +38,7 @@ struct Operation {
     spoken: Spoken,
 }
 
-/// The document of each surface, made when somebody asks for it.
+/// The document of each surface, generated at the first request.
 #[derive(Debug)]
 struct Documents {
     operations: Vec<Operation>,
@@ -55,7 +56,7 @@ impl Documents {
     }
 }
 
-/// The ways in to the document of all these ways in.
+/// Returns the routes that serve the document of these routes.
 pub(crate) fn ways_in(all: &[Route]) -> [(Method, &'static str, Handler); 2] {
     let operations = all.iter().filter_map(|route| {
         let (method, path) = (route.method, format!("/{}", route.pattern.join("/")));

@@ -1,4 +1,4 @@
-//! How a sandbox is set up.
+//! Options of a sandbox.
 
 use std::sync::Arc;
 
@@ -6,52 +6,53 @@ use chrono::{DateTime, Utc};
 
 use crate::base::clock::{Clock, SystemClock};
 
-/// How much of the service is there.
+/// Extent of the emulated service.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Surface {
-    /// The two interface documents, and what public material adds (service-facts).
+    /// The two interface documents, and the additions of public material (service-facts).
     #[default]
     Public,
-    /// The two interface documents alone: other paths do not exist, other events are not emitted, fields
-    /// that they do not name are ignored.
+    /// The two interface documents alone: other paths do not exist, other events are not emitted,
+    /// other fields are ignored.
     Documented,
 }
 
 impl Surface {
-    /// Whether what belongs to this surface is there when `whole` is served.
+    /// Returns true if parts of this surface are served on the surface `whole`.
     pub(crate) fn is_part_of(self, whole: Self) -> bool {
         whole == Self::Public || self == Self::Documented
     }
 }
 
-/// Who decides on applications.
+/// Decider on applications.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Decide {
     /// The sandbox, a few seconds after submission.
     #[default]
     Auto,
-    /// A control path.
+    /// People, through a control path.
     Manual,
 }
 
 /// The settings of [`Sandbox::open`](crate::sandbox::Sandbox::open).
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Partner, demo merchant, ids and keys derive from it.
+    /// Source of the partner, the demo merchant, ids and keys.
     pub seed: u64,
-    /// How much of the service is there.
+    /// Extent of the emulated service.
     pub surface: Surface,
-    /// The clock underneath; the sandbox's own time is ahead of it by what was advanced.
+    /// The clock underneath; the sandbox's own clock is ahead of it by the advanced time.
     pub clock: Arc<dyn Clock>,
-    /// The time it is at the first opening; without it the base clock's.
+    /// Start of the sandbox's time at the first opening; by default the clock's time.
     pub start: Option<DateTime<Utc>>,
-    /// Who decides on applications.
+    /// Decider on applications.
     pub decide: Decide,
-    /// Where the links in invoice e-mails point: `{portal_url}`.
+    /// Base address of the links in invoice e-mails: `{portal_url}`.
     pub portal_url: String,
     /// The product brand in the default subjects of invoice e-mails (partner-api, POST /invoices).
     pub brand: String,
-    /// `{web_url}`: its scheme, and its host where a request names none, lead to the sign-up pages.
+    /// `{web_url}`: base address of the sign-up pages. Its scheme always counts; its host counts if
+    /// a request names none.
     pub web_url: String,
 }
 

@@ -1,10 +1,11 @@
-//! Notifications on their way: to the partner's Event URL (partner-api, Events, Delivery rules), and to the URLs of a
-//! merchant (gateway-api, Webhook rules; service-facts, 76).
+//! Outgoing webhooks: to the partner's Event URL (partner-api, Events, Delivery rules), and to the
+//! URLs of a merchant (gateway-api, Webhook rules; service-facts, 76).
 //!
-//! What is to be sent is stored with the change that causes it, so that it is neither lost nor made twice by
-//! a crash; it is sent at least once. Success is exactly 200. Otherwise it is tried again: to the partner every
-//! 10 minutes, 25 times after the first; to a merchant after one hour, then two, and so on, 6 times in all. Nothing here
-//! opens a socket: [`crate::sandbox::deliver`] asks for what is due.
+//! A webhook is stored with the change that causes it, so a crash neither loses nor duplicates it;
+//! it is sent at least once. Success is exactly 200. Otherwise it is retried: to the partner every
+//! 10 minutes, 25 times after the first; to a merchant after one hour, then two, and so on, 6
+//! attempts in all. Nothing here opens a socket: [`crate::sandbox::deliver`] polls the due
+//! webhooks.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
@@ -19,18 +20,18 @@ use crate::sandbox::fault::Trouble;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::{Cx, ordered};
 
-/// How long after an attempt the next one to the partner comes.
+/// Pause between two attempts to the partner.
 const RETRY: TimeDelta = TimeDelta::minutes(10);
-/// Attempts at the partner, the first included: 25 retries (partner-api, Delivery rules, 2).
+/// Attempts to the partner, including the first: 25 retries (partner-api, Delivery rules, 2).
 const PARTNER_ATTEMPTS_MAX: u32 = 26;
-/// Attempts at a URL of a merchant (service-facts, 76).
+/// Attempts to a URL of a merchant (service-facts, 76).
 const MERCHANT_ATTEMPTS_MAX: u32 = 6;
-/// How long a notification waits that others are to overtake.
+/// Delay of a webhook that others are to overtake.
 const OVERTAKEN_FOR: TimeDelta = TimeDelta::minutes(1);
-/// Attempts that the log keeps.
+/// Maximum number of logged attempts.
 const LOG_MAX: u64 = 10_000;
 
-/// What became of a notification.
+/// State of a webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum State {
@@ -40,26 +41,26 @@ pub(crate) enum State {
     GivenUp,
 }
 
-/// Whom a notification is for, and what it says.
+/// Recipient and content of a webhook.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) enum Message {
-    /// To the Event URL plus the reference.
+    /// To the Event URL, with the reference appended.
     Partner { reference: String, notification: Notification },
-    /// To one URL of a merchant: one event, as the events endpoint gives it.
+    /// To one URL of a merchant: one event, as the events endpoint shows it.
     Merchant { url: String, event: Event },
 }
 
-/// One notification.
+/// A webhook to deliver.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Delivery {
     pub(crate) id: String,
     pub(crate) number: u64,
     pub(crate) message: Message,
     pub(crate) state: State,
-    /// When it is tried next, while it is pending.
+    /// Time of the next attempt while it is pending.
     pub(crate) due: Timestamp,
     pub(crate) attempts: u32,
-    /// Did others overtake it on order?
+    /// True after a fault let others overtake it.
     pub(crate) overtaken: bool,
 }
 
@@ -69,12 +70,11 @@ pub(crate) struct Attempt {
     pub(crate) delivery: String,
     pub(crate) time: Timestamp,
     pub(crate) url: String,
-    /// What the receiver answered; nothing when it did not.
+    /// The receiver's status; `None` without an answer.
     pub(crate) status: Option<u16>,
-    /// Which attempt of its notification, from 1.
+    /// Number of the attempt, from 1.
     #[serde(rename = "attempt")]
     pub(crate) count: u32,
-    /// The fault that struck it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) fault: Option<Trouble>,
 }
@@ -83,16 +83,16 @@ fn key(number: u64) -> String {
     format!("hook/{}", ordered(number))
 }
 
-/// Where the pending ones wait, in the order of their time.
+/// Key prefix of the queue of pending webhooks, ordered by time.
 const QUEUE: &str = "hookdue/";
 
-/// Puts a notification of one event for the partner into the outbox, to be sent at once.
+/// Adds a webhook with one event for the partner to the outbox, due at once.
 pub(crate) fn send(cx: &mut Cx<'_>, reference: &str, event: PartnerEvent) -> Result<(), Refusal> {
     let notification = Notification { events: vec![event] };
     put(cx, Message::Partner { reference: reference.to_owned(), notification })
 }
 
-/// Puts an event for one URL of a merchant into the outbox, to be sent at once.
+/// Adds an event for one URL of a merchant to the outbox, due at once.
 pub(crate) fn announce(cx: &mut Cx<'_>, url: &str, event: Event) -> Result<(), Refusal> {
     put(cx, Message::Merchant { url: url.to_owned(), event })
 }
@@ -110,14 +110,14 @@ fn put(cx: &mut Cx<'_>, message: Message) -> Result<(), Refusal> {
     wait(cx, &delivery)
 }
 
-/// Stores a pending notification and its place in the queue.
+/// Stores a pending webhook and its queue entry.
 fn wait(cx: &mut Cx<'_>, delivery: &Delivery) -> Result<(), Refusal> {
     let place = format!("{QUEUE}{}/{}", millis(delivery.due.0), ordered(delivery.number));
     cx.put(&place, &delivery.number)?;
     cx.put(&key(delivery.number), delivery)
 }
 
-/// The first place in the queue whose time has come, and the notification that waits there.
+/// Returns the first due queue key with its webhook.
 pub(crate) fn first_due(cx: &Cx<'_>) -> Result<Option<(String, Delivery)>, Refusal> {
     let end = format!("{QUEUE}{}/~", millis(cx.now));
     let Some((place, number)) = cx.scan(QUEUE, None, 1)?.pop().filter(|(at, _)| *at <= end) else {
@@ -127,7 +127,7 @@ pub(crate) fn first_due(cx: &Cx<'_>) -> Result<Option<(String, Delivery)>, Refus
     Ok(delivery.map(|delivery| (place, delivery)))
 }
 
-/// Lets others overtake a notification, once.
+/// Delays a webhook so that others overtake it, once.
 pub(crate) fn hold_back(
     cx: &mut Cx<'_>,
     place: &str,
@@ -139,8 +139,8 @@ pub(crate) fn hold_back(
     wait(cx, &delivery)
 }
 
-/// Takes the result of an attempt that began at this place: done at 200, else again later, or never again.
-/// A notification that was forgotten meanwhile stays so.
+/// Applies the result of an attempt: delivered at 200, else scheduled again or given up. A webhook
+/// that was deleted meanwhile stays deleted.
 pub(crate) fn settle(
     cx: &mut Cx<'_>,
     place: &str,
@@ -163,7 +163,7 @@ pub(crate) fn settle(
     cx.put(&key(delivery.number), &delivery)
 }
 
-/// How long after so many attempts the next one comes; `None`: it was the last.
+/// Returns the pause after this number of attempts; `None` after the last.
 fn pause(message: &Message, attempts: u32) -> Option<TimeDelta> {
     match message {
         Message::Partner { .. } => (attempts < PARTNER_ATTEMPTS_MAX).then_some(RETRY),
@@ -177,7 +177,7 @@ fn after(time: DateTime<Utc>, delay: TimeDelta) -> DateTime<Utc> {
     time.checked_add_signed(delay).unwrap_or(time)
 }
 
-/// Writes an attempt down.
+/// Appends an attempt to the log.
 pub(crate) fn log(cx: &mut Cx<'_>, attempt: &Attempt) -> Result<(), Refusal> {
     let number = cx.get::<u64>(LOGGED)?.unwrap_or(0).saturating_add(1);
     cx.put(LOGGED, &number)?;
@@ -190,8 +190,8 @@ pub(crate) fn log(cx: &mut Cx<'_>, attempt: &Attempt) -> Result<(), Refusal> {
 
 const LOGGED: &str = "meta/hooks";
 
-/// Where a notification goes: to the Event URL plus the reference (partner-api, `reference`), as it is set now, or to
-/// the merchant's own.
+/// Returns the target URL: the current Event URL plus the reference (partner-api, `reference`), or
+/// the merchant's URL.
 pub(crate) fn url(cx: &Cx<'_>, message: &Message) -> String {
     match message {
         Message::Partner { reference, .. } => {
@@ -201,7 +201,7 @@ pub(crate) fn url(cx: &Cx<'_>, message: &Message) -> String {
     }
 }
 
-/// What is posted.
+/// Returns the body of the POST.
 pub(crate) fn body(message: &Message) -> Result<Vec<u8>, Refusal> {
     Ok(match message {
         Message::Partner { notification, .. } => serde_json::to_vec(notification)?,
@@ -209,7 +209,11 @@ pub(crate) fn body(message: &Message) -> Result<Vec<u8>, Refusal> {
     })
 }
 
-/// Sends a notification once more, whatever became of it. Errors: 404 for none of this id.
+/// Sends a webhook once more, in any state.
+///
+/// # Errors
+///
+/// 404 for an unknown id.
 pub(crate) fn redeliver(cx: &mut Cx<'_>, id: &str) -> Result<Value, Refusal> {
     let all = all(cx)?.into_iter().find(|delivery| delivery.id == id);
     let mut delivery = all.ok_or_else(|| Refusal::missing("Webhook", id))?;
@@ -225,7 +229,7 @@ fn all(cx: &Cx<'_>) -> Result<Vec<Delivery>, Refusal> {
     all.into_iter().map(|(_, value)| Ok(serde_json::from_value(value)?)).collect()
 }
 
-/// Every notification, oldest first, without its codes; and every attempt.
+/// Returns every webhook, oldest first, without its codes, and every logged attempt.
 pub(crate) fn show(cx: &Cx<'_>) -> Result<Value, Refusal> {
     let deliveries: Vec<Value> = all(cx)?.iter().map(shown).collect();
     let log = cx.scan("hooklog/", None, usize::MAX)?;

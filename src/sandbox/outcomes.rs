@@ -1,6 +1,6 @@
-//! What becomes of a card or bank account when it is charged: the test numbers (service-facts, part 3).
+//! Outcome of charging a card or bank account: the test numbers (service-facts, part 3).
 //!
-//! It is decided when the details come in, because the number itself is never kept.
+//! The class is decided when the details arrive, because the number itself is never stored.
 
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -12,18 +12,18 @@ use crate::base::secret::Secret;
 /// The outcome class of a method.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Class {
-    /// The code that a charge fails with.
+    /// Failure code of a charge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) failure: Option<String>,
-    /// The result for a CVV that is given.
+    /// CVV result, if a CVV is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cvv_result: Option<String>,
-    /// The result for the address.
+    /// Address verification result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) avs_result: Option<String>,
 }
 
-/// The class of a card, by its number and what of the address is given.
+/// Returns the class of a card, from its number and the given parts of the address.
 pub(crate) fn of_card(card: &NewCard) -> Class {
     let number = card.number.as_ref().map_or("", Secret::expose);
     let has_cvv = card.cvv.as_ref().is_some_and(|cvv| !cvv.expose().is_empty());
@@ -65,7 +65,7 @@ fn avs(number: &str, card: &NewCard) -> Option<&'static str> {
     }
 }
 
-/// The class of a bank account, by its numbers.
+/// Returns the class of a bank account, from its numbers.
 pub(crate) fn of_bank(bank: &NewBank) -> Class {
     let account = bank.account_number.as_ref().map_or("", Secret::expose);
     let failure = match (bank.routing_number.as_deref(), account) {
@@ -85,7 +85,7 @@ pub(crate) fn of_bank(bank: &NewBank) -> Class {
     Class { failure: failure.map(str::to_owned), ..Class::default() }
 }
 
-/// The bank behind a routing number.
+/// Returns the name of the bank with this routing number.
 pub(crate) fn bank_name(routing: &str) -> &'static str {
     match routing {
         "000000013" => "FIRST BANK OF TESTING",
@@ -94,16 +94,16 @@ pub(crate) fn bank_name(routing: &str) -> &'static str {
     }
 }
 
-/// Why a payment from a country that its account does not take failed; it is answered as every caller is who may
-/// not come in (service-facts, 26).
+/// Failure code of a payment from a country that its account does not accept. It is answered like a
+/// refused credential (service-facts, 26).
 pub(crate) const COUNTRY_DENIED: &str = "not_authorized_country_denied";
 
-/// The code that a failure is answered with.
+/// Returns the error code for a failure.
 pub(crate) fn answered(code: &str) -> &str {
     if code == COUNTRY_DENIED { "not_authorized" } else { code }
 }
 
-/// The status that a failure is answered with.
+/// Returns the HTTP status for a failure.
 pub(crate) fn status(code: &str) -> StatusCode {
     match code {
         COUNTRY_DENIED => StatusCode::UNAUTHORIZED,
@@ -112,7 +112,8 @@ pub(crate) fn status(code: &str) -> StatusCode {
     }
 }
 
-/// The short text of a failure (service-facts, 20 and 26b: every error has one, and clients compare some).
+/// Returns the short text of a failure (service-facts, 20 and 26b: every error has one, and clients
+/// compare some).
 pub(crate) fn text(code: &str) -> String {
     let known = match code {
         COUNTRY_DENIED => "Not authorized",

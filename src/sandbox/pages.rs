@@ -1,4 +1,4 @@
-//! The sandbox's own pages: styles and scripts of this origin alone.
+//! HTML pages of the sandbox, with styles and scripts of its own origin only.
 
 use http::request::Parts;
 use http::{Method, StatusCode, header};
@@ -11,10 +11,10 @@ use crate::base::money::{Currency, Money};
 use crate::sandbox::answer::Answer;
 use crate::sandbox::refusal::Refusal;
 
-/// The resources that a page may load: styles, scripts and frames of this origin, and nothing else.
+/// Content security policy of a page: styles, scripts and frames of this origin, and nothing else.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; frame-src 'self'; \
                       img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'; form-action 'self'";
-/// The files that pages load: path, type, content.
+/// Assets of the pages: path, type, content.
 pub(crate) const ASSETS: [(&str, &str, &str); 5] = [
     ("/assets/pages.css", "text/css; charset=utf-8", STYLES),
     ("/assets/sign.js", SCRIPT, include_str!("pages/sign.js")),
@@ -22,12 +22,12 @@ pub(crate) const ASSETS: [(&str, &str, &str); 5] = [
     ("/assets/mail.js", SCRIPT, include_str!("pages/mail.js")),
     ("/assets/search.js", SCRIPT, include_str!("pages/search.js")),
 ];
-/// The type of a script.
+/// Content type of a script.
 pub(crate) const SCRIPT: &str = "text/javascript; charset=utf-8";
 /// The last line of every page and every e-mail.
 pub(crate) const FOOTER: &str = "This is a sandbox: no real money moves here.";
 
-/// A page in the making.
+/// A page to render.
 #[derive(Debug)]
 pub(crate) struct Page<'a> {
     brand: &'a str,
@@ -35,37 +35,37 @@ pub(crate) struct Page<'a> {
     inner: Markup,
     narrow: bool,
     scripts: &'a [&'a str],
-    /// An origin beside the own one to which its form may lead.
+    /// A second origin to which its form may lead.
     leads_to: Option<String>,
 }
 
 impl<'a> Page<'a> {
-    /// A page of a product brand; its title is its heading, and `inner` follows that.
+    /// Creates a page of a product brand. The title is also the heading; `inner` follows it.
     pub(crate) fn new(brand: &'a str, title: &'a str, inner: Markup) -> Self {
         Self { brand, title, inner, narrow: false, scripts: &[], leads_to: None }
     }
 
-    /// The same page as one narrow column.
+    /// Renders the page as one narrow column.
     pub(crate) fn narrow(self) -> Self {
         Self { narrow: true, ..self }
     }
 
-    /// The same page with the scripts of these paths.
+    /// Adds the scripts at these paths.
     pub(crate) fn scripts(self, scripts: &'a [&'a str]) -> Self {
         Self { scripts, ..self }
     }
 
-    /// The same page, whose form may lead to another origin.
+    /// Lets the form lead to another origin.
     pub(crate) fn leads_to(self, origin: Option<String>) -> Self {
         Self { leads_to: origin, ..self }
     }
 
-    /// The page as an answer.
+    /// Renders the page as an answer.
     pub(crate) fn answer(&self, status: StatusCode) -> Answer {
         self.answer_beneath("", status)
     }
 
-    /// The same where all that it loads lies beneath `root`.
+    /// Renders the page with its assets beneath `root`.
     pub(crate) fn answer_beneath(&self, root: &str, status: StatusCode) -> Answer {
         let body = self.html(root).into_string().into_bytes();
         let answer = Answer::of(status, "text/html; charset=utf-8", body);
@@ -96,7 +96,8 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Returns whether a request asks for HTML by name, as browsers do. Programs take anything, and get JSON.
+/// Returns true for a request that asks for HTML by name, as browsers do. Programs accept anything,
+/// and get JSON.
 pub(crate) fn wants_page(parts: &Parts) -> bool {
     let lines = parts.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok());
     let mut ranges = lines.flat_map(|line| line.split(','));
@@ -106,7 +107,7 @@ pub(crate) fn wants_page(parts: &Parts) -> bool {
     })
 }
 
-/// Returns the answer that a refusal becomes: a page where a browser opens an address that leads nowhere, else JSON.
+/// Renders a refusal: a page for a browser at an unknown address, else JSON.
 pub(crate) fn refused(brand: &str, parts: &Parts, refusal: &Refusal) -> Answer {
     let is_page =
         refusal.status == StatusCode::NOT_FOUND && parts.method == Method::GET && wants_page(parts);
@@ -120,7 +121,7 @@ pub(crate) fn refused(brand: &str, parts: &Parts, refusal: &Refusal) -> Answer {
     Page::new(brand, "Not found", inner).narrow().answer(StatusCode::NOT_FOUND)
 }
 
-/// A labelled input with its error beside it.
+/// Renders a labelled input with its error.
 pub(crate) fn field(name: &str, label: &str, control: &Markup, error: Option<&str>) -> Markup {
     html! {
         div.field {
@@ -131,18 +132,18 @@ pub(crate) fn field(name: &str, label: &str, control: &Markup, error: Option<&st
     }
 }
 
-/// An amount as people read it. Without a currency, or with one that is none, it is in US dollars.
+/// Formats an amount for people; an absent or unknown currency counts as US dollars.
 pub(crate) fn amount(minor: i64, currency: Option<&str>) -> String {
     let currency = currency.and_then(|code| code.parse::<Currency>().ok());
     Money::new(minor, currency.unwrap_or(Currency::USD)).to_string()
 }
 
-/// A date as people read it.
+/// Formats a date for people.
 pub(crate) fn date(time: Timestamp) -> String {
     time.0.format("%-d %B %Y").to_string()
 }
 
-/// A moment as people read it, and as programs do.
+/// Renders a moment for people, with the exact time for programs.
 pub(crate) fn moment(time: Timestamp) -> Markup {
     let (exact, shown) = (timestamp(&time.0), time.0.format("%-d %B %Y, %H:%M UTC").to_string());
     html! { time datetime=(exact) { (shown) } }

@@ -1,6 +1,7 @@
-//! Payments that take their time (service-facts, 59; docs/assumptions.md): where `/_sandbox/settings` says so, an
-//! occurrence whose date has come is `PAYING` for some minutes, and paid or declined at their end. Nothing stops a
-//! payment that has begun: not another one, not a change or the end of its recurring charge.
+//! Slow payments (service-facts, 59; docs/assumptions.md). With `paying_minutes` in
+//! `/_sandbox/settings`, a due occurrence is `PAYING` for these minutes, and then paid or declined.
+//! A payment in progress cannot be stopped, neither by another payment nor by a change or the end
+//! of its recurring charge.
 
 use chrono::TimeDelta;
 
@@ -13,17 +14,17 @@ use crate::sandbox::recurring_change::unavailable;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 
-/// Is its payment on the way?
+/// Returns true while its payment is in progress.
 pub(crate) fn is_paying(kept: &KeptOccurrence) -> bool {
     kept.object.status == OccurrenceStatus::Paying
 }
 
-/// Has its payment been on the way for long enough?
+/// Returns true once its payment in progress has reached its end.
 pub(crate) fn is_over(cx: &Cx<'_>, kept: &KeptOccurrence) -> bool {
     is_paying(kept) && kept.inside.paying_until.is_some_and(|end| end.0 <= cx.now)
 }
 
-/// Begins the payment of an occurrence; false where it takes no time, or was begun before.
+/// Begins the payment of an occurrence; returns false if it takes no time or was begun before.
 pub(crate) fn begin(cx: &mut Cx<'_>, kept: &mut KeptOccurrence) -> Result<bool, Refusal> {
     let minutes = cx.settings.paying_minutes;
     if minutes == 0 || is_paying(kept) {

@@ -1,5 +1,5 @@
-//! Money that goes to a payer, as a refund or as a credit: made, authorised or declined, and captured by the
-//! daily run after the charges of that day (gateway-api, States and transitions).
+//! Payouts, money to a payer as a refund or credit: made, authorised or declined, and captured by
+//! the daily run after that day's charges (gateway-api, States and transitions).
 
 use chrono::TimeDelta;
 
@@ -16,11 +16,11 @@ use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::transactions::{self, Change, KeptTransaction};
 
-/// How long after the charges the daily run takes refunds and credits.
+/// Delay of refunds and credits after the charges in the daily run.
 const AFTER_CHARGES: TimeDelta = TimeDelta::milliseconds(1);
 
-/// The method of a request, checked. What is wrong with its own fields comes together with the `problems` of
-/// the request's; a number or date that is wrong comes alone (service-facts, 22, 23).
+/// Resolves and checks the method of a request. Problems of its fields are reported together with
+/// the request's own `problems`; a wrong number or date is reported alone (service-facts, 22, 23).
 pub(crate) fn method_of(
     cx: &Cx<'_>,
     owner: &Owner,
@@ -42,7 +42,7 @@ pub(crate) fn method_of(
     Ok(resolved)
 }
 
-/// Makes a refund or a credit, still pending, of what its room knows of it.
+/// Makes a pending refund or credit from the fields that the caller sets.
 pub(crate) fn make(
     cx: &mut Cx<'_>,
     owner: Owner,
@@ -67,7 +67,7 @@ pub(crate) fn make(
     Ok(kept)
 }
 
-/// Has it authorised, or declined as its method is. Tells which.
+/// Authorises it, or declines it as its method's class says. Returns true if authorised.
 pub(crate) fn authorize(cx: &mut Cx<'_>, kept: &mut KeptTransaction) -> Result<bool, Refusal> {
     if let Some(code) = kept.inside.class.failure.clone() {
         kept.object.failure_code = Some(code);

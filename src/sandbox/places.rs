@@ -1,8 +1,8 @@
-//! Where a call comes from: which addresses may call for a merchant, and from which countries an account takes
-//! operations (gateway-api, Limits and Errors; service-facts, 15 and 26).
+//! Origin checks: the addresses that may call for a merchant, and the countries from which an
+//! account accepts operations (gateway-api, Limits and Errors; service-facts, 15 and 26).
 //!
-//! Every caller is on this machine. What may come from elsewhere is the payer's address, which the caller relays; its
-//! country is what the tenant's settings say, or `US`.
+//! Every caller is on this machine. Only the payer's address, which the caller relays, can be
+//! elsewhere; its country comes from the tenant's settings, or is `US`.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -13,13 +13,14 @@ use crate::sandbox::outcomes::COUNTRY_DENIED;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 
-/// The header that names the payer's address.
+/// Header with the payer's address.
 const RELAYED: &str = "x-relayed-ip-address";
 const CALLER: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-/// The country of an address that nothing is said of.
+/// Country of an address that no setting names.
 const COUNTRY_DEFAULT: &str = "US";
 
-/// The first and the last address of `10.0.0.0/8`, `10.0.0.1-10.0.0.9` or `10.0.0.1`.
+/// Parses a range: the first and the last address of `10.0.0.0/8`, `10.0.0.1-10.0.0.9` or
+/// `10.0.0.1`.
 pub(crate) fn range(text: &str) -> Option<(IpAddr, IpAddr)> {
     let text = text.trim();
     if let Some((from, to)) = text.split_once('-') {
@@ -53,7 +54,7 @@ fn is_within(text: &str, address: IpAddr) -> bool {
     })
 }
 
-/// 401 where the merchant lets other addresses call alone.
+/// Refuses with 401 if the merchant allows calls only from other addresses.
 pub(crate) fn need_address(cx: &Cx<'_>, merchant: &str) -> Result<(), Refusal> {
     let policy = cx.policy(merchant)?;
     let ranges = &policy.allowed_addresses;
@@ -63,7 +64,7 @@ pub(crate) fn need_address(cx: &Cx<'_>, merchant: &str) -> Result<(), Refusal> {
     Err(Refusal::not_authorized())
 }
 
-/// 401 where the account takes no operations from the country that this one comes from.
+/// Refuses with 401 if the account accepts no operations from the request's country.
 pub(crate) fn need_country(
     cx: &Cx<'_>,
     asked: &Asked,
@@ -81,7 +82,7 @@ pub(crate) fn need_country(
     if allowed.contains(country) { Ok(()) } else { Err(Refusal::not_authorized()) }
 }
 
-/// Has a payment fail for its country: what was refused is kept, with the reason.
+/// Makes a payment from a refused country fail: the transaction is kept, with the reason.
 pub(crate) fn judge(
     cx: &Cx<'_>,
     asked: &Asked,

@@ -1,6 +1,7 @@
-//! What the tenant set for a merchant: which accounts may have recurring charges, captures by request, credits
-//! and refunds to another method, where calls may come from, whether a reference is required, the surcharges, and the
-//! product brand. Set by `/_sandbox/policy` alone.
+//! The tenant's settings for a merchant: recurring charges, captures by request, credits and
+//! refunds to another method, each by account. Also the allowed origins of calls, whether a
+//! reference is required, the surcharges and the product brand. `/_sandbox/policy` sets them;
+//! `PATCH` and `PUT` of the merchant and its accounts change some of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,56 +14,59 @@ use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::verification::{AvsPolicy, CvvPolicy};
 
-/// The hour of the daily run, unless the tenant set another one.
+/// Default hour of the daily run.
 const CAPTURE_HOUR: u32 = 22;
 
 /// The settings of one merchant.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Policy {
-    /// Must every payment carry a reference (partner-api, `reference_required`)?
+    /// Requires a reference of every payment (partner-api, `reference_required`).
     pub(crate) reference_required: bool,
     /// Accounts that may not carry recurring charges (partner-api, `recurring_charges_enabled`).
     pub(crate) recurring_disabled: BTreeSet<String>,
     /// Accounts whose holds no request may capture (gateway-api, capture: enabled per account).
     pub(crate) capture_disabled: BTreeSet<String>,
-    /// Accounts that may give credits (gateway-api, POST /v1/credits: disabled by default).
+    /// Accounts that may pay out credits (gateway-api, POST /v1/credits: disabled by default).
     pub(crate) credits_enabled: BTreeSet<String>,
-    /// Accounts that may refund to another method of the same type (gateway-api, refund: not by default).
+    /// Accounts that may refund to another method of the same type (gateway-api, refund: not by
+    /// default).
     pub(crate) other_method_enabled: BTreeSet<String>,
-    /// The addresses that may call with a secret key (gateway-api, `api_allowed_ip_address_ranges`); none: all.
+    /// Addresses that may call with a secret key (gateway-api, `api_allowed_ip_address_ranges`);
+    /// empty allows all.
     pub(crate) allowed_addresses: Vec<String>,
-    /// The countries that an account takes operations from (gateway-api, `transaction_allowed_countries`).
+    /// Countries from which an account accepts operations (gateway-api,
+    /// `transaction_allowed_countries`).
     pub(crate) allowed_countries: BTreeMap<String, BTreeSet<String>>,
-    /// What an account wants of a CVV, where it wants anything.
+    /// CVV policy by account.
     pub(crate) cvv: BTreeMap<String, CvvPolicy>,
-    /// What an account wants of an address, where it wants anything.
+    /// Address policy by account.
     pub(crate) avs: BTreeMap<String, AvsPolicy>,
-    /// Accounts for which a CVV that matches makes good an address that does not (service-facts, 69).
+    /// Accounts for which a matching CVV excuses a mismatched address (service-facts, 69).
     pub(crate) avs_waived: BTreeSet<String>,
-    /// What an account wants of cards that are swiped; nothing here swipes one.
+    /// Policy for swiped cards by account; the sandbox swipes none.
     pub(crate) swipe: BTreeMap<String, Swipe>,
-    /// The country of the addresses of a range.
+    /// Country by address range.
     pub(crate) ip_countries: BTreeMap<String, String>,
-    /// The product brand that the merchant uses; none: the sandbox's own.
+    /// The merchant's product brand; `None` uses the sandbox's own.
     pub(crate) brand: Option<String>,
-    /// Surcharges in order; of each type the first one counts.
+    /// Surcharges in order; the first of each type counts.
     pub(crate) surcharges: Vec<Rate>,
-    /// Where events go (gateway-api, Webhook rules, 1).
+    /// Targets of events (gateway-api, Webhook rules, 1).
     pub(crate) events_urls: EventsUrls,
-    /// What a payment by an account must carry (partner-api, `required_payment_fields`).
+    /// Fields that a payment must carry, by account (partner-api, `required_payment_fields`).
     pub(crate) required_fields: BTreeMap<String, BTreeSet<String>>,
-    /// The cards that an account takes; none: all (partner-api, `accepted_card_types`).
+    /// Card brands that an account accepts (partner-api, `accepted_card_types`); none means all.
     pub(crate) card_types: BTreeMap<String, BTreeSet<String>>,
-    /// What one transaction, a day and a month may come to.
+    /// Limits for one transaction, a day and a month.
     pub(crate) limits: Limits,
-    /// Banking days after the daily run on which an electronic check is settled.
+    /// Banking days between the daily run and the settlement of an electronic check.
     pub(crate) settlement_days: u32,
-    /// The hour of the merchant's day of the daily run, where the tenant set another one.
+    /// Hour of the daily run in the merchant's day, if the tenant set one.
     pub(crate) capture_hour: Option<u32>,
 }
 
-/// What an account wants of a card that is swiped (service-facts, 69).
+/// Policy of an account for swiped cards (service-facts, 69).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Swipe {
@@ -73,13 +77,13 @@ pub(crate) struct Swipe {
 }
 
 impl Swipe {
-    /// The fields that it demands, separated by commas.
+    /// Returns the required fields, separated by commas.
     pub(crate) fn required(&self) -> String {
         joined(Some(&self.required_fields)).unwrap_or_default()
     }
 }
 
-/// Where a merchant wants its events: URLs, separated by commas.
+/// Targets of a merchant's events by mode: URLs, separated by commas.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct EventsUrls {
@@ -96,11 +100,12 @@ impl EventsUrls {
     }
 }
 
-/// The most that a merchant may take in one mode; none: no limit (service-facts, part 2: transaction rules).
+/// Limits of a merchant in one mode; `None` means no limit (service-facts, part 2: transaction
+/// rules).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Limits {
-    /// Of one transaction, minor units.
+    /// For one transaction, in minor units.
     pub(crate) max_amount: Option<i64>,
     pub(crate) daily_count: Option<u64>,
     pub(crate) daily_amount: Option<i64>,
@@ -108,23 +113,23 @@ pub(crate) struct Limits {
     pub(crate) monthly_amount: Option<i64>,
 }
 
-/// What is added to payments of one type.
+/// Surcharge on payments of one type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rate {
     /// `card` or `bank`.
     #[serde(rename = "type")]
     pub(crate) kind: MethodKind,
-    /// Hundredths of a percent of the amount: this sandbox's own choice of unit.
+    /// In hundredths of a percent of the amount: this sandbox's own choice of unit.
     #[serde(default, rename = "surcharge_rate")]
     pub(crate) part: i64,
-    /// Minor units.
+    /// In minor units.
     #[serde(default, rename = "surcharge_fee")]
     pub(crate) fee: i64,
 }
 
 impl Policy {
-    /// 422 where a payment has to carry a reference and this one has none.
+    /// Refuses with 422 a payment without a required reference.
     pub(crate) fn need_reference(&self, reference: Option<&str>) -> Result<(), Refusal> {
         if self.reference_required && reference.is_none_or(|text| text.trim().is_empty()) {
             return Err(Refusal::field("reference", "not_blank", "Reference cannot be blank"));
@@ -132,47 +137,49 @@ impl Policy {
         Ok(())
     }
 
-    /// What an account wants of a CVV.
+    /// Returns an account's CVV policy.
     pub(crate) fn cvv_of(&self, account: &str) -> CvvPolicy {
         self.cvv.get(account).copied().unwrap_or_default()
     }
 
-    /// What an account wants of an address.
+    /// Returns an account's address policy.
     pub(crate) fn avs_of(&self, account: &str) -> AvsPolicy {
         self.avs.get(account).copied().unwrap_or_default()
     }
 
-    /// What an account wants of a card that is swiped.
+    /// Returns an account's policy for swiped cards.
     pub(crate) fn swipe_of(&self, account: &str) -> Swipe {
         self.swipe.get(account).cloned().unwrap_or_default()
     }
 
-    /// The hour of the merchant's day at which charges are captured (gateway-api, POST /v1/charges, rule 2).
+    /// Returns the hour of the merchant's day at which charges are captured (gateway-api, POST
+    /// /v1/charges, rule 2).
     pub(crate) fn capture_hour(&self) -> u32 {
         self.capture_hour.unwrap_or(CAPTURE_HOUR)
     }
 
-    /// The fields that an account demands, separated by commas.
+    /// Returns the fields that an account requires, separated by commas.
     pub(crate) fn required_of(&self, account: &str) -> String {
         joined(self.required_fields.get(account)).unwrap_or_default()
     }
 
-    /// The brands that an account takes, separated by commas; `None`: all.
+    /// Returns the brands that an account accepts, separated by commas; `None` means all.
     pub(crate) fn brands_of(&self, account: &str) -> Option<String> {
         joined(self.card_types.get(account))
     }
 
-    /// The countries that an account takes operations from, separated by commas; `None`: all.
+    /// Returns the countries from which an account accepts operations, separated by commas; `None`
+    /// means all.
     pub(crate) fn countries_of(&self, account: &str) -> Option<String> {
         joined(self.allowed_countries.get(account))
     }
 
-    /// Whether an account may carry recurring charges.
+    /// Returns true if an account may carry recurring charges.
     pub(crate) fn allows_recurring(&self, account: &str) -> bool {
         !self.recurring_disabled.contains(account)
     }
 
-    /// 422 where an account may not carry recurring charges.
+    /// Refuses with 422 if an account may not carry recurring charges.
     pub(crate) fn need_recurring(&self, account: &str) -> Result<(), Refusal> {
         if self.allows_recurring(account) {
             return Ok(());
@@ -180,7 +187,7 @@ impl Policy {
         Err(unavailable("Recurring charges are not enabled for the account"))
     }
 
-    /// 422 where an account may not capture by request.
+    /// Refuses with 422 if an account may not capture by request.
     pub(crate) fn need_capture(&self, account: &str) -> Result<(), Refusal> {
         if self.capture_disabled.contains(account) {
             return Err(unavailable("Captures are not enabled for the account"));
@@ -188,7 +195,7 @@ impl Policy {
         Ok(())
     }
 
-    /// 422 where an account may give no credits.
+    /// Refuses with 422 if an account may pay out no credits.
     pub(crate) fn need_credits(&self, account: &str) -> Result<(), Refusal> {
         if self.credits_enabled.contains(account) {
             return Ok(());
@@ -196,7 +203,7 @@ impl Policy {
         Err(unavailable("Credits are not enabled for the account"))
     }
 
-    /// 422 where an account may refund to the original method alone.
+    /// Refuses with 422 if an account may refund only to the original method.
     pub(crate) fn need_other_method(&self, account: &str) -> Result<(), Refusal> {
         if self.other_method_enabled.contains(account) {
             return Ok(());
@@ -214,7 +221,7 @@ fn unavailable(text: &str) -> Refusal {
     Refusal::rule("unavailable_for_merchant_policy", text)
 }
 
-/// Where all policies are kept.
+/// Key prefix of all policies.
 pub(crate) const POLICIES: &str = "x/policy/";
 
 fn key(merchant: &str) -> String {
@@ -222,22 +229,22 @@ fn key(merchant: &str) -> String {
 }
 
 impl Cx<'_> {
-    /// The settings of a merchant.
+    /// Returns the settings of a merchant.
     pub(crate) fn policy(&self, merchant: &str) -> Result<Arc<Policy>, Refusal> {
         Ok(self.often(&self.world.shelves.policies, &key(merchant))?.unwrap_or_default())
     }
 
-    /// The same, to be changed and set.
+    /// Returns a copy of the settings, for changes.
     pub(crate) fn own_policy(&self, merchant: &str) -> Result<Policy, Refusal> {
         Ok(Arc::unwrap_or_clone(self.policy(merchant)?))
     }
 
-    /// The product brand that a merchant's customers see.
+    /// Returns the product brand that a merchant's customers see.
     pub(crate) fn brand(&self, merchant: &str) -> Result<String, Refusal> {
         Ok(self.policy(merchant)?.brand.clone().unwrap_or_else(|| self.world.options.brand.clone()))
     }
 
-    /// Sets them.
+    /// Stores the settings of a merchant.
     pub(crate) fn set_policy(&mut self, merchant: &str, policy: &Policy) -> Result<(), Refusal> {
         self.put(&key(merchant), policy)
     }

@@ -1,7 +1,7 @@
 //! The payment portal: the pages behind the links in invoice e-mails (partner-api, POST /invoices).
 //!
-//! What they show of an invoice is what the documents say that payers see. A payer's card is typed into hosted
-//! fields; only a one-time token comes here.
+//! The pages show of an invoice what the documents say that payers see. A payer types the card into
+//! hosted fields; the portal receives only a one-time token.
 
 mod page;
 pub(crate) mod payments;
@@ -21,14 +21,14 @@ use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::{contact_hashes, payouts, tokens};
 
-/// Where an invoice is shown.
+/// Path of an invoice.
 pub(crate) const INVOICE: &str = "/invoices/{id}";
-/// Where its payment goes.
+/// Path of an invoice's payment.
 pub(crate) const PAY: &str = "/invoices/{id}/payments";
-/// Where all invoices of a contact are shown.
+/// Path of all invoices of a contact.
 pub(crate) const CONTACT: &str = "/contacts/{hash}";
 
-/// An invoice as it is kept.
+/// A stored invoice.
 pub(crate) type KeptInvoice = Kept<Invoice, ()>;
 
 /// GET of an invoice.
@@ -39,7 +39,7 @@ pub(crate) fn show(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
     }
 }
 
-/// GET of a contact's invoices, by a contact hash.
+/// GET of a contact's invoices, by contact hash.
 pub(crate) fn contact(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
     let Some(contact) = contact_hashes::behind(cx, asked.parameter(0))? else {
         return Ok(page::unknown(cx));
@@ -49,7 +49,7 @@ pub(crate) fn contact(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal>
     page::contact(cx, &found)
 }
 
-/// POST of a payment: all that is due, by the method behind a token.
+/// POST of a payment: the whole amount due, with the method of a token.
 pub(crate) fn pay(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
     let Some(kept) = cx.any::<Invoice, ()>(invoices::KIND, asked.parameter(0))? else {
         return Ok(page::unknown(cx));
@@ -78,14 +78,14 @@ pub(crate) fn pay(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
     }
 }
 
-/// A refusal for a payer.
+/// Renders a refusal for a payer.
 fn words(refusal: &Refusal) -> String {
     let texts = refusal.problem.messages.iter().filter_map(|one| one.message.clone());
     let texts: Vec<String> = texts.collect();
     format!("The payment was not taken: {}. Nothing was charged.", texts.join("; "))
 }
 
-/// Charges what is due. What is refused before anything was charged uses no token up.
+/// Charges the amount due. A refusal before the charge does not use the token up.
 fn charge(
     cx: &mut Cx<'_>,
     kept: &KeptInvoice,

@@ -1,5 +1,5 @@
-//! The way out for notifications: HTTP to the partner's Event URL. The one place of the sandbox that calls
-//! someone, as the service itself does; it knows nothing of what it carries.
+//! HTTP client for webhooks to the partner and to merchants. It is the only place of the sandbox
+//! that calls out, as the service itself does, and it does not interpret the bodies.
 
 use std::convert::Infallible;
 use std::future::pending;
@@ -11,14 +11,14 @@ use tokio::time::MissedTickBehavior;
 use crate::sandbox::Sandbox;
 use crate::sandbox::deliver::Notice;
 
-/// How often the outbox is looked into.
+/// Polling interval of the outbox.
 const EVERY: Duration = Duration::from_millis(250);
-/// How long a receiver may take to answer.
+/// Maximum time for a receiver's answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Sends what is due, for ever; to be dropped when the sandbox stops.
+/// Sends due webhooks for ever; dropped when the sandbox stops.
 pub(super) async fn keep_posting(sandbox: Sandbox) -> Infallible {
-    // Someone may have installed it before; then that one serves as well.
+    // An error means that another provider is installed already; that one serves as well.
     rustls::crypto::ring::default_provider().install_default().ok();
     let client = match client() {
         Ok(client) => client,
@@ -46,7 +46,7 @@ fn client() -> reqwest::Result<Client> {
     builder.no_proxy().referer(false).timeout(TIMEOUT).build()
 }
 
-/// One POST; the status that came back.
+/// Sends one POST; returns the status of its answer.
 async fn post(client: &Client, notice: Notice) -> Option<u16> {
     let request = client.post(&notice.url).header("content-type", "application/json");
     match request.body(notice.body).send().await {

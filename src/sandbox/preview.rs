@@ -1,4 +1,4 @@
-//! GET /v1/recurring/charges/schedule: what a recurring charge would do (gateway-api).
+//! GET /v1/recurring/charges/schedule: a preview of a recurring charge (gateway-api).
 
 use chrono::NaiveDate;
 
@@ -13,7 +13,7 @@ use crate::sandbox::recurring::calendar;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 
-/// Payments looked at to tell how many remain; a schedule with more is told without an end.
+/// Payments counted for the remaining ones; a longer schedule is reported without an end.
 const REMAINING_MAX: usize = 10_000;
 
 pub(crate) fn show(
@@ -61,7 +61,7 @@ pub(crate) fn show(
     })
 }
 
-/// Dates with what is collected on each, until a limit ends them.
+/// Returns the dates with their amounts, until a limit ends them.
 fn payments(
     dates: impl Iterator<Item = NaiveDate>,
     amount: i64,
@@ -81,7 +81,7 @@ fn payments(
     all
 }
 
-/// The first date that counts: `start_date`, or tomorrow; today with `start_date_charge`.
+/// Returns the first date that counts: `start_date`, or tomorrow; today with `start_date_charge`.
 fn first_date(asked: &Asked, today: NaiveDate) -> Result<NaiveDate, Refusal> {
     let wrong = || Refusal::field("start_date", "invalid", "Start date is invalid");
     let with_charge = asked.query("start_date_charge") == Some("true");
@@ -96,7 +96,7 @@ fn first_date(asked: &Asked, today: NaiveDate) -> Result<NaiveDate, Refusal> {
     Ok(date)
 }
 
-/// The rules of a new recurring charge, but for its method.
+/// Checks the rules of a new recurring charge, without those of its method.
 fn check(new: &NewRecurringCharge) -> Result<(), Refusal> {
     let mut problems = rules(new);
     problems.retain(|problem| problem.context != "method");

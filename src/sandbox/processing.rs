@@ -1,8 +1,9 @@
-//! The accounts that take a merchant's payments in one mode, each with keys of its own (partner-api,
-//! Account object).
+//! Processing accounts: a merchant's accounts for payments in one mode, each with its own keys
+//! (partner-api, Account object).
 //!
-//! A key of an account opens the whole mode of its merchant, as the merchant's own key does. Where a
-//! request names no account, it selects its own; the merchant's key selects the primary one.
+//! A key of an account opens the whole mode of its merchant, as the merchant's own key does. If a
+//! request names no account, an account's key selects that account; the merchant's key selects the
+//! primary one.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,10 +15,10 @@ use crate::sandbox::lists::Mode;
 use crate::sandbox::merchants::MerchantRecord;
 use crate::sandbox::refusal::Refusal;
 
-/// The currency of an account that says nothing else.
+/// Default currency of an account.
 pub(crate) const CURRENCY_DEFAULT: &str = "USD";
 
-/// One account as it is kept.
+/// A stored account.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct AccountRecord {
     pub(crate) id: String,
@@ -25,16 +26,17 @@ pub(crate) struct AccountRecord {
     #[serde(rename = "type")]
     pub(crate) kind: AccountType,
     pub(crate) currency: String,
-    /// Taken where a request names none?
+    /// True for the default account of its type.
     pub(crate) primary: bool,
-    /// Is its money held in trust?
+    /// True for an account whose money is held in trust.
     pub(crate) trust: bool,
     pub(crate) public_key: String,
     pub(crate) secret_key: String,
 }
 
 impl AccountRecord {
-    /// An account whose keys come from the seed; `what` tells it from the merchant's others.
+    /// Derives an account and its keys from the seed; `what` distinguishes it from the merchant's
+    /// others.
     pub(crate) fn derive(
         seed: &[u8; 32],
         merchant: &str,
@@ -55,7 +57,7 @@ impl AccountRecord {
         }
     }
 
-    /// Does it take this kind of method?
+    /// Returns true if the account takes this kind of method.
     pub(crate) fn takes(&self, kind: &MethodKind) -> bool {
         let wanted = if *kind == MethodKind::Bank { AccountType::Check } else { AccountType::Card };
         self.kind == wanted
@@ -63,13 +65,18 @@ impl AccountRecord {
 }
 
 impl MerchantRecord {
-    /// An account of one mode.
+    /// Returns an account of one mode.
     pub(crate) fn find_account(&self, mode: Mode, id: &str) -> Option<&AccountRecord> {
         self.keys(mode).accounts.iter().find(|account| account.id == id)
     }
 
-    /// The account that pays by this kind: the one named, else the one whose key asks, else the primary
-    /// one. Errors: of another mode, of another kind, unknown (gateway-api, POST /v1/charges, rule 1).
+    /// Returns the account for a kind of method: the named one, else the key's own, else the
+    /// primary one.
+    ///
+    /// # Errors
+    ///
+    /// The account is of another mode, of another type, or unknown (gateway-api, POST /v1/charges,
+    /// rule 1).
     pub(crate) fn account(
         &self,
         mode: Mode,
@@ -99,14 +106,14 @@ impl MerchantRecord {
         }
     }
 
-    /// The currency of an account.
+    /// Returns the currency of an account.
     pub(crate) fn currency(&self, mode: Mode, account: &str) -> String {
         let found = self.find_account(mode, account);
         found.map_or(CURRENCY_DEFAULT, |account| &account.currency).to_owned()
     }
 }
 
-/// 422 where a capture or refund is of another currency than its charge (service-facts, 33).
+/// Refuses with 422 a capture or refund in another currency than its charge (service-facts, 33).
 pub(crate) fn need_same_currency(charge: &Transaction, asked: Option<&str>) -> Result<(), Refusal> {
     if asked.is_none_or(|code| code == charge.currency) {
         return Ok(());
@@ -115,7 +122,7 @@ pub(crate) fn need_same_currency(charge: &Transaction, asked: Option<&str>) -> R
     Err(Refusal::rule("currency_mismatch", text))
 }
 
-/// 422 where money is of another currency than its account's.
+/// Refuses with 422 money in another currency than its account's.
 pub(crate) fn need_currency(account: &AccountRecord, asked: Option<&str>) -> Result<(), Refusal> {
     match asked {
         Some(code) if code != account.currency => {

@@ -1,4 +1,4 @@
-//! POST /v1/merchant/purge-test-data (service-facts, 70): test mode alone.
+//! POST /v1/merchant/purge-test-data (service-facts, 70): allowed only in test mode.
 
 use serde::de::IgnoredAny;
 
@@ -9,7 +9,7 @@ use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::{banks, cards, charges, occurrences, recurring, tokens};
 
-/// Clears what is named, or everything.
+/// Deletes the named data, or everything.
 pub(crate) fn purge(cx: &mut Cx<'_>, asked: &Asked, wanted: &Purge) -> Result<(), Refusal> {
     let owner = asked.owner()?;
     if owner.mode != Mode::Test {

@@ -1,5 +1,5 @@
-//! What a merchant changes of itself and of its accounts (service-facts, 67 to 71). PUT and PATCH do the same: what a
-//! body leaves out, or sends as null, stays.
+//! Changes by a merchant to itself and its accounts (service-facts, 67 to 71). PUT and PATCH do the
+//! same: fields that are absent or null keep their values.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::sandbox::refusal::Refusal;
 use crate::sandbox::requirements::{FIELDS, listed};
 use crate::sandbox::state::Cx;
 
-/// Characters of the URLs of events (service-facts, 31).
+/// Maximum length of a list of event URLs (service-facts, 31).
 const URLS_LENGTH_MAX: usize = 1024;
 
 /// PATCH and PUT /v1/merchant.
@@ -50,7 +50,7 @@ pub(crate) fn merchant(
     Ok(shown)
 }
 
-/// The details with the changed ones over them; those of the policy are kept there.
+/// Merges the changed details over the old ones; details of the policy are stored there.
 fn over(own: MerchantChange, change: MerchantChange) -> MerchantChange {
     MerchantChange {
         name: change.name.or(own.name),
@@ -101,7 +101,11 @@ fn are_urls(text: &str) -> bool {
         && text.split(',').map(str::trim).filter(|url| !url.is_empty()).all(is_url)
 }
 
-/// PATCH and PUT of an account of this type; 404 for one of another merchant, mode or type.
+/// PATCH and PUT of an account of this type.
+///
+/// # Errors
+///
+/// 404 for an account of another merchant, mode or type.
 pub(crate) fn account(
     cx: &mut Cx<'_>,
     asked: &Asked,
@@ -123,7 +127,7 @@ pub(crate) fn account(
     shown(cx, &owner, id)
 }
 
-/// One account of a type is the primary one: it is made so, and never unmade.
+/// Keeps one primary account for each type: a request can set `primary`, but not clear it.
 fn need_primary(change: &AccountChange, is_primary: bool) -> Result<(), Refusal> {
     if is_primary && change.primary == Some(false) {
         return Err(Refusal::rule("no_primary_account", "No primary account"));
@@ -131,7 +135,7 @@ fn need_primary(change: &AccountChange, is_primary: bool) -> Result<(), Refusal>
     Ok(())
 }
 
-/// Takes over what belongs to the policy; what is wrong with it.
+/// Applies the changes that belong to the policy; returns the problems.
 fn set(policy: &mut Policy, id: &str, change: &AccountChange, is_card: bool) -> Vec<FieldProblem> {
     let mut problems = Problems::default();
     if is_card {
@@ -150,7 +154,7 @@ fn set(policy: &mut Policy, id: &str, change: &AccountChange, is_card: bool) -> 
     problems.into_list()
 }
 
-/// What an account wants of a card that is typed.
+/// Applies the account's policy for typed cards.
 fn verification(problems: &mut Problems, policy: &mut Policy, id: &str, change: &AccountChange) {
     if let Some(cvv) = word(problems, "cvv_policy", change.cvv_policy.as_deref()) {
         policy.cvv.insert(id.to_owned(), cvv);
@@ -169,7 +173,7 @@ fn verification(problems: &mut Problems, policy: &mut Policy, id: &str, change: 
     }
 }
 
-/// The same of a card that is swiped.
+/// Applies the account's policy for swiped cards.
 fn swipe(problems: &mut Problems, policy: &mut Policy, id: &str, change: &AccountChange) {
     let own = policy.swipe_of(id);
     let fields = change.swipe_required_payment_fields.as_deref();
@@ -185,7 +189,7 @@ fn swipe(problems: &mut Problems, policy: &mut Policy, id: &str, change: &Accoun
     policy.swipe.insert(id.to_owned(), new);
 }
 
-/// The fields of a list, if they are fields of a payment.
+/// Parses a list of payment fields; an unknown field is a problem.
 fn needed(problems: &mut Problems, context: &str, said: Option<&str>) -> Option<BTreeSet<String>> {
     let fields = said.map(listed)?;
     if fields.iter().all(|field| FIELDS.contains(&field.as_str())) {
@@ -195,7 +199,7 @@ fn needed(problems: &mut Problems, context: &str, said: Option<&str>) -> Option<
     None
 }
 
-/// One word of a policy, if it is one.
+/// Parses one word of a policy; an unknown word is a problem.
 fn word<T: DeserializeOwned>(
     problems: &mut Problems,
     context: &str,

@@ -1,5 +1,5 @@
-//! Recurring charges that begin with a charge: started together with one, or made from an earlier one
-//! (gateway-api, POST /v1/charges with `recur`, POST /v1/charges/{chargeId}/schedule).
+//! Recurring charges that begin with a charge: started together with it, or made from an earlier
+//! one (gateway-api, POST /v1/charges with `recur`, POST /v1/charges/{chargeId}/schedule).
 
 use chrono::NaiveDate;
 
@@ -18,7 +18,7 @@ use crate::sandbox::state::Cx;
 use crate::sandbox::transactions::KeptTransaction;
 use crate::sandbox::{charges, events, expiry, occurrences};
 
-/// A recurring charge that will begin with the charge now made, its schedule checked.
+/// A recurring charge to be started by the charge being made; its schedule is checked.
 pub(crate) struct Start {
     recur: Recur,
     schedule: Schedule,
@@ -45,7 +45,7 @@ impl Start {
             days: recur.days.clone(),
         };
         let problems = calendar(&schedule)?.problems();
-        // Today's payment is there in any case: an end before the next date is no fault.
+        // Today's payment happens in any case, so an end before the next date is no problem.
         let ended = recur.end.is_some_and(|end| end < today);
         let faults = problems.into_iter().filter(|problem| problem.field != "end" || ended);
         let faults: Vec<FieldProblem> = faults
@@ -59,12 +59,12 @@ impl Start {
         Ok(Self { recur, schedule, today, recurring: cx.id(), occurrence: cx.id() })
     }
 
-    /// What the charge is tied to: recurring charge and occurrence.
+    /// Returns the ids that the charge carries: recurring charge and occurrence.
     pub(crate) fn ids(&self) -> (String, String) {
         (self.recurring.clone(), self.occurrence.clone())
     }
 
-    /// Makes the recurring charge, its first occurrence paid by this charge.
+    /// Makes the recurring charge; its first occurrence is paid by this charge.
     pub(crate) fn begin(self, cx: &mut Cx<'_>, paid: &KeptTransaction) -> Result<(), Refusal> {
         let (occurrence, today) = (self.occurrence.clone(), self.today);
         let sequence = cx.next();
@@ -106,15 +106,15 @@ impl Start {
     }
 }
 
-/// A method as later payments use it: a CVV is not kept.
+/// Prepares a method for later payments: the CVV is not kept.
 pub(crate) fn for_later(mut method: KeptMethod) -> KeptMethod {
     method.has_cvv = false;
     method.class.cvv_result = None;
     method
 }
 
-/// POST /v1/charges/{id}/schedule: method and customer are those of the charge. It may start today: the next payment
-/// is on or after today (gateway-api).
+/// POST /v1/charges/{id}/schedule: method and customer are those of the charge. The start may be
+/// today: the next payment is on or after today (gateway-api).
 pub(crate) fn schedule(
     cx: &mut Cx<'_>,
     asked: &Asked,

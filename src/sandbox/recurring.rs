@@ -1,4 +1,5 @@
-//! Recurring charges: made, changed, read, listed (gateway-api, Recurring charge; service-facts, part 7).
+//! Recurring charges: creation, reading, listing and status (gateway-api, Recurring charge;
+//! service-facts, part 7).
 
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
@@ -20,22 +21,22 @@ use crate::sandbox::{events, expiry, occurrences, tokens};
 
 pub(crate) const KIND: KindOf = KindOf { word: "recurring", name: "RecurringCharge" };
 
-/// What a recurring charge knows besides what it shows.
+/// Private part of a recurring charge.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Inside {
     pub(crate) method: KeptMethod,
-    /// The occurrence that waits.
+    /// The pending occurrence.
     pub(crate) pending: Option<String>,
-    /// The due date of the last one that was paid, failed or ignored.
+    /// Due date of the last occurrence that was paid, failed or ignored.
     pub(crate) closed: Option<NaiveDate>,
-    /// Scheduled payments that were tried, each once: what `max_occurrences` limits.
+    /// Number of scheduled payments tried, each counted once; `max_occurrences` limits it.
     #[serde(default)]
     pub(crate) tried: i64,
 }
 
 pub(crate) type KeptRecurring = Kept<RecurringCharge, Inside>;
 
-/// What can happen to a recurring charge.
+/// A transition of a recurring charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
     /// A request changes it.
@@ -48,7 +49,7 @@ pub(crate) enum Change {
     Delete,
 }
 
-/// Where a change leads; `None` where it is not valid for the status.
+/// Returns the status after a change; `None` for a change that the status does not allow.
 pub(crate) fn step(status: &RecurringStatus, change: Change) -> Option<RecurringStatus> {
     use RecurringStatus as S;
     match (status, change) {
@@ -84,7 +85,7 @@ pub(crate) fn create(
     begin(cx, &owner, new, account, method)
 }
 
-/// Makes a recurring charge whose parts have been checked, with its first occurrence.
+/// Makes a recurring charge from checked parts, with its first occurrence.
 pub(crate) fn begin(
     cx: &mut Cx<'_>,
     owner: &Owner,
@@ -138,7 +139,7 @@ fn build(
     }
 }
 
-/// The method of a request, copied; a token is used up by it, and a CVV is not kept.
+/// Copies the method of a request. A token is used up, and a CVV is not kept.
 fn take_method(
     cx: &mut Cx<'_>,
     owner: &Owner,
@@ -156,7 +157,7 @@ fn take_method(
     Ok(method)
 }
 
-/// A start today is refused (service-facts, 63).
+/// Refuses a start today (service-facts, 63).
 pub(crate) fn refuse_today(schedule: &Schedule, today: NaiveDate) -> Result<(), Refusal> {
     if schedule.start == Some(today) {
         let text = "The first occurrence would be due immediately";
@@ -165,7 +166,11 @@ pub(crate) fn refuse_today(schedule: &Schedule, today: NaiveDate) -> Result<(), 
     Ok(())
 }
 
-/// The schedule as a calendar; 422 for what it cannot be.
+/// Converts the schedule to a calendar.
+///
+/// # Errors
+///
+/// 422 for an invalid schedule.
 pub(crate) fn calendar(schedule: &Schedule) -> Result<Calendar, Refusal> {
     let wrong = || Refusal::field("schedule", "invalid", "Schedule is invalid");
     let unit = match schedule.interval_unit.as_deref() {
@@ -188,7 +193,7 @@ pub(crate) fn calendar(schedule: &Schedule) -> Result<Calendar, Refusal> {
     })
 }
 
-/// A recurring charge of this owner.
+/// Returns a recurring charge of this owner.
 pub(crate) fn find(cx: &Cx<'_>, owner: &Owner, id: &str) -> Result<KeptRecurring, Refusal> {
     cx.find(KIND, owner, id)
 }

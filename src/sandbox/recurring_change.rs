@@ -1,4 +1,5 @@
-//! Changes of a recurring charge (gateway-api, PATCH /v1/recurring/charges/{id}; service-facts, 61).
+//! Changes of a recurring charge (gateway-api, PATCH /v1/recurring/charges/{id}; service-facts,
+//! 61).
 
 use serde_json::Value;
 
@@ -19,7 +20,7 @@ use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::{events, expiry, occurrences, tokens};
 
-/// PATCH: what is absent stays.
+/// PATCH: absent fields keep their values.
 pub(crate) fn patch(
     cx: &mut Cx<'_>,
     asked: &Asked,
@@ -29,8 +30,9 @@ pub(crate) fn patch(
     update(cx, kept, change)
 }
 
-/// PUT: complete content; an optional field that is absent is cleared (service-facts, 56). A whole card or bank account
-/// takes the place of what is there: the documents know no PUT, and public clients send one (service-facts, 26c).
+/// PUT: complete content; an absent optional field is cleared (service-facts, 56). Complete details
+/// of a card or bank account replace the method. The documents know no PUT; public clients send one
+/// (service-facts, 26c).
 pub(crate) fn put(cx: &mut Cx<'_>, asked: &Asked) -> Result<RecurringCharge, Refusal> {
     let mut kept = open(cx, asked)?;
     let whole: recurring::NewRecurringCharge = lenient::read(asked.json()?)?;
@@ -62,7 +64,7 @@ pub(crate) fn put(cx: &mut Cx<'_>, asked: &Asked) -> Result<RecurringCharge, Ref
     update(cx, kept, change)
 }
 
-/// Are these details whole, with the number that says what is paid with?
+/// Returns true for complete details: those with the number to pay with.
 fn is_whole(method: &MethodRef) -> bool {
     match method {
         MethodRef::Id(_) => false,
@@ -83,7 +85,8 @@ fn put_method(
     expiry::plan(cx, kept)
 }
 
-/// Puts another method in the place of what is there; one of another type is collected by the account that takes it.
+/// Replaces the method. A method of another type moves the charge to the account that takes that
+/// type.
 fn replace(
     cx: &Cx<'_>,
     owner: &Owner,
@@ -110,7 +113,7 @@ fn open(cx: &Cx<'_>, asked: &Asked) -> Result<KeptRecurring, Refusal> {
     }
 }
 
-/// 422 for a status that does not allow it.
+/// Builds the 422 of a change that the status does not allow.
 pub(crate) fn unavailable() -> Refusal {
     Refusal::rule("unavailable_for_current_status", "Not available for the current status")
 }
@@ -161,7 +164,7 @@ fn update(
     Ok(kept.object)
 }
 
-/// The schedule with the changed fields; days do not outlive a change of their unit.
+/// Merges the changed fields into the schedule; a changed unit clears the days.
 fn merge(own: Option<Schedule>, change: Schedule) -> Result<Schedule, Refusal> {
     let own = own.unwrap_or_default();
     let same_unit = change.interval_unit.is_none() || change.interval_unit == own.interval_unit;
@@ -185,7 +188,7 @@ fn merge(own: Option<Schedule>, change: Schedule) -> Result<Schedule, Refusal> {
     Ok(merged)
 }
 
-/// Sensitive data by a token alone; the rest by an object (gateway-api, PATCH).
+/// Changes the method: sensitive data only by a token, the rest by an object (gateway-api, PATCH).
 fn change_method(
     cx: &mut Cx<'_>,
     owner: &Owner,
@@ -238,13 +241,13 @@ fn by_token_only(field: Option<&str>) -> Result<(), Refusal> {
     }
 }
 
-/// What is absent is no problem in a change.
+/// Drops problems of absent fields, since a change may omit them.
 fn only_wrong(mut problems: Vec<FieldProblem>) -> Vec<FieldProblem> {
     problems.retain(|problem| problem.sub_code != "not_blank" && problem.sub_code != "not_null");
     problems
 }
 
-/// The method as shown, with the changed fields over it.
+/// Merges the changed fields into the visible method.
 fn overlay(shown: &PaymentMethod, fields: Value) -> Result<PaymentMethod, Refusal> {
     let mut value = serde_json::to_value(shown)?;
     if let (Value::Object(own), Value::Object(changed)) = (&mut value, fields) {

@@ -1,4 +1,4 @@
-//! Ends of a recurring charge that a request asks for (service-facts, 56, 57): cancelled ones stay listed,
+//! Ends of a recurring charge by request (service-facts, 56, 57): cancelled ones stay listed,
 //! deleted ones leave the list.
 
 use crate::api::recurring::RecurringCharge;
@@ -31,7 +31,7 @@ pub(crate) fn delete(cx: &mut Cx<'_>, asked: &Asked) -> Result<RecurringCharge, 
     Ok(kept.object)
 }
 
-/// Moves it on; the occurrence that waits is collected no more.
+/// Applies the change, and ignores the pending occurrence.
 fn end(cx: &mut Cx<'_>, kept: &mut KeptRecurring, change: Change) -> Result<(), Refusal> {
     kept.object.status = step(&kept.object.status, change).ok_or_else(unavailable)?;
     occurrences::ignore_pending(cx, kept)?;

@@ -1,8 +1,9 @@
-//! Refunds: a charge's money given back, all at once or in parts (gateway-api, POST
+//! Refunds: a charge's money is given back, at once or in parts (gateway-api, POST
 //! /v1/charges/{chargeId}/refund; service-facts, 33, 43, 50, 51, 54).
 //!
-//! A refund of an unsettled bank charge waits for it: it is performed when the charge is completed, and fails
-//! when the charge does. `amount_refunded` counts those that wait, since they are promised.
+//! A refund of an unsettled bank charge waits for the charge: it is performed when the charge is
+//! completed, and fails when the charge fails. `amount_refunded` includes waiting refunds, since
+//! their money is committed.
 
 use chrono::Months;
 
@@ -20,16 +21,16 @@ use crate::sandbox::state::Cx;
 use crate::sandbox::transactions::{self, Change, KeptTransaction, unfit};
 use crate::sandbox::{captures, documented, payouts, places, tokens};
 
-/// How long after a charge it can be refunded (gateway-api, Limits).
+/// Time after a charge within which it can be refunded (gateway-api, Limits).
 const WINDOW: Months = Months::new(6);
-/// Why a refund fails whose charge did (service-facts, part 2).
+/// Failure code of a refund whose charge failed (service-facts, part 2).
 const CHARGE_FAILED: &str = "ach_deferred_refund_rejected_charge_failed";
 
 fn list_of(charge: &str) -> String {
     format!("refund/{charge}")
 }
 
-/// The refunds of a charge, oldest first, whatever became of them.
+/// Returns the refunds of a charge in any status, oldest first.
 pub(crate) fn of(cx: &Cx<'_>, charge: &str) -> Result<Vec<KeptTransaction>, Refusal> {
     let ids = cx.ids(&list_of(charge), 0, u64::MAX)?;
     let found = ids.iter().rev().map(|id| cx.any(charges::KIND, id));
@@ -37,7 +38,8 @@ pub(crate) fn of(cx: &Cx<'_>, charge: &str) -> Result<Vec<KeptTransaction>, Refu
     Ok(found.into_iter().flatten().collect())
 }
 
-/// Has a charge refunds that are neither voided nor failed? It cannot be voided then.
+/// Returns true if a charge has refunds that are neither voided nor failed. Such a charge cannot be
+/// voided.
 pub(crate) fn are_outstanding(cx: &Cx<'_>, charge: &str) -> Result<bool, Refusal> {
     use TransactionStatus as S;
     let stands = |refund: &KeptTransaction| match refund.object.status {
@@ -75,7 +77,7 @@ pub(crate) fn create(
     charges::answer(begin(cx, owner, &mut charge, refund, method)?)
 }
 
-/// Makes a refund, and performs it unless it has to wait for its charge.
+/// Makes a refund, and performs it unless it waits for its charge.
 fn begin(
     cx: &mut Cx<'_>,
     owner: Owner,
@@ -96,7 +98,7 @@ fn begin(
     Ok(kept)
 }
 
-/// A refund of this charge, without an amount.
+/// Builds a refund of this charge, without an amount.
 fn blank(charge: &Transaction) -> Transaction {
     Transaction {
         kind: TransactionType::Refund,
@@ -108,7 +110,8 @@ fn blank(charge: &Transaction) -> Transaction {
     }
 }
 
-/// Settled, or on its way to it by itself, and not older than six months by the merchant's calendar.
+/// Requires a charge that is settled or will settle by itself, and is not older than six months in
+/// the merchant's calendar.
 fn need_refundable(cx: &Cx<'_>, charge: &KeptTransaction) -> Result<(), Refusal> {
     use TransactionStatus as S;
     let fits = match charge.object.status {
@@ -126,7 +129,8 @@ fn need_refundable(cx: &Cx<'_>, charge: &KeptTransaction) -> Result<(), Refusal>
     if fits { Ok(()) } else { Err(unfit()) }
 }
 
-/// Another method needs the tenant's consent, and has to be of the charge's type (service-facts, 54).
+/// Checks another method: the tenant must allow it, and it must be of the charge's type
+/// (service-facts, 54).
 fn need_same_type(cx: &Cx<'_>, charge: &KeptTransaction, other: &Resolved) -> Result<(), Refusal> {
     cx.policy(&charge.owner.merchant)?.need_other_method(&charge.object.account_id)?;
     let kind = |method: &PaymentMethod| method.kind.clone();
@@ -147,14 +151,14 @@ fn need_balance(charge: &Transaction, amount: i64) -> Result<(), Refusal> {
     Err(Refusal::rule("refund_exceeds_transaction", text))
 }
 
-/// Counts so much more, or less, as refunded of a charge.
+/// Adds `amount`, which may be negative, to the refunded amount of a charge.
 fn count(cx: &mut Cx<'_>, charge: &mut KeptTransaction, amount: i64) -> Result<(), Refusal> {
     let refunded = charge.object.amount_refunded.unwrap_or(0).checked_add(amount);
     charge.object.amount_refunded = Some(refunded.ok_or_else(Refusal::broken)?);
     transactions::changed(cx, charge)
 }
 
-/// A refund was voided, or its money came back: its charge has so much more left.
+/// Subtracts a refund that was voided or returned from its charge's refunded amount.
 pub(crate) fn take_back(cx: &mut Cx<'_>, refund: &KeptTransaction) -> Result<(), Refusal> {
     let charge = refund.object.charge_id.as_deref().unwrap_or_default();
     let found: Option<KeptTransaction> = cx.any(charges::KIND, charge)?;
@@ -170,7 +174,7 @@ fn waiting(cx: &Cx<'_>, charge: &KeptTransaction) -> Result<Vec<KeptTransaction>
     Ok(all)
 }
 
-/// A charge is completed: what waited for that is performed.
+/// Performs the refunds that waited for a charge, now completed.
 pub(crate) fn perform(cx: &mut Cx<'_>, charge: &mut KeptTransaction) -> Result<(), Refusal> {
     for mut refund in waiting(cx, charge)? {
         if !payouts::authorize(cx, &mut refund)? {
@@ -180,7 +184,7 @@ pub(crate) fn perform(cx: &mut Cx<'_>, charge: &mut KeptTransaction) -> Result<(
     Ok(())
 }
 
-/// The money of a charge did not arrive: what waited for it fails.
+/// Fails the refunds that waited for a charge whose money did not arrive.
 pub(crate) fn reject(cx: &mut Cx<'_>, charge: &mut KeptTransaction) -> Result<(), Refusal> {
     for mut refund in waiting(cx, charge)? {
         refund.object.failure_code = Some(CHARGE_FAILED.to_owned());

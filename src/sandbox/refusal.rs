@@ -1,4 +1,4 @@
-//! An answer that is not 200 (service-facts, part 2).
+//! Refusals: answers other than success (service-facts, part 2).
 
 use http::StatusCode;
 
@@ -6,27 +6,27 @@ use crate::api::rules::{FieldProblem, to_problem};
 use crate::api::{Message, Problem};
 use crate::store::index::IndexError;
 
-/// What a request is refused with.
+/// The refusal of a request.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
     pub(crate) problem: Problem,
-    /// Are the changes made so far kept? A declined charge leaves its transaction behind.
+    /// Keeps the changes made so far: a declined charge leaves its transaction behind.
     pub(crate) keeps_effects: bool,
 }
 
 impl Refusal {
-    /// A refusal of one code and text.
+    /// Builds a refusal with one code and text.
     pub(crate) fn new(status: StatusCode, code: &str, message: &str) -> Self {
         Self { status, problem: Problem::new(code, message), keeps_effects: false }
     }
 
-    /// 422 with a code of its own.
+    /// Builds a 422 with its own code.
     pub(crate) fn rule(code: &str, message: &str) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, code, message)
     }
 
-    /// 422 `invalid_data`, one message a field; `Ok` when there is nothing wrong.
+    /// Returns 422 `invalid_data` with one message a field; `Ok` without problems.
     pub(crate) fn fields(parent: &str, problems: &[FieldProblem]) -> Result<(), Self> {
         if problems.is_empty() {
             return Ok(());
@@ -38,7 +38,7 @@ impl Refusal {
         })
     }
 
-    /// 422 `invalid_data` about one field.
+    /// Builds a 422 `invalid_data` about one field.
     pub(crate) fn field(context: &str, sub_code: &str, message: &str) -> Self {
         let message = Message::new("invalid_data", message).about(context).sub_code(sub_code);
         Self {
@@ -48,7 +48,7 @@ impl Refusal {
         }
     }
 
-    /// 404 of a thing that is not there: `Type[id]`.
+    /// Builds the 404 of a missing object: `Type[id]`.
     pub(crate) fn missing(kind: &str, id: &str) -> Self {
         let message = Message::new("resource_not_found", "Resource not found");
         Self {
@@ -58,32 +58,32 @@ impl Refusal {
         }
     }
 
-    /// 404 of a path that does not exist.
+    /// Builds the 404 of an unknown path.
     pub(crate) fn no_path() -> Self {
         Self::new(StatusCode::NOT_FOUND, "resource_not_found", "Resource not found")
     }
 
-    /// 401, whatever the reason.
+    /// Builds a 401, the same for every reason.
     pub(crate) fn not_authorized() -> Self {
         Self::new(StatusCode::UNAUTHORIZED, "not_authorized", "Not authorized")
     }
 
-    /// 400 of a body that cannot be read.
+    /// Builds the 400 of an unreadable body.
     pub(crate) fn malformed(message: &str) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "malformed_request", message)
     }
 
-    /// 413 of a body that is longer than any request can be.
+    /// Builds the 413 of a body above the size limit.
     pub(crate) fn too_large() -> Self {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "invalid_request", "Body is too large")
     }
 
-    /// 400 of a request that makes no sense here.
+    /// Builds the 400 of a request that makes no sense here.
     pub(crate) fn invalid(message: &str) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "invalid_request", message)
     }
 
-    /// 500, and nothing of the reason: it goes to the log.
+    /// Builds a 500 without the reason, which goes to the log.
     pub(crate) fn broken() -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "server_error", "Server error")
     }

@@ -1,4 +1,4 @@
-//! One request from its bytes to its answer: faults, time, credential, room, store, log.
+//! Processing of one request, from bytes to answer: faults, time, credential, handler, store, log.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -21,16 +21,17 @@ use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::{FAULTS, Sandbox, auth, control, cors, pages};
 
-/// The longest body of a request to the service: a file in base64 fits in.
+/// Maximum body of a request to the service; a file in base64 fits.
 const BODY_BYTES_MAX: usize = 16 << 20;
-/// The longest body of a control request: a snapshot comes back through it.
+/// Maximum body of a control request; a snapshot is restored through it.
 const CONTROL_BYTES_MAX: usize = 1 << 30;
-/// What a throttled caller is told to wait, in milliseconds, unless its order says.
+/// Default `Retry-After` of a throttling fault, in milliseconds.
 const RETRY_AFTER_MS: u64 = 1_000;
 
 impl Sandbox {
-    /// The whole emulator as a tower service: for a server, and for in-process callers. An answer that
-    /// must not arrive carries [`DroppedAnswer`] in its extensions, and [`Dropped`] with the reason.
+    /// Returns the whole emulator as a tower service, for a server and for in-process callers. An
+    /// answer that must not arrive carries [`DroppedAnswer`] in its extensions, and [`Dropped`]
+    /// with the reason.
     pub fn router(&self) -> Router {
         let sandbox = self.clone();
         Router::new().fallback_service(service_fn(move |request: Request<Body>| {
@@ -85,7 +86,7 @@ impl Sandbox {
         pick(&mut live.faults, parts.method.as_str(), parts.uri.path())
     }
 
-    /// Serves one request; its changes are stored when this returns.
+    /// Serves one request; its changes are durable when this returns.
     async fn answer(&self, parts: &Parts, body: Vec<u8>, fault: Option<&Fault>) -> Answer {
         let (answer, stored) = self.serve_locked(parts, body, fault);
         if !stored {
@@ -98,7 +99,7 @@ impl Sandbox {
         }
     }
 
-    /// The answer, and whether anything but the log was changed.
+    /// Returns the answer, and true if anything besides the log was changed.
     fn serve_locked(&self, parts: &Parts, body: Vec<u8>, fault: Option<&Fault>) -> (Answer, bool) {
         let mut live = self.lock();
         let now = self.now(&live);
@@ -141,7 +142,7 @@ impl Sandbox {
     }
 }
 
-/// The answer of a fault that lets nothing be done.
+/// Returns the answer of a fault that prevents the effect.
 fn refusal_before(fault: &Fault) -> Option<Answer> {
     match fault.trouble {
         Trouble::ErrorBefore => Some(error(fault, StatusCode::INTERNAL_SERVER_ERROR)),
@@ -160,13 +161,13 @@ fn refusal_before(fault: &Fault) -> Option<Answer> {
     }
 }
 
-/// The answer of a fault that hides what was done.
+/// Returns the answer of a fault that hides the effect.
 fn refusal_after(fault: &Fault) -> Option<Answer> {
     let is_after = fault.trouble == Trouble::ErrorAfter;
     is_after.then(|| error(fault, StatusCode::INTERNAL_SERVER_ERROR))
 }
 
-/// The error of an order, with the code that belongs to its status.
+/// Builds the error of a fault, with the code of its status.
 fn error(fault: &Fault, otherwise: StatusCode) -> Answer {
     let status = fault.status.and_then(|status| StatusCode::from_u16(status).ok());
     let status = status.unwrap_or(otherwise);
@@ -204,7 +205,7 @@ fn write_log(
     log::record(cx, &entry)
 }
 
-/// The host that a request names, in its header or its address.
+/// Returns the host that a request names, in its header or its address.
 fn host(parts: &Parts) -> Option<String> {
     let header = parts.headers.get(header::HOST).and_then(|value| value.to_str().ok());
     header.or_else(|| parts.uri.authority().map(http::uri::Authority::as_str)).map(str::to_owned)

@@ -1,16 +1,17 @@
-//! What an account wants of a payment by card: fields that must be there, and brands that it takes (partner-api,
-//! `required_payment_fields` and `accepted_card_types`).
+//! Requirements of an account for card payments: fields that must be present, and accepted brands
+//! (partner-api, `required_payment_fields` and `accepted_card_types`).
 
 use crate::api::rules::Problems;
 use crate::sandbox::methods::KeptMethod;
 use crate::sandbox::policy::Policy;
 use crate::sandbox::refusal::Refusal;
 
-/// The fields that an account may demand.
+/// Fields that an account may require.
 pub(crate) const FIELDS: [&str; 8] =
     ["cvv", "name", "address1", "city", "state", "postal_code", "email", "phone"];
 
-/// 422 with a message for each field that is missing; a saved method shows no CVV, and is not asked for one.
+/// Refuses with 422 a message for each missing field. A saved method stores no CVV, so it needs
+/// none.
 pub(crate) fn need_fields(
     policy: &Policy,
     account: &str,
@@ -43,7 +44,7 @@ fn has(method: &KeptMethod, field: &str, is_saved: bool) -> bool {
     }
 }
 
-/// A field as its message words it (service-facts, part 2).
+/// Returns the name of a field in its message (service-facts, part 2).
 fn words(field: &str) -> &'static str {
     match field {
         "cvv" => "Card code",
@@ -57,7 +58,7 @@ fn words(field: &str) -> &'static str {
     }
 }
 
-/// Has a payment by a brand fail that the account does not take.
+/// Makes a payment by a brand fail that the account does not accept.
 pub(crate) fn judge(policy: &Policy, account: &str, method: &mut KeptMethod) {
     let Some(taken) = policy.card_types.get(account).filter(|taken| !taken.is_empty()) else {
         return;
@@ -68,7 +69,7 @@ pub(crate) fn judge(policy: &Policy, account: &str, method: &mut KeptMethod) {
     }
 }
 
-/// Words of a comma-separated list; `*` and nothing are none.
+/// Parses a comma-separated list; `*` and empty words are dropped.
 pub(crate) fn listed(text: &str) -> std::collections::BTreeSet<String> {
     let words = text.split(',').map(str::trim).filter(|word| !word.is_empty() && *word != "*");
     words.map(str::to_owned).collect()

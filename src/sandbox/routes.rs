@@ -1,4 +1,4 @@
-//! Which room serves which request: the endpoints of [`crate::api`], each with its handler.
+//! Routing: the endpoints of [`crate::api`], each with its handler.
 
 mod afterwards;
 mod pages;
@@ -43,13 +43,13 @@ use crate::sandbox::{
 
 pub(crate) type Handler = Box<dyn Fn(&mut Cx<'_>, &Asked) -> Result<Answer, Refusal> + Send + Sync>;
 
-/// One way in.
+/// A route.
 pub(crate) struct Route {
     pub(crate) method: &'static str,
     pub(crate) pattern: Vec<&'static str>,
     pub(crate) auth: Auth,
     pub(crate) surface: Surface,
-    /// What the document says of it; nothing of a page.
+    /// Its description in the document; `None` for a page.
     pub(crate) spoken: Option<Spoken>,
     pub(crate) handler: Handler,
 }
@@ -60,12 +60,12 @@ impl std::fmt::Debug for Route {
     }
 }
 
-/// All ways in; of two that fit a path, the first counts.
+/// All routes; if several match a path, the first counts.
 #[derive(Debug)]
 pub(crate) struct Routes(Vec<Route>);
 
 impl Routes {
-    /// The rooms of the emulated service.
+    /// Builds the routes of the emulated service.
     pub(crate) fn new() -> Self {
         let mut routes = Self(Vec::new());
         routes.partner();
@@ -94,7 +94,7 @@ impl Routes {
         self.partly_public();
     }
 
-    /// What public material adds to the partner's side.
+    /// Adds the partner routes that only public material describes.
     fn partly_public(&mut self) {
         self.write::<CreateVaultMethod>(vault::create).surface = Surface::Public;
         let older: Handler = Box::new(|cx, asked| Answer::json(&accounts::credentials(cx, asked)?));
@@ -155,7 +155,7 @@ impl Routes {
         Route { method, pattern, auth, surface, spoken: None, handler }
     }
 
-    /// A page for people: no credential, no JSON.
+    /// Adds a page for people: no credential, no JSON.
     fn page(
         &mut self,
         method: Method,
@@ -165,7 +165,7 @@ impl Routes {
         self.0.push(Self::route(method, path, Box::new(handler)));
     }
 
-    /// An endpoint whose handler needs no typed body.
+    /// Adds an endpoint whose handler needs no typed body.
     #[expect(clippy::indexing_slicing, reason = "the route was pushed just before")]
     fn read<E: Endpoint>(
         &mut self,
@@ -181,7 +181,7 @@ impl Routes {
         &mut self.0[at]
     }
 
-    /// An endpoint with a typed body.
+    /// Adds an endpoint with a typed body.
     fn write<E: Endpoint>(
         &mut self,
         handler: impl Fn(&mut Cx<'_>, &Asked, E::Request) -> Result<E::Reply, Refusal>
@@ -200,8 +200,11 @@ impl Routes {
         })
     }
 
-    /// The way in for a request, and the parameters of its path. Errors: 404 for an unknown path, 400 for
-    /// a known one with another method.
+    /// Returns the route for a request, and its path parameters.
+    ///
+    /// # Errors
+    ///
+    /// 404 for an unknown path, 400 for a known path with another method.
     pub(crate) fn find(
         &self,
         surface: Surface,

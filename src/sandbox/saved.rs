@@ -1,4 +1,5 @@
-//! Saved cards and saved banks: one room, told apart by a [`Room`] (gateway-api, Saved cards, Saved banks).
+//! Saved cards and saved banks: shared handlers, parametrised by a [`Room`] (gateway-api, Saved
+//! cards, Saved banks).
 
 use serde_json::Value;
 
@@ -15,22 +16,23 @@ use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::{Cx, ordered};
 use crate::sandbox::tokens;
 
-/// What tells one sort of saved method from the other.
+/// The parameters that distinguish saved cards from saved banks.
 pub(crate) struct Room {
     pub(crate) kind: KindOf,
-    /// What a token must hold.
+    /// Kind of method that a token must hold.
     pub(crate) method: MethodKind,
-    /// What must be there to be saved, beyond what a payment needs.
+    /// Rules for saving, beyond those for a payment.
     pub(crate) rules: fn(&PaymentMethod) -> Vec<FieldProblem>,
 }
 
-/// Fields of a saved method that a PATCH may name: its texts, and its type, which is known.
+/// Fields of a saved method that a PATCH may name: its texts, its type, which is known, and the
+/// public key.
 const CHANGED: [&str; 4] = ["type", "reference", "description", "public_key"];
 
 type KeptSaved = Kept<PaymentMethod, KeptMethod>;
 
 impl Room {
-    /// Field errors first, together; then the rules that come alone.
+    /// Checks field errors together, then the rules that are reported alone.
     fn check(&self, method: &KeptMethod, cx: &Cx<'_>) -> Result<(), Refusal> {
         let extra = (self.rules)(&method.shown);
         let problems: Vec<_> = method.problems.iter().cloned().chain(extra).collect();
@@ -38,7 +40,8 @@ impl Room {
         method.check("", cx.now)
     }
 
-    /// POST: from fields, or from a token and texts that win over its own (service-facts, 41).
+    /// POST: from fields, or from a token; texts of the request replace the token's (service-facts,
+    /// 41).
     pub(crate) fn create(
         &self,
         cx: &mut Cx<'_>,
@@ -62,7 +65,7 @@ impl Room {
         Ok(kept.object)
     }
 
-    /// What is inside a token, which is used up; its CVV is not kept.
+    /// Takes the details out of a token, which is used up; the CVV is not kept.
     fn take_token(
         &self,
         cx: &mut Cx<'_>,
@@ -85,7 +88,7 @@ impl Room {
         Ok(method)
     }
 
-    /// GET of one.
+    /// GET of a saved method.
     pub(crate) fn get(&self, cx: &Cx<'_>, asked: &Asked) -> Result<PaymentMethod, Refusal> {
         Ok(self.find(cx, &asked.owner()?, asked.parameter(0))?.object)
     }
@@ -94,14 +97,14 @@ impl Room {
         cx.find(self.kind, owner, id)
     }
 
-    /// The details of one, as something pays with it.
+    /// Returns the details of a saved method for a payment.
     pub(crate) fn pays(&self, cx: &Cx<'_>, owner: &Owner, id: &str) -> Result<KeptMethod, Refusal> {
         let mut method = self.find(cx, owner, id)?.inside;
         method.shown.id = Some(id.to_owned());
         Ok(method)
     }
 
-    /// PATCH: texts, or the number by a token.
+    /// PATCH: changes the texts, or the details by a token.
     pub(crate) fn patch(
         &self,
         cx: &mut Cx<'_>,
@@ -127,7 +130,7 @@ impl Room {
         Ok(kept.object)
     }
 
-    /// DELETE: answered once more.
+    /// DELETE: answers the deleted object.
     pub(crate) fn delete(&self, cx: &mut Cx<'_>, asked: &Asked) -> Result<PaymentMethod, Refusal> {
         let id = asked.parameter(0);
         let kept = self.find(cx, &asked.owner()?, id)?;
@@ -136,7 +139,7 @@ impl Room {
         Ok(kept.object)
     }
 
-    /// GET of all, newest first; filter `reference`, and one that the caller brings.
+    /// GET of all, newest first; filters `reference`, and the caller's own.
     pub(crate) fn list(
         &self,
         cx: &Cx<'_>,
@@ -187,8 +190,8 @@ impl Room {
     }
 }
 
-/// The details that a body would change and that only a token changes (gateway-api, PATCH /v1/cards/{cardId}, PATCH
-/// /v1/banks/{bankId}).
+/// Lists the details in a body that only a token may change (gateway-api, PATCH /v1/cards/{cardId},
+/// PATCH /v1/banks/{bankId}).
 fn by_token_only(body: &Value) -> Vec<FieldProblem> {
     let mut problems = Problems::default();
     for (name, value) in body.as_object().into_iter().flatten() {

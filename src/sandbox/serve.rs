@@ -1,7 +1,7 @@
-//! The emulator on a socket: HTTPS with its own authority, or plain HTTP on loopback when asked for.
+//! Server for the emulator: HTTPS with its own authority, or plain HTTP on loopback on request.
 //!
-//! While it listens, it also sends what the sandbox's outbox holds.
-//! An answer that must not arrive ([`Dropped`]) closes the connection before a byte of it is written.
+//! While the server listens, it also delivers the outbox's webhooks. An answer that must not arrive
+//! ([`Dropped`]) closes the connection before a byte of it is written.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -28,38 +28,34 @@ use crate::sandbox::authority::server_config;
 use crate::sandbox::fault::Dropped;
 use crate::sandbox::post::keep_posting;
 
-/// How long a client may take to send its headers.
+/// Maximum time for a client's headers.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long open requests may take to end after the shutdown.
+/// Maximum time for open requests after the shutdown.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Why the sandbox cannot listen.
+/// Reasons why the sandbox cannot listen.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// Plain HTTP was asked for on an address that others can reach.
+    /// Plain HTTP was requested on an address that other machines can reach.
     #[error("serve plain HTTP on {0}: only loopback addresses are allowed")]
     PlainNotLoopback(SocketAddr),
-    /// The address cannot be had.
+    /// The address cannot be bound.
     #[error("listen on {address}: {source}")]
     Listen {
-        /// The address.
         address: SocketAddr,
-        /// The system's error.
         #[source]
         source: io::Error,
     },
     /// The certificate authority cannot be read or made.
     #[error("set up the certificate authority in {directory}: {source}")]
     Authority {
-        /// The state directory.
         directory: PathBuf,
-        /// What went wrong.
         #[source]
         source: io::Error,
     },
 }
 
-/// An address that is taken. Who comes waits until a sandbox is served there.
+/// A bound address. Clients wait there until a sandbox is served.
 #[derive(Debug)]
 pub struct Place {
     listener: TcpListener,
@@ -68,7 +64,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Takes `listen` (port 0: any free one).
+    /// Binds `listen`; port 0 picks a free one.
     pub fn take(listen: SocketAddr, plain_http: bool) -> Result<Self, ServeError> {
         if plain_http && !listen.ip().is_loopback() {
             return Err(ServeError::PlainNotLoopback(listen));
@@ -80,28 +76,27 @@ impl Place {
         Ok(Self { listener, address, plain_http })
     }
 
-    /// Where it is, without a slash at the end: where the links of the sandbox have to lead.
+    /// Returns the address as a URL without a trailing slash: the base of the sandbox's links.
     pub fn url(&self) -> String {
         let scheme = if self.plain_http { "http" } else { "https" };
         format!("{scheme}://{}", self.address)
     }
 }
 
-/// A sandbox that listens.
+/// A listening sandbox.
 #[derive(Debug)]
 pub struct Running {
-    /// Where it listens, without a slash at the end.
+    /// Its URL, without a trailing slash.
     pub url: String,
-    /// The address behind the URL.
     pub address: SocketAddr,
-    /// The authority's certificate to trust; none with plain HTTP.
+    /// The authority's certificate to trust; `None` for plain HTTP.
     pub ca: Option<PathBuf>,
     /// Ends when the sandbox has shut down.
     pub done: JoinHandle<io::Result<()>>,
 }
 
-/// Listens at a place until `shutdown` ends. The authority is kept in `state_dir`.
-/// Must be called within a tokio runtime.
+/// Serves at a bound address until `shutdown` ends. The authority is kept in `state_dir`. Must be
+/// called within a tokio runtime.
 pub fn serve(
     sandbox: &Sandbox,
     place: Place,
@@ -147,14 +142,15 @@ fn set_timeout(builder: &mut Builder) {
     builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
 }
 
-/// Why a connection is closed without an answer.
+/// Error that closes a connection without an answer.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("the connection is dropped on order")]
 struct Closed;
 
 type Connection = tower::util::BoxCloneService<Request<Incoming>, Response, Closed>;
 
-/// One service for each connection: the router, and an error for what must not be answered.
+/// Returns the service of each connection: the router, with an error for an answer that must not
+/// arrive.
 fn connections(
     router: Router,
 ) -> impl tower::Service<

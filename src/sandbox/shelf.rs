@@ -1,7 +1,8 @@
-//! What nearly every step asks for, parsed once: merchants, and their policies.
+//! Cache of parsed merchants and policies, which nearly every request reads.
 //!
-//! The index stays the truth. What a unit of change wrote itself is read from its own changes; what is applied is
-//! forgotten here and read again. Only what is stored is kept, so that there is nothing to forget twice.
+//! The index stays the source of truth. A unit of change reads its own writes from its own batch.
+//! Applied changes are evicted here and read again. Only stored values are cached, so an absent
+//! value needs no eviction.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,9 +13,9 @@ use crate::sandbox::policy::{self, Policy};
 use crate::sandbox::refusal::Refusal;
 use crate::store::index::Batch;
 
-/// Parsed values by their keys.
+/// Parsed values by key.
 pub(crate) struct Shelf<T> {
-    /// What all of its keys begin with.
+    /// Common prefix of its keys.
     prefix: &'static str,
     parsed: Mutex<BTreeMap<String, Arc<T>>>,
 }
@@ -28,7 +29,7 @@ impl<T> Shelf<T> {
         self.parsed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The value of a key, read only if it is not here yet; nothing is kept of one that is not stored.
+    /// Returns the value of a key, parsed once. An absent value is not cached.
     pub(crate) fn get(
         &self,
         key: &str,
@@ -44,7 +45,7 @@ impl<T> Shelf<T> {
         Ok(found)
     }
 
-    /// Forgets what a batch changes.
+    /// Evicts the keys that a batch changes.
     fn forget(&self, batch: &Batch) {
         for (key, _) in batch.under(self.prefix.as_bytes()) {
             self.parsed().remove(String::from_utf8_lossy(key).as_ref());
@@ -58,7 +59,7 @@ impl<T> fmt::Debug for Shelf<T> {
     }
 }
 
-/// The shelves of a sandbox.
+/// The caches of a sandbox.
 #[derive(Debug)]
 pub(crate) struct Shelves {
     pub(crate) merchants: Shelf<MerchantRecord>,
@@ -73,13 +74,14 @@ impl Default for Shelves {
 }
 
 impl Shelves {
-    /// Forgets what a batch changes; called before it is applied, so that nobody reads in between.
+    /// Evicts the keys that a batch changes; called before the batch is applied, so that nothing
+    /// reads in between.
     pub(crate) fn forget(&self, batch: &Batch) {
         self.merchants.forget(batch);
         self.policies.forget(batch);
     }
 
-    /// Forgets everything.
+    /// Evicts everything.
     pub(crate) fn clear(&self) {
         self.merchants.parsed().clear();
         self.policies.parsed().clear();

@@ -1,4 +1,5 @@
-//! Signatures of transactions (gateway-api, POST /v1/transactions/{transactionId}/sign; service-facts, 48, 49).
+//! Signatures of transactions (gateway-api, POST /v1/transactions/{transactionId}/sign;
+//! service-facts, 48, 49).
 
 use serde_json::Value;
 
@@ -15,7 +16,7 @@ use crate::sandbox::transactions::{self, KeptTransaction, unfit};
 
 const KIND: KindOf = KindOf { word: "signature", name: "Signature" };
 
-/// Keeps the one signature of a transaction.
+/// Stores the one signature of a transaction.
 pub(crate) fn sign(cx: &mut Cx<'_>, asked: &Asked, new: NewSignature) -> Result<Signed, Refusal> {
     let owner = asked.owner()?;
     let mut kept = transactions::find(cx, &owner, asked.parameter(0))?;
@@ -38,7 +39,7 @@ pub(crate) fn sign(cx: &mut Cx<'_>, asked: &Asked, new: NewSignature) -> Result<
     Ok(Signed { transaction: kept.object, signature })
 }
 
-/// Stores a signature; its id.
+/// Stores a signature; returns its id.
 pub(crate) fn keep(cx: &mut Cx<'_>, owner: &Owner, given: NewSignature) -> Result<String, Refusal> {
     let id = cx.id();
     let NewSignature { mime_type, data } = given;
@@ -50,7 +51,8 @@ pub(crate) fn keep(cx: &mut Cx<'_>, owner: &Owner, given: NewSignature) -> Resul
     Ok(id)
 }
 
-/// Once, and nothing that came to nothing; what is captured takes no gratuity any more.
+/// Requires a transaction that has no signature yet and was neither voided nor failed. A captured
+/// one takes no gratuity.
 fn need_signable(kept: &KeptTransaction, gratuity: i64) -> Result<(), Refusal> {
     use TransactionStatus as S;
     let fits = match kept.object.status {
@@ -61,7 +63,7 @@ fn need_signable(kept: &KeptTransaction, gratuity: i64) -> Result<(), Refusal> {
     if fits && kept.object.signature_id.is_none() { Ok(()) } else { Err(unfit()) }
 }
 
-/// The gratuity that a client sends along; the documents know none.
+/// Parses the gratuity in the request, a field that the documents do not know.
 fn gratuity(asked: &Asked) -> Result<i64, Refusal> {
     let body: Value = lenient::read(asked.json()?)?;
     match body.get("gratuity") {

@@ -1,4 +1,4 @@
-//! The start page of a sandbox: where people find the rest of it.
+//! The start page of a sandbox, with links for people.
 
 use http::StatusCode;
 use maud::{Markup, html};
@@ -10,10 +10,10 @@ use crate::sandbox::pages::Page;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 
-/// Where the page is.
+/// Path of the page.
 pub(crate) const PATH: &str = "/";
 
-/// Pages for people: address, name, and what is there.
+/// Pages for people: path, name and description.
 const PLACES: [(&str, &str, &str); 3] = [
     (openapi::PAGE, "API reference", "Every request that the service takes, with examples"),
     ("/_sandbox/mailbox", "Mailbox", "The e-mails that invoices sent; none leaves this machine"),
@@ -24,7 +24,7 @@ const PLACES: [(&str, &str, &str); 3] = [
     ),
 ];
 
-/// Commands that begin a trial, and the purpose of each.
+/// First commands of a trial, each with its purpose.
 const COMMANDS: [(&str, &str); 2] = [
     (
         "eval \"$(reckon sandbox env)\"",

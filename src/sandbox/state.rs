@@ -1,11 +1,12 @@
-//! What the emulator knows, and how a request changes it.
+//! State of the emulator, and the unit of change.
 //!
-//! Everything is in an [`Index`] as JSON under readable keys. A request works on a [`Cx`]: it sees the
-//! index through its own unapplied changes, and its changes are applied as one batch before it is
-//! answered, or dropped. So an answered effect is whole, and a refused one left nothing.
+//! All state is in an [`Index`], as JSON under readable keys. A request works on a [`Cx`], which
+//! reads the index through its own unapplied changes. The changes are applied as one batch before
+//! the answer, or dropped. An answered effect is therefore complete, and a refused request changes
+//! nothing.
 //!
-//! Keys: `o/KIND/ID` objects · `l/…` lists, newest first, `n/…` how long they are · `x/…` look-ups ·
-//! `due/TIME/SEQ` what time will do · `meta/…` counters and settings.
+//! Keys: `o/KIND/ID` objects · `l/…` lists, newest first, `n/…` their lengths · `x/…` look-ups ·
+//! `due/TIME/SEQ` timers · `meta/…` counters and settings.
 
 use std::sync::Arc;
 
@@ -20,17 +21,17 @@ use crate::sandbox::refusal::Refusal;
 use crate::sandbox::shelf::{Shelf, Shelves};
 use crate::store::index::{Batch, Entry, Index};
 
-/// What never changes while a sandbox is open.
+/// Data that is constant while a sandbox is open, and its caches.
 #[derive(Debug)]
 pub(crate) struct World {
     pub(crate) options: Options,
-    /// All ids, keys and fingerprints come from it.
+    /// Source of all ids, keys and fingerprints.
     pub(crate) seed: [u8; 32],
-    /// What is parsed once.
+    /// Caches of parsed values.
     pub(crate) shelves: Shelves,
 }
 
-/// One unit of change: a request, or one thing that fell due.
+/// One unit of change: a request, a control request, or one timer.
 pub(crate) struct Cx<'a> {
     pub(crate) world: &'a World,
     pub(crate) now: DateTime<Utc>,
@@ -38,29 +39,29 @@ pub(crate) struct Cx<'a> {
     index: &'a dyn Index,
     batch: Batch,
     sequence: u64,
-    /// What is stored is written here first, so that it is kept in just as many bytes as it has.
+    /// Buffer for serialisation, so that stored values have their exact size.
     draft: Vec<u8>,
 }
 
-/// What control paths can set, and what must survive a restart with it.
+/// Settings that control paths can change, and state that must survive a restart with them.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub(crate) struct Settings {
-    /// Milliseconds that the sandbox's time is ahead of its base clock.
+    /// Lead of the sandbox's clock over its base clock, in milliseconds.
     pub(crate) offset_ms: i64,
-    /// What a second invoice with a known `source_id` is answered.
+    /// Answer to a second invoice with a known `source_id`.
     pub(crate) duplicate_source_id: Duplicate,
-    /// Minutes for which an occurrence whose date has come is `PAYING`.
+    /// Minutes for which a due occurrence stays `PAYING`.
     pub(crate) paying_minutes: u32,
-    /// Where partner notifications go.
+    /// Target of the webhooks to the partner.
     pub(crate) event_url: String,
-    /// What an authorization-code exchange must name.
+    /// Redirect URI that a code exchange must name.
     pub(crate) redirect_uri: String,
-    /// Is the service enabled for the partner application?
+    /// True while the service is enabled for the partner application.
     pub(crate) enabled: bool,
-    /// Is it a partner of the service, as invoices need?
+    /// True for a partner of the service, which invoices require.
     pub(crate) is_partner: bool,
-    /// The plans that the partner was given; while nobody says, every plan is one of them.
+    /// Plans of the partner; `None` allows every plan.
     pub(crate) plans: Option<Vec<Plan>>,
 }
 
@@ -68,14 +69,14 @@ pub(crate) struct Settings {
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Plan {
     pub(crate) id: String,
-    /// Does it bring a trust account?
+    /// True for a plan with a trust account.
     #[serde(default)]
     pub(crate) trust: bool,
 }
 
 impl Settings {
-    /// Is the plan of this id a trust plan? `None` for an unknown one. While nobody has said which plans there
-    /// are, one with `trust` in its id is.
+    /// Returns true for a trust plan, and `None` for an unknown plan. Without configured plans, an
+    /// id with `trust` in it is a trust plan.
     pub(crate) fn plan(&self, id: &str) -> Option<bool> {
         match &self.plans {
             None => Some(id.to_ascii_lowercase().contains("trust")),
@@ -84,7 +85,7 @@ impl Settings {
     }
 }
 
-/// The counter and the settings: read once, written with every change.
+/// The counter and the settings in memory; the counter is stored with every change.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Meta {
     sequence: u64,
@@ -92,7 +93,7 @@ pub(crate) struct Meta {
 }
 
 impl Meta {
-    /// As stored; the defaults in an empty index.
+    /// Loads the stored values; an empty index gives the defaults.
     pub(crate) fn load(index: &dyn Index) -> Result<Self, Refusal> {
         let stored = |key: &str| index.get(key.as_bytes());
         let sequence = stored(SEQUENCE)?.map(|bytes| serde_json::from_slice(&bytes)).transpose()?;
@@ -101,14 +102,14 @@ impl Meta {
     }
 }
 
-/// The answer to a second invoice with a known `source_id`.
+/// Answer to a second invoice with a known `source_id`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Duplicate {
-    /// The first invoice again; no second e-mail.
+    /// Answers the first invoice, and sends no second e-mail.
     #[default]
     Same,
-    /// 422.
+    /// Answers 422.
     Refuse,
 }
 
@@ -130,7 +131,7 @@ impl Default for Settings {
 const SEQUENCE: &str = "meta/sequence";
 const SETTINGS: &str = "meta/settings";
 
-/// A key part that sorts as its number does.
+/// Returns a key part that sorts like its number.
 pub(crate) fn ordered(number: u64) -> String {
     format!("{number:016x}")
 }
@@ -147,7 +148,8 @@ impl<'a> Cx<'a> {
         Self { world, now, settings, index, batch: Batch::new(), sequence, draft: Vec::new() }
     }
 
-    /// The changes, to be applied at once, and what follows from them once they are.
+    /// Closes the unit: returns its changes, to be applied at once, and the new counter and
+    /// settings.
     pub(crate) fn close(mut self) -> Result<(Batch, Meta), Refusal> {
         if !self.batch.is_empty() {
             let sequence = self.sequence;
@@ -156,18 +158,18 @@ impl<'a> Cx<'a> {
         Ok((self.batch, Meta { sequence: self.sequence, settings: self.settings }))
     }
 
-    /// Has anything changed?
+    /// Returns true if anything was changed.
     pub(crate) fn is_changed(&self) -> bool {
         !self.batch.is_empty()
     }
 
-    /// A number greater than every one before it.
+    /// Returns a number greater than all before it.
     pub(crate) fn next(&mut self) -> u64 {
         self.sequence = self.sequence.saturating_add(1);
         self.sequence
     }
 
-    /// Stores the settings as they stand in `self.settings`.
+    /// Stores the current `self.settings`.
     pub(crate) fn save_settings(&mut self) -> Result<(), Refusal> {
         let settings = self.settings.clone();
         self.put(SETTINGS, &settings)
@@ -181,7 +183,7 @@ impl<'a> Cx<'a> {
         Ok(found.transpose()?)
     }
 
-    /// Reads a value that is asked for often: parsed once, until it is stored again.
+    /// Reads a frequently used value through a cache.
     pub(crate) fn often<T: DeserializeOwned>(
         &self,
         known: &Shelf<T>,
@@ -201,12 +203,13 @@ impl<'a> Cx<'a> {
         Ok(())
     }
 
-    /// Forgets a value.
+    /// Removes a value.
     pub(crate) fn remove(&mut self, key: &str) {
         self.batch.remove(key.as_bytes());
     }
 
-    /// Up to `limit` entries under a prefix, behind the key `after`, as this unit sees them.
+    /// Returns up to `limit` entries under a prefix, after the key `after`, with this unit's
+    /// changes.
     pub(crate) fn scan(
         &self,
         prefix: &str,
@@ -240,7 +243,8 @@ impl<'a> Cx<'a> {
         Ok(all.into_iter().take(limit).collect())
     }
 
-    /// A digest under the seed: equal inputs give equal digests, in this world only.
+    /// Returns a digest keyed by the seed: equal inputs give equal digests only within the same
+    /// seed.
     pub(crate) fn digest(&self, label: &str, data: &[u8]) -> Digest {
         keyed(&self.world.seed, label, data)
     }

@@ -1,4 +1,4 @@
-//! GET /bank-accounts/{id}/surcharge: what is added to a payment (gateway-api).
+//! GET /bank-accounts/{id}/surcharge: the surcharge on a payment (gateway-api).
 
 use crate::api::rules::AMOUNT_MAX;
 use crate::api::surcharge::SurchargeEntry;
@@ -9,10 +9,11 @@ use crate::sandbox::policy::Rate;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 
-/// A rate of so much is the whole amount: rates are hundredths of a percent.
+/// Rate of the whole amount: rates are hundredths of a percent.
 const WHOLE: i64 = 10_000;
 
-/// The first surcharge of each type; with `amount`, what it comes to. A merchant without any has a null set.
+/// Returns the first surcharge of each type; with `amount`, also the surcharge on it. A merchant
+/// without surcharges gets null.
 pub(crate) fn show(cx: &mut Cx<'_>, asked: &Asked) -> Result<Option<Vec<SurchargeEntry>>, Refusal> {
     let owner = asked.owner()?;
     let merchant = cx.merchant(&owner.merchant)?;
@@ -49,7 +50,7 @@ fn entry(rate: &Rate, amount: Option<i64>) -> Result<SurchargeEntry, Refusal> {
     })
 }
 
-/// What is added to an amount: its part, rounded to the nearest minor unit, and the fee.
+/// Returns the surcharge on an amount: its part, rounded to the nearest minor unit, and the fee.
 fn added(rate: &Rate, amount: i64) -> Option<i64> {
     let part = amount.checked_mul(rate.part)?.checked_add(WHOLE.checked_div(2)?)?;
     part.checked_div(WHOLE)?.checked_add(rate.fee)

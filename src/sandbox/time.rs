@@ -1,4 +1,4 @@
-//! The sandbox's own time: its base clock and an offset, and everything that happens in between.
+//! The sandbox's own clock: its base clock and an offset, and the timers that fire in between.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::sandbox::due::{self, Due};
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::{Live, Sandbox};
 
-/// The sandbox's own time, for a daemon that is rehearsed with it.
+/// The sandbox's clock, for a daemon that is rehearsed with it.
 #[derive(Debug, Clone)]
 pub struct SandboxClock {
     base: Arc<dyn Clock>,
@@ -27,31 +27,31 @@ impl Clock for SandboxClock {
     }
 }
 
-/// A moment so many milliseconds later.
+/// Returns the moment `offset_ms` later.
 fn ahead(base: DateTime<Utc>, offset_ms: i64) -> DateTime<Utc> {
     base.checked_add_signed(TimeDelta::milliseconds(offset_ms)).unwrap_or(base)
 }
 
 impl Sandbox {
-    /// A clock that shows the sandbox's time, and tells when it is moved.
+    /// Returns a clock that shows the sandbox's time and notifies of its moves.
     pub fn clock(&self) -> SandboxClock {
         let base = self.inner.world.options.clock.clone();
         SandboxClock { base, ahead: self.inner.ahead.subscribe() }
     }
 
-    /// Tells who follows this clock, if it was moved.
+    /// Notifies the followers of this clock, if it was moved.
     pub(super) fn tell_time(&self, live: &Live) {
         let now = live.meta.settings.offset_ms;
         self.inner.ahead.send_if_modified(|told| std::mem::replace(told, now) != now);
     }
 
-    /// What time it is in here.
+    /// Returns the sandbox's current time.
     pub(super) fn now(&self, live: &Live) -> DateTime<Utc> {
         ahead(self.inner.world.options.clock.now(), live.meta.settings.offset_ms)
     }
 
-    /// Lets everything happen that is due until `until`, in order, each at its own moment. Tells whether
-    /// anything did.
+    /// Runs everything that is due until `until`, in order, each entry at its own moment. Returns
+    /// true if anything ran.
     pub(super) fn catch_up(&self, live: &mut Live, until: DateTime<Utc>) -> Result<bool, Refusal> {
         let mut happened = false;
         while let Some(moment) = live.next_due.filter(|moment| *moment <= until) {
@@ -77,7 +77,8 @@ impl Sandbox {
         self.commit(live, cx)
     }
 
-    /// Moves time to `target`, which may not lie in the past; everything in between happens first.
+    /// Moves the clock to `target`, which may not lie in the past; everything due in between runs
+    /// first.
     pub(super) fn move_to(&self, live: &mut Live, target: DateTime<Utc>) -> Result<(), Refusal> {
         let now = self.now(live);
         if target < now {
@@ -92,7 +93,7 @@ impl Sandbox {
     }
 }
 
-/// A moment later by an ISO 8601 duration such as `P30D`, `P1M` or `PT5M`; `None` for what is none.
+/// Adds an ISO 8601 duration such as `P30D`, `P1M` or `PT5M`; `None` for an invalid one.
 pub(super) fn later(time: DateTime<Utc>, duration: &str) -> Option<DateTime<Utc>> {
     let text = duration.strip_prefix('P').filter(|text| !text.is_empty())?;
     let (date, clock) = text.split_once('T').unwrap_or((text, ""));

@@ -1,6 +1,6 @@
 //! One-time tokens (gateway-api, POST /v1/tokens; service-facts, part 5).
 //!
-//! Creation validates nothing; whatever is wrong is told by the charge that uses the token.
+//! Creation validates nothing; the charge that uses the token reports its problems.
 
 use chrono::TimeDelta;
 use http::StatusCode;
@@ -21,7 +21,7 @@ use crate::sandbox::state::Cx;
 
 pub(crate) const KIND: KindOf = KindOf { word: "token", name: "Token" };
 
-/// The fields that are a method's own; anything else comes back under `form_data`.
+/// A method's own fields; other fields are returned under `form_data`.
 pub(crate) const OWN: [&str; 27] = [
     "type",
     "number",
@@ -52,7 +52,7 @@ pub(crate) const OWN: [&str; 27] = [
     "bank_name",
 ];
 
-/// Longest values that are kept; longer ones are cut (service-facts, 37).
+/// Maximum lengths; longer values are cut (service-facts, 37).
 const CUTS: [(&str, usize); 7] = [
     ("number", 19),
     ("cvv", 4),
@@ -85,7 +85,7 @@ pub(crate) fn create(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> 
     }
 }
 
-/// The key stands in the header, or in a form's `public_key` (service-facts, 38).
+/// Authenticates by the header, or by a form's `public_key` (service-facts, 38).
 fn caller(cx: &Cx<'_>, asked: &Asked, body: &Map<String, Value>) -> Result<Owner, Refusal> {
     let in_form = body.get("public_key").and_then(Value::as_str).filter(|_| asked.is_form());
     match (auth::admit(cx, Auth::PublicKey, &asked.headers), in_form) {
@@ -100,8 +100,8 @@ fn caller(cx: &Cx<'_>, asked: &Asked, body: &Map<String, Value>) -> Result<Owner
     }
 }
 
-/// Every extra field (gateway-api, POST /v1/tokens); with JSON `form_data` may hold some of them itself, or be another
-/// value that is kept as it is (service-facts, 38).
+/// Collects the extra fields (gateway-api, POST /v1/tokens). A JSON body's `form_data` may itself
+/// hold some of them, or be another value, which is kept unchanged (service-facts, 38).
 fn form_data(body: &Map<String, Value>, form: bool) -> Option<Value> {
     let given = body.get("form_data").filter(|data| !form && !data.is_null());
     let is_extra = |name: &str, value: &Value| !OWN.contains(&name) && !value.is_null();
@@ -115,7 +115,7 @@ fn form_data(body: &Map<String, Value>, form: bool) -> Option<Value> {
     (given.is_some() || !all.is_empty()).then_some(Value::Object(all))
 }
 
-/// Cuts and drops what a token forgives, then types the rest.
+/// Cuts and drops what a token tolerates, then types the rest.
 fn read_method(body: Map<String, Value>) -> Result<MethodRef, Refusal> {
     let mut fields = lenient::object(body);
     for (name, most) in CUTS {
@@ -170,7 +170,7 @@ pub(crate) fn get(cx: &mut Cx<'_>, asked: &Asked) -> Result<PaymentMethod, Refus
     Ok(find(cx, &asked.owner()?, asked.parameter(0))?.object)
 }
 
-/// A token that is neither used nor too old.
+/// Returns a token that is neither used nor expired.
 pub(crate) fn find(
     cx: &Cx<'_>,
     owner: &Owner,
@@ -179,7 +179,7 @@ pub(crate) fn find(
     cx.find(KIND, owner, id)
 }
 
-/// Deletes a token, because it was used or its time is over.
+/// Deletes a token that was used or has expired.
 pub(crate) fn end(cx: &mut Cx<'_>, id: &str) -> Result<(), Refusal> {
     let kept: Option<Kept<PaymentMethod, KeptMethod>> = cx.any(KIND, id)?;
     match kept {

@@ -1,5 +1,5 @@
-//! Transactions after they are made: their states, reading and searching (gateway-api, States and
-//! transitions; service-facts, 43, 44). What follows from a change stands in [`aftermath`].
+//! Transactions after their creation: states, reading and search (gateway-api, States and
+//! transitions; service-facts, 43, 44). The consequences of a change are in [`aftermath`].
 
 use std::cmp::Ordering;
 
@@ -21,24 +21,24 @@ use crate::sandbox::state::{Cx, ordered};
 
 pub(crate) type KeptTransaction = Kept<Transaction, KeptMethod>;
 
-/// What can happen to a transaction.
+/// A transition of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
     /// The processor accepts it.
     Authorize,
-    /// The processor refuses it, or the money that it waits for does not come.
+    /// The processor refuses it, or the money that it waits for does not arrive.
     Decline,
     /// It is captured: by the daily run, or on request.
     Capture,
     /// A hold's seven days are over.
     Expire,
-    /// A request takes it back.
+    /// A request voids it.
     Void,
     /// The money did not arrive, or was taken back.
     Return,
 }
 
-/// Where a change leads; `None` where it is not valid for the status.
+/// Returns the status after a change; `None` for a change that the status does not allow.
 pub(crate) fn step(status: &TransactionStatus, change: Change) -> Option<TransactionStatus> {
     use TransactionStatus as S;
     match (status, change) {
@@ -68,13 +68,17 @@ pub(crate) fn step(status: &TransactionStatus, change: Change) -> Option<Transac
     }
 }
 
-/// The refusal of what a transaction's status does not allow.
+/// Builds the refusal of an operation that the status does not allow.
 pub(crate) fn unfit() -> Refusal {
     let text = "The operation cannot be completed in the current status";
     Refusal::rule("not_valid_for_transaction_status", text)
 }
 
-/// Applies a change with its event and all that follows from it; 422 where it is not valid.
+/// Applies a change with its event and consequences.
+///
+/// # Errors
+///
+/// 422 for a change that the status does not allow.
 pub(crate) fn apply(
     cx: &mut Cx<'_>,
     kept: &mut KeptTransaction,
@@ -98,7 +102,7 @@ pub(crate) fn apply(
     payments::follow(cx, &kept.object.id)
 }
 
-/// Stores a transaction of which something else than its status changed, with the event of that.
+/// Stores a transaction with a change other than its status, and records the event.
 pub(crate) fn changed(cx: &mut Cx<'_>, kept: &mut KeptTransaction) -> Result<(), Refusal> {
     kept.object.modified = Some(Timestamp(cx.now));
     cx.update(KIND, &kept.object.id.clone(), kept)?;
@@ -106,8 +110,8 @@ pub(crate) fn changed(cx: &mut Cx<'_>, kept: &mut KeptTransaction) -> Result<(),
     payments::follow(cx, &kept.object.id)
 }
 
-/// A change whose time has come; one that no longer applies does nothing. A hold that waits for the daily
-/// capture by now does not end.
+/// Applies a scheduled change, unless it no longer applies. A former hold that now waits for the
+/// daily capture does not expire.
 pub(crate) fn fall_due(cx: &mut Cx<'_>, id: &str, change: Change) -> Result<(), Refusal> {
     let kept: Option<KeptTransaction> = cx.any(KIND, id)?;
     match kept {
@@ -119,7 +123,7 @@ pub(crate) fn fall_due(cx: &mut Cx<'_>, id: &str, change: Change) -> Result<(), 
     }
 }
 
-/// GET /v1/transactions/{id}: a charge carries its refunds, once it has some.
+/// GET /v1/transactions/{id}: a charge includes its refunds, if any.
 pub(crate) fn get(cx: &mut Cx<'_>, asked: &Asked) -> Result<Transaction, Refusal> {
     let object = find(cx, &asked.owner()?, asked.parameter(0))?.object;
     let refunds = refunds::of(cx, &object.id)?.into_iter().map(|refund| refund.object);
@@ -127,18 +131,19 @@ pub(crate) fn get(cx: &mut Cx<'_>, asked: &Asked) -> Result<Transaction, Refusal
     Ok(Transaction { refunds: Some(refunds).filter(|refunds| !refunds.is_empty()), ..object })
 }
 
-/// A transaction of this owner.
+/// Returns a transaction of this owner.
 pub(crate) fn find(cx: &Cx<'_>, owner: &Owner, id: &str) -> Result<KeptTransaction, Refusal> {
     cx.find(KIND, owner, id)
 }
 
-/// Where transactions are found by reference; `rest` empty: the prefix of all that begin so.
+/// Returns the look-up key of a reference. An empty `rest` gives the prefix of all references that
+/// begin like this one.
 pub(crate) fn reference_key(under: &str, reference: &str, rest: &str) -> String {
     let start = format!("x/transaction-reference/{under}/{reference}");
     if rest.is_empty() { start } else { format!("{start}\u{0}{rest}") }
 }
 
-/// Lets a new transaction be found by its reference.
+/// Indexes a new transaction by its reference.
 pub(crate) fn note_reference(cx: &mut Cx<'_>, kept: &KeptTransaction) -> Result<(), Refusal> {
     let Some(reference) = &kept.object.reference else {
         return Ok(());
@@ -180,7 +185,7 @@ pub(crate) fn search(cx: &mut Cx<'_>, asked: &Asked) -> Result<Page<Transaction>
     Ok(paging.of_vec(found.into_iter().map(|(_, transaction)| transaction).collect()))
 }
 
-/// What a search asks for (service-facts, 44).
+/// The filter of a search (service-facts, 44).
 struct Filter {
     text: Option<String>,
     fields: Vec<(String, String)>,
@@ -231,7 +236,7 @@ impl Filter {
     }
 }
 
-/// Does the property (dots for nesting) begin with the text?
+/// Returns true if the property (dots for nesting) begins with the text.
 fn begins(value: &Value, name: &str, text: &str) -> bool {
     let property = name.split('.').try_fold(value, |value, part| value.get(part));
     match property {

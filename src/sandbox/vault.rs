@@ -1,4 +1,5 @@
-//! POST /contacts/{id}/payment-methods: a contact's own methods, made of one-time tokens (service-facts, 85).
+//! POST /contacts/{id}/payment-methods: a contact's own methods, made from one-time tokens
+//! (service-facts, 85).
 
 use crate::api::method::MethodKind;
 use crate::api::vault::{self, NewVaultMethod, VaultMethod};
@@ -14,7 +15,7 @@ use crate::sandbox::tokens;
 
 pub(crate) const KIND: KindOf = KindOf { word: "payment-method", name: "PaymentMethod" };
 
-/// POST: the token is used up, and its CVV is not kept.
+/// POST: uses the token up; its CVV is not kept.
 pub(crate) fn create(
     cx: &mut Cx<'_>,
     asked: &Asked,
@@ -47,7 +48,7 @@ pub(crate) fn create(
     Ok(kept.object)
 }
 
-/// What is behind the token, if it is of the type that was said.
+/// Takes the details out of the token, if they are of the requested type.
 fn taken(cx: &mut Cx<'_>, owner: &Owner, new: &NewVaultMethod) -> Result<KeptMethod, Refusal> {
     let token = &new.one_time_token;
     let method = tokens::find(cx, owner, token)?.inside;
@@ -60,7 +61,7 @@ fn taken(cx: &mut Cx<'_>, owner: &Owner, new: &NewVaultMethod) -> Result<KeptMet
     Ok(for_later(method))
 }
 
-/// The details of one, as something pays with it.
+/// Returns the details of a method for a payment.
 pub(crate) fn pays(cx: &Cx<'_>, owner: &Owner, id: &str) -> Result<KeptMethod, Refusal> {
     let kept: Kept<VaultMethod, KeptMethod> = cx.find(KIND, owner, id)?;
     let mut method = kept.inside;

@@ -1,5 +1,6 @@
-//! What an account makes of the results for a CVV and an address (gateway-api, States and transitions;
-//! service-facts, 30 and 69): a charge whose results it rejects is voided at once.
+//! Verification: an account's policy for the CVV and address results (gateway-api, States and
+//! transitions; service-facts, 30 and 69). A charge whose results the account rejects is voided at
+//! once.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,20 +10,21 @@ use crate::sandbox::outcomes::Class;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 
-/// What an account wants of a CVV.
+/// An account's policy for a CVV.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub(crate) enum CvvPolicy {
     Disabled,
     #[default]
     Optional,
-    /// Rejects what is known not to match.
+    /// Rejects a CVV that is known not to match.
     RequireMatchLenient,
-    /// Rejects what is not known to match.
+    /// Rejects a CVV that is not known to match.
     RequireMatchStrict,
 }
 
-/// What an account wants of an address. The lenient ones let pass what the issuer says nothing of.
+/// An account's policy for an address. The lenient ones accept a result that the issuer leaves
+/// open.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub(crate) enum AvsPolicy {
@@ -49,7 +51,7 @@ impl CvvPolicy {
 
 impl AvsPolicy {
     pub(crate) fn accepts(self, result: Option<&str>) -> bool {
-        // Whether the address matches, and whether the postal code does.
+        // The matches of address and postal code.
         let known = match result {
             Some("ADDRESS_AND_POSTAL_CODE" | "ADDRESS_AND_ZIP5" | "ADDRESS_AND_ZIP9") => {
                 Some((true, true))
@@ -72,7 +74,8 @@ impl AvsPolicy {
     }
 }
 
-/// The code for which the account rejects an authorised payment by card; `None` where it does not.
+/// Returns the code with which the account rejects an authorised card payment; `None` if it
+/// accepts.
 pub(crate) fn rejection(cx: &Cx<'_>, order: &Order) -> Result<Option<&'static str>, Refusal> {
     if order.method.shown.kind != MethodKind::Card {
         return Ok(None);

@@ -1,4 +1,5 @@
-//! POST /v1/transactions/{id}/void: a charge, refund or credit is taken back before it is settled (gateway-api).
+//! POST /v1/transactions/{id}/void: cancels a charge, refund or credit before it is settled
+//! (gateway-api).
 
 use crate::api::transaction::Transaction;
 use crate::api::transaction::actions::{NewVoid, void_rules};
@@ -8,7 +9,7 @@ use crate::sandbox::state::Cx;
 use crate::sandbox::transactions::{self, Change, unfit};
 use crate::sandbox::{places, refunds};
 
-/// Voids; a charge only when none of its refunds stands.
+/// Voids a transaction; a charge only if it has no outstanding refunds.
 pub(crate) fn void(cx: &mut Cx<'_>, asked: &Asked, new: NewVoid) -> Result<Transaction, Refusal> {
     let owner = asked.owner()?;
     let mut kept = transactions::find(cx, &owner, asked.parameter(0))?;

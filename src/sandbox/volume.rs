@@ -1,4 +1,4 @@
-//! What a merchant took in a day and a month, and whether one more payment is within its limits (service-facts, part 2:
+//! Volume of a merchant's payments in a day and a month, and its limits (service-facts, part 2:
 //! `merchant_trans_…`).
 
 use chrono::{Datelike, NaiveDate};
@@ -9,11 +9,11 @@ use crate::sandbox::lists::Owner;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 
-/// How much was taken in a span of time.
+/// Volume of a span of time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Volume {
     count: u64,
-    /// Minor units, of whatever currency.
+    /// In minor units, over all currencies.
     amount: i64,
 }
 
@@ -36,7 +36,7 @@ fn month(owner: &Owner, date: NaiveDate) -> String {
     format!("x/volume/{}/{}-{:02}", owner.key(), date.year(), date.month())
 }
 
-/// The code of the first limit that a payment would exceed.
+/// Returns the code of the first limit that a payment would exceed.
 pub(crate) fn exceeded(cx: &Cx<'_>, order: &Order) -> Result<Option<&'static str>, Refusal> {
     let policy = cx.policy(&order.owner.merchant)?;
     let limits = &policy.limits;
@@ -61,7 +61,7 @@ pub(crate) fn exceeded(cx: &Cx<'_>, order: &Order) -> Result<Option<&'static str
     Ok(codes.into_iter().find(|(is_over, _)| *is_over).map(|(_, code)| code))
 }
 
-/// Counts a payment that went through. Without limits nothing is counted: nobody asks.
+/// Counts an accepted payment. Without limits nothing is counted, since nothing reads the count.
 pub(crate) fn count(cx: &mut Cx<'_>, owner: &Owner, amount: i64) -> Result<(), Refusal> {
     if cx.policy(&owner.merchant)?.limits == crate::sandbox::policy::Limits::default() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Applications for other merchants: what their documents say, and who clicks on their links.
+//! Applications for further merchants: their documents, and the people who open their links.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,12 +12,12 @@ use super::net::post::Post;
 use super::world::{Body, Doc, Tree};
 use crate::engine::{Approving, Event, Question, Reply};
 
-/// Where the sandbox sends its notifications: the reference follows.
+/// Address to which the sandbox sends application webhooks; the reference is appended.
 pub(super) const EVENT_URL: &str = "http://127.0.0.1:8780/events/";
-/// Submissions of one document that the service can tell apart.
+/// Submissions of one document that the service can distinguish.
 const GENERATIONS_MAX: u32 = 10;
 
-/// What every applicant keeps to themselves, by the variables that the documents name.
+/// Secrets of every applicant, by the variables that the documents name.
 pub(super) fn secrets() -> BTreeMap<String, String> {
     let signature = r#"[{"lx":1,"ly":2,"mx":3,"my":4}]"#;
     [("BORN", "1980-02-29"), ("LICENSE", "C000-0000"), ("SIGNATURE", signature)]
@@ -25,8 +25,8 @@ pub(super) fn secrets() -> BTreeMap<String, String> {
         .into()
 }
 
-/// The spec of an application. Every submission is of another business: a second one of the same would be
-/// declined.
+/// Writes the spec of an application. Each submission describes another business, since the service
+/// would decline a second one of the same business.
 pub(super) fn write(doc: &Doc, sign_up: bool, text: u32, out: &mut String) -> fmt::Result {
     let (name, generation) = (&doc.name, doc.generation);
     if sign_up {
@@ -59,7 +59,7 @@ pub(super) fn write(doc: &Doc, sign_up: bool, text: u32, out: &mut String) -> fm
     )
 }
 
-/// A tax number of its own for each submission; all of them begin with 00, and are nobody's.
+/// Returns a tax number for each submission. All begin with 00, which is never assigned.
 fn tax_number(name: &str, generation: u32) -> u32 {
     let mixed = name.bytes().fold(7_u32, |sum, byte| {
         sum.wrapping_mul(31).wrapping_add(u32::from(byte)).checked_rem(900_000).unwrap_or(0)
@@ -68,8 +68,8 @@ fn tax_number(name: &str, generation: u32) -> u32 {
     mixed.saturating_add(own.saturating_mul(1_000_000))
 }
 
-/// Every applicant clicks on the link, and someone asks for the portal link of each invoice with a letter; nobody
-/// waits for the page.
+/// Opens the link of every sign-up, and the portal link of every invoice with an attachment. The
+/// pages are discarded.
 pub(super) async fn click(tree: &Tree, engine: &mpsc::Sender<Event>) {
     let asked = tree.values().filter(|doc| {
         matches!(
@@ -83,13 +83,13 @@ pub(super) async fn click(tree: &Tree, engine: &mpsc::Sender<Event>) {
     }
 }
 
-/// A person looks every so often, in seconds, whether a live merchant waits for an approval.
+/// Seconds between two looks of a person for live merchants that wait for an approval.
 const LOOKS_EVERY_S: u64 = 20;
 
-/// Underwriting looks every so often at what was submitted, where it thinks twice, in seconds.
+/// Seconds between two decisions of underwriting, where it decides twice.
 const DECIDES_EVERY_S: u64 = 5;
 
-/// A person approves every live merchant that waits for it.
+/// Approves every live merchant that waits for an approval.
 async fn approve(engine: &mpsc::Sender<Event>) -> Option<()> {
     let (reply, answer) = oneshot::channel();
     engine.send(Event::Ask(Question::Approvals, reply)).await.ok()?;
@@ -103,14 +103,14 @@ async fn approve(engine: &mpsc::Sender<Event>) -> Option<()> {
     Some(())
 }
 
-/// Brings the service's notifications to the engine, and people's approvals, for ever.
+/// Delivers the service's webhooks and the approvals of people to the engine, for ever.
 pub(super) async fn postman(desk: &Desk, post: &Post, doors: &Doors) {
     let mut second = 0_u64;
     loop {
         second = second.wrapping_add(1);
         let rest = post.rest();
         if second.is_multiple_of(LOOKS_EVERY_S) || rest.as_secs() >= LOOKS_EVERY_S {
-            // An engine that ended is asked again in its next life.
+            // If the engine has ended, its next life gets the approval.
             approve(&doors.engine).await.unwrap_or_default();
         }
         if second.is_multiple_of(DECIDES_EVERY_S) {

@@ -1,4 +1,4 @@
-//! People who approve plans: they look, remember what they saw, think, and approve just that.
+//! People who approve plans: they read a plan, remember it, think, and approve exactly that plan.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,21 +12,19 @@ use crate::base::money::{Currency, Money};
 use crate::engine::{ApprovingPlan, Event, PlanAnswer, PlanView, Question, Reply, StepView};
 use crate::model::stake::PER_OCCURRENCE;
 
-/// How often somebody tries for each plan that they would approve.
+/// Attempts of one approver per plan that the approver may approve.
 const TRIES: u32 = 3;
 
-/// A plan that somebody saw, and wants to approve.
+/// A plan that an approver has seen and is about to approve.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Seen {
-    /// Who.
     pub(super) actor: &'static str,
-    /// Its checksum.
     pub(super) checksum: String,
-    /// The highest amount of each document, by kind and name, in minor units.
+    /// Highest amount of each document, by kind and name, in minor units.
     pub(super) amounts: BTreeMap<(String, String), i64>,
 }
 
-/// Somebody approves plans, as long as they do.
+/// Runs an approver for ever.
 pub(super) async fn approving(approver: &Approver, memory: &Memory, engine: &mpsc::Sender<Event>) {
     loop {
         sleep(Duration::from_secs(approver.every_s)).await;
@@ -36,7 +34,8 @@ pub(super) async fn approving(approver: &Approver, memory: &Memory, engine: &mps
     }
 }
 
-/// One look at the plan; `None` if nobody answered, else whether anything was said.
+/// Reads the plan once, and approves it if a limit blocks a new step. Returns `None` if the engine
+/// did not answer, else whether the approver asked for anything.
 async fn look(approver: &Approver, memory: &Memory, engine: &mpsc::Sender<Event>) -> Option<bool> {
     let Reply::Plan(plan) = ask(engine, Question::Plan).await? else { return None };
     let most = (approver.times, approver.times.saturating_mul(TRIES));
@@ -57,13 +56,13 @@ async fn look(approver: &Approver, memory: &Memory, engine: &mpsc::Sender<Event>
     Some(true)
 }
 
-/// Whether a limit stands in the way of a step that this person did not approve yet.
+/// Returns true if a limit blocks a step that this approver has not yet approved.
 fn is_new_to(approver: &Approver, step: &StepView) -> bool {
     let mine = |name: &String| name == approver.name;
     step.limit.as_ref().is_some_and(|over| !over.approved_by.iter().any(mine))
 }
 
-/// What somebody remembers of a plan.
+/// Returns the part of a plan that an approver remembers.
 fn seen(approver: &Approver, plan: &PlanView) -> Seen {
     let mut amounts = BTreeMap::new();
     for step in &plan.steps {
@@ -74,7 +73,7 @@ fn seen(approver: &Approver, plan: &PlanView) -> Seen {
     Seen { actor: approver.name, checksum: plan.checksum.clone(), amounts }
 }
 
-/// What a plan sets in motion now, in all.
+/// Returns the money that a plan moves now, in all.
 fn sum(plan: &PlanView) -> Money {
     let minor = plan.steps.iter().map(|step| {
         let now: Vec<i64> = step

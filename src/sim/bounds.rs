@@ -1,4 +1,5 @@
-//! Limits of a simulated world, low enough that some plans exceed them, and the people who approve plans.
+//! Limits of a simulated world, low enough that some plans exceed them, and the people who approve
+//! plans.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,29 +13,29 @@ use crate::base::money::Currency;
 use crate::policy::limits::{Amounts, Limits, Most, Section};
 use crate::policy::{ApprovalRules, Rules};
 
-/// The merchant that has limits of its own.
+/// Merchant with limits of its own.
 const OWN: &str = "m0";
 
-/// What a limit is about.
+/// The quantity that a limit bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What {
     /// One amount, in minor units.
     PerObject,
-    /// All amounts of one state of the files on one day.
+    /// All amounts of one state of the files on one day, in minor units.
     PerRun,
-    /// All amounts of one UTC day.
+    /// All amounts of one UTC day, in minor units.
     PerDay,
-    /// Removed objects of a run.
+    /// Removed objects of one run.
     DeletesPerRun,
-    /// Removed objects of a day.
+    /// Removed objects of one day.
     DeletesPerDay,
-    /// E-mails of a run.
+    /// E-mails of one run.
     EmailsPerRun,
-    /// E-mails of a day.
+    /// E-mails of one day.
     EmailsPerDay,
 }
 
-/// Every sort of limit: its word, how often a world has it in percent, and the range of its value.
+/// Every quantity with its key, the percentage of worlds that limit it, and the range of the limit.
 const SORTS: [(What, &str, u64, (u64, u64)); 7] = [
     (What::PerObject, "per_object", 40, (100_000, 500_000)),
     (What::PerRun, "per_run", 40, (150_000, 800_000)),
@@ -45,33 +46,30 @@ const SORTS: [(What, &str, u64, (u64, u64)); 7] = [
     (What::EmailsPerDay, "emails_per_day", 25, (0, 4)),
 ];
 
-/// One limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bound {
-    /// Whose it is; none for a general one.
+    /// Merchant that the limit applies to; `None` for a general limit.
     pub merchant: Option<String>,
-    /// What it is about.
     pub what: What,
-    /// What it allows: minor units, or a number.
+    /// Highest allowed value, in minor units or as a count.
     pub most: i64,
 }
 
-/// Somebody who approves plans that a limit stands in the way of.
+/// A person who approves plans that a limit blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Approver {
-    /// Their name.
     pub name: &'static str,
-    /// How often they look, in seconds.
+    /// Seconds between two looks at the plan.
     pub every_s: u64,
-    /// How long they think about what they saw, in seconds: the plan may be another one by then.
+    /// Seconds between a look and the approval, in which the plan may change.
     pub thinks_s: u64,
-    /// How many plans they approve.
+    /// Number of plans that the person approves.
     pub times: u32,
-    /// Whether they also say how much may move at most.
+    /// Set if the approval also names a ceiling.
     pub ceilings: bool,
 }
 
-/// The limits of a world, where it has any.
+/// Draws the limits of a world; there may be none.
 pub(super) fn bounds(dice: &mut Dice) -> Vec<Bound> {
     let mut bounds = Vec::new();
     for merchant in [None, Some(OWN)] {
@@ -86,7 +84,7 @@ pub(super) fn bounds(dice: &mut Dice) -> Vec<Bound> {
     bounds
 }
 
-/// Who approves.
+/// Returns the approvers of a world.
 pub(super) fn approvers(dice: &mut Dice) -> Vec<Approver> {
     let count = dice.below(3);
     let mut names = ["ann", "bob"].into_iter();
@@ -99,8 +97,8 @@ pub(super) fn approvers(dice: &mut Dice) -> Vec<Approver> {
     (0..count).filter_map(|_| approver()).collect()
 }
 
-/// Where plans are limited, people raise amounts, and replace invoices: so an old approval meets a larger plan, and
-/// a second obligation counts again.
+/// Raises amounts and replaces invoices in a world with limits. So an old approval meets a larger
+/// plan, and a second effect counts again.
 pub(super) fn stir(files: &Tree, steps: &mut [Step], dice: &mut Dice) {
     let mut tree = files.clone();
     for step in steps {
@@ -114,7 +112,7 @@ pub(super) fn stir(files: &Tree, steps: &mut [Step], dice: &mut Dice) {
     }
 }
 
-/// Where plans are limited, more of the calls that move money do not arrive the first time.
+/// Adds failures to the calls that move money in a world with limits.
 pub(super) fn strain(strikes: &mut Vec<Strike>, dice: &mut Dice) {
     for effect in ["invoice.create", "recurring.create", "charge.recur"] {
         for nth in 1..=3 {
@@ -128,7 +126,7 @@ pub(super) fn strain(strikes: &mut Vec<Strike>, dice: &mut Dice) {
     }
 }
 
-/// A document that asks for more.
+/// Returns a document that asks for more money.
 fn raised(mut doc: Doc, dice: &mut Dice) -> Doc {
     let more = i64::try_from(dice.between(1_000, 300_000)).unwrap_or(1_000);
     match &mut doc.body {
@@ -147,7 +145,7 @@ fn raised(mut doc: Doc, dice: &mut Dice) -> Doc {
     doc
 }
 
-/// The operator's rules of a world.
+/// Returns the operator's rules of a world.
 pub(super) fn rules(bounds: &[Bound], above: Option<i64>) -> Rules {
     let of = |merchant: Option<&str>| {
         section(bounds.iter().filter(|bound| bound.merchant.as_deref() == merchant))
@@ -191,7 +189,7 @@ impl What {
 }
 
 impl Bound {
-    /// Its name, as the plan tells it.
+    /// Name of the limit, as the plan shows it.
     pub fn name(&self) -> String {
         match &self.merchant {
             None => format!("policy.limits.{}", self.what.word()),

@@ -1,5 +1,4 @@
-//! Many runs, one seed after another: what failed, told so that it can be repeated, and what was
-//! never tried.
+//! Runs the simulator over many seeds, and reports reproducible failures and untried faults.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,49 +11,47 @@ use super::script::Script;
 use super::share::{self, Shares};
 use crate::sandbox::Surface;
 
-/// From so many runs on, a fault or crash point that never happened is a failure.
+/// Number of runs from which a fault or crash point that never happened is a failure.
 pub const COMPLETE_FROM: u32 = 2000;
-/// How many failures are cut down to their shortest script; the others are told as they are.
+/// Failures that are reduced to their shortest script; the others are reported as they are.
 const SHRUNK_MAX: usize = 5;
-/// How many runs the search for a shorter script may take.
+/// Runs that the search for a shorter script may take.
 const SHRINK_RUNS_MAX: u32 = 400;
 
 /// One seed that failed.
 #[derive(Debug, Clone, Serialize)]
 pub struct Failure {
-    /// The seed: `chaos --seed N --runs 1` does it again.
+    /// Seed of the run; `chaos --seed N --runs 1` repeats it.
     pub seed: u64,
-    /// The law that was broken.
+    /// Law that the run broke.
     pub law: String,
-    /// What was found.
     pub text: String,
-    /// The shortest script that still breaks it.
+    /// Shortest script that still breaks the law.
     pub script: Vec<String>,
 }
 
-/// What many runs came to.
+/// Result of many runs.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct ChaosReport {
-    /// The first seed.
+    /// First seed.
     pub seed: u64,
-    /// How many runs.
     pub runs: u32,
-    /// How many of them were clean.
+    /// Runs without a violation.
     pub clean: u32,
-    /// The others.
+    /// Runs with a violation.
     pub failures: Vec<Failure>,
-    /// How many intents there were and how many needed a person, by surface and effect.
+    /// Intents, and the intents that needed a person, by surface and effect.
     pub shares: BTreeMap<&'static str, Shares>,
-    /// Contacts that were made again without proof that the first try failed.
+    /// Contacts that were created again without proof that the first attempt failed.
     pub remade: u32,
-    /// How often each fault struck each effect, and the machine died at each point.
+    /// Occurrences of each fault on each effect, and of each crash point.
     pub coverage: Coverage,
-    /// What never happened and is not exempt, where that is a failure.
+    /// Faults and crash points that never happened and are not exempt, once that is a failure.
     pub untried: Vec<String>,
 }
 
 impl ChaosReport {
-    /// Whether nothing failed and nothing was left out.
+    /// Returns true if no run failed and no fault was left untried.
     pub fn is_clean(&self) -> bool {
         self.failures.is_empty() && self.untried.is_empty()
     }
@@ -67,7 +64,7 @@ impl ChaosReport {
     }
 }
 
-/// Runs so many seeds from `seed0` on; `progress` is told how many are done.
+/// Runs `runs` seeds from `seed0` on, and reports the number of finished runs to `progress`.
 pub fn chaos(seed0: u64, runs: u32, progress: &mut dyn FnMut(u32)) -> ChaosReport {
     let mut all = ChaosReport { seed: seed0, ..ChaosReport::default() };
     for number in 0..runs {
@@ -88,7 +85,7 @@ pub fn chaos(seed0: u64, runs: u32, progress: &mut dyn FnMut(u32)) -> ChaosRepor
     all
 }
 
-/// A failed run, with the shortest script that fails in the same way.
+/// Returns the failure of a run, with the shortest script that fails in the same way.
 fn failure(script: Script, report: Report, shrinks: bool) -> Option<Failure> {
     let law = report.violations.first()?.law;
     let (script, report) = if shrinks { shrunk(script, report, law) } else { (script, report) };
@@ -101,8 +98,7 @@ fn failure(script: Script, report: Report, shrinks: bool) -> Option<Failure> {
     })
 }
 
-/// Leaves out whole sorts of things, then one thing after another, as long as the same law is still
-/// broken.
+/// Removes whole groups of a script, then single parts, while the same law stays broken.
 pub fn shrunk(mut script: Script, mut report: Report, law: &str) -> (Script, Report) {
     let mut keep_if_broken = |script: &mut Script, less: Script| {
         let after = run(&less);

@@ -1,8 +1,8 @@
-//! The checkers: what the service, the journal and the specs say when they are laid side by side.
+//! Checkers that compare the service, the journal and the manifests at the end of a run.
 //!
-//! They know nothing of the faults that struck, beyond that an answer named another amount, and
-//! nothing of the engine's insides: they read the sandbox's own objects, ledger and mail, what
-//! arrived there and when, the journal's durable records, and the documents.
+//! They know nothing of the faults that struck, except that an answer named another amount, and
+//! nothing of the engine's internals. They read the sandbox's own objects, ledger and mail, its
+//! arrivals with their times, the journal's durable records, and the documents.
 
 mod approved;
 mod bounds;
@@ -50,17 +50,16 @@ pub(super) use hooks::{done as hooked, hooks};
 pub(super) use once::mark_of;
 pub(super) use views::{Asked, views};
 
-/// Something that must not be.
+/// A broken law.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Violation {
-    /// The law that it breaks, or what else was promised.
+    /// Law or other guarantee that is broken.
     pub law: &'static str,
-    /// What was found.
     pub text: String,
 }
 
 impl Violation {
-    /// A violation of this law.
+    /// Returns a violation of `law`.
     pub fn new(law: &'static str, text: String) -> Self {
         Self { law, text }
     }
@@ -72,59 +71,58 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Everything that the checkers look at.
+/// Input of the checkers.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {
-    /// What was to happen.
     pub script: &'a Script,
-    /// The files and since when they were so.
+    /// Files of the run, each version with the time from which it was valid.
     pub history: &'a [(DateTime<Utc>, Tree)],
-    /// What reached the service.
+    /// Requests that reached the service.
     pub arrivals: &'a [Arrival],
-    /// When the service did not let a request in, and its path.
+    /// Time and path of each request that the service did not authorise.
     pub strangers: &'a [(DateTime<Utc>, String)],
-    /// The journal, intent by intent.
+    /// History of each intent in the journal.
     pub stories: &'a [Story],
-    /// The numbers of all intents, in the order of the journal.
+    /// Numbers of all intents, in journal order.
     pub numbers: &'a [u64],
-    /// When the machine died.
+    /// Times at which the machine died.
     pub deaths: &'a [DateTime<Utc>],
-    /// What was lost of the state, in order.
+    /// States that were lost, in order.
     pub lost: &'a [Lost],
-    /// What the service holds.
+    /// Objects of the service at the end.
     pub objects: &'a Objects,
-    /// What it holds when more time has passed.
+    /// Objects of the service two months later.
     pub later: &'a Objects,
-    /// What the engine says of each resource at the end.
+    /// Views of all resources that the engine gave at the end.
     pub views: &'a [ResourceView],
-    /// What people heard of their commands.
+    /// Last answer to each command of a person.
     pub answers: &'a BTreeMap<String, Acted>,
-    /// Notifications that never came: reference and event.
+    /// Webhooks that were never delivered, as reference and event.
     pub swallowed: &'a BTreeSet<String>,
-    /// Every storm that was.
+    /// Storms that happened.
     pub storms: &'a [Passed],
-    /// How long it took until everything was settled, once all was quiet.
+    /// Time from the end of all faults until everything was settled.
     pub took: Option<Duration>,
 }
 
 impl Evidence<'_> {
-    /// The files at the end.
+    /// Returns the files at the end.
     pub fn files(&self) -> Option<&Tree> {
         self.history.last().map(|(_, tree)| tree)
     }
 
-    /// Every version of the document of this name, oldest first.
+    /// Returns every version of the document of this name, oldest first.
     pub fn versions(&self, name: &str) -> Vec<&Doc> {
         self.history.iter().filter_map(|(_, tree)| tree.get(name)).collect()
     }
 
-    /// The newest version of every document that ever was.
+    /// Returns the newest version of every document that ever existed.
     pub fn ever(&self) -> BTreeMap<&str, &Doc> {
         let all = self.history.iter().flat_map(|(_, tree)| tree.values());
         all.map(|doc| (doc.name.as_str(), doc)).collect()
     }
 
-    /// The generations under which a document ever stood.
+    /// Returns the generations that a document ever had.
     pub fn generations(&self, name: &str) -> Vec<u32> {
         let mut generations: Vec<u32> =
             self.versions(name).iter().map(|doc| doc.generation).collect();
@@ -133,12 +131,12 @@ impl Evidence<'_> {
         generations
     }
 
-    /// The intents of a document.
+    /// Returns the intents of a document.
     pub fn intents(&self, name: &str) -> impl Iterator<Item = &Story> {
         self.stories.iter().filter(move |story| story.document() == name)
     }
 
-    /// Whether a document, or something that it needs, waits for a person.
+    /// Returns true if a document, or a document that it needs, waits for a person.
     pub fn is_held(&self, doc: &Doc) -> bool {
         let ever = self.ever();
         let mut names = vec![doc.name.as_str()];
@@ -158,18 +156,18 @@ impl Evidence<'_> {
     }
 }
 
-/// Whether every document of a tree is good: it reads well, and so does all that it needs.
+/// Returns true if every document of a tree is valid, with all the documents that it needs.
 pub fn is_whole(tree: &Tree) -> bool {
     tree.values().all(|doc| is_good(tree, doc))
 }
 
-/// Whether a document is good.
+/// Returns true if a document and all that it needs are valid.
 pub fn is_good(tree: &Tree, doc: &Doc) -> bool {
     doc.broken.is_none()
         && doc.needs().iter().all(|name| tree.get(*name).is_some_and(|need| is_good(tree, need)))
 }
 
-/// Everything that is wrong. A run that was cut short is not asked whether it settled.
+/// Returns every violation. Settlement is not checked in a run that was cut short.
 pub fn all(evidence: &Evidence<'_>, complete: bool) -> Vec<Violation> {
     let mut found = Vec::new();
     promises::explained(evidence, &mut found);
@@ -205,7 +203,7 @@ pub fn all(evidence: &Evidence<'_>, complete: bool) -> Vec<Violation> {
     found
 }
 
-/// How many creations were given up without proof and made again.
+/// Returns the number of creations that were given up without proof and made again.
 pub fn remade(evidence: &Evidence<'_>) -> u32 {
     let given_up = evidence.stories.iter().filter(|story| story.given_up()).count();
     u32::try_from(given_up).unwrap_or(u32::MAX).saturating_add(epoch::made_again(evidence))

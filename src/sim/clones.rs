@@ -1,5 +1,5 @@
-//! Recurring charges made from an earlier charge, of which nothing on the service says whose they are: in some
-//! worlds somebody else has charged payers before the play begins, and documents name these charges.
+//! Recurring charges made from an earlier charge, which carry no mark at the service. In some
+//! worlds a third party charges payers before the run begins, and documents name these charges.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,35 +14,34 @@ use super::removal::crash;
 use super::script::{Script, Step};
 use super::world::{Body, Change, Doc, Tree, money};
 
-/// The merchant whose payers were charged before.
+/// Merchant whose payers are charged before the run.
 const MERCHANT: &str = "earlier";
-/// How many charges there are before the play begins.
+/// Charges before the run begins.
 const CHARGES: usize = 2;
-/// The worlds in which this happens, of a hundred.
+/// Worlds with earlier charges, in percent.
 const WORLDS: u64 = 30;
-/// The effect by which a recurring charge is made from an earlier charge.
+/// Effect that makes a recurring charge from an earlier charge.
 pub(super) const EFFECT: &str = "charge.schedule";
 
-/// The earlier charges of each merchant, in their order.
+/// Earlier charges of each merchant, in order.
 pub(super) type Charges = BTreeMap<String, Vec<String>>;
 
-/// What the document of such a recurring charge says.
+/// Document of a recurring charge from an earlier charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FromCharge {
-    /// Its merchant.
     pub merchant: String,
-    /// Which of the merchant's earlier charges it is made from.
+    /// Index of the charge among the merchant's earlier charges.
     pub nth: usize,
-    /// The id of that charge; empty as long as the play has not begun.
+    /// Id of that charge; empty until the run begins.
     pub charge: String,
-    /// What each occurrence collects, in minor units.
+    /// Amount of each occurrence, in minor units.
     pub amount: i64,
-    /// The version of its description; without one nothing ever marks it.
+    /// Version of the description; without a description nothing ever marks the charge.
     pub text: Option<u32>,
 }
 
 impl FromCharge {
-    /// The spec as its author writes it.
+    /// Writes the spec as its author does.
     pub(super) fn write(&self, said: Option<&str>, out: &mut String) -> fmt::Result {
         let Self { merchant, nth: _, charge, amount, text: _ } = self;
         if let Some(said) = said {
@@ -57,7 +56,7 @@ impl FromCharge {
     }
 }
 
-/// In some worlds documents are made from earlier charges; two from one charge, and alike, more often than not.
+/// Adds documents from earlier charges to some worlds; usually two alike from one charge.
 pub(super) fn play(script: &mut Script, dice: &mut Dice) {
     if !dice.percent(WORLDS) {
         return;
@@ -92,7 +91,7 @@ fn document(number: u64, amount_of_all: i64, dice: &mut Dice) -> Doc {
     Doc::new(&format!("k{number}-{MERCHANT}"), Body::FromCharge(one))
 }
 
-/// What its author does to a document, if anything.
+/// Returns a change of a document by its author, if any.
 fn changed(mut doc: Doc, dice: &mut Dice) -> Option<Change> {
     let Body::FromCharge(one) = &mut doc.body else { return None };
     match dice.below(10) {
@@ -109,8 +108,8 @@ fn amount(dice: &mut Dice) -> i64 {
     i64::try_from(dice.between(100, 250_000)).unwrap_or(100)
 }
 
-/// Charges the payers of the merchant that has such documents, on the service's own path and with the merchant's
-/// own key, as the merchant would at its till.
+/// Charges the payers of the merchant `earlier`, over the service's own path and with the
+/// merchant's own key, as its till would.
 pub(super) async fn charged(desk: &Desk, script: &Script) -> Charges {
     if !script.files.contains_key(MERCHANT) {
         return Charges::new();
@@ -128,7 +127,7 @@ pub(super) async fn charged(desk: &Desk, script: &Script) -> Charges {
     Charges::from([(MERCHANT.to_owned(), made)])
 }
 
-/// What lets a merchant in that charges by itself.
+/// Returns the `Authorization` header of a merchant.
 pub(super) fn key_of(credentials: &Value, merchant: &str) -> String {
     let all = credentials.get("merchants").and_then(Value::as_array);
     let own = all.into_iter().flatten().find(|one| text(one, "name") == merchant);
@@ -146,7 +145,7 @@ pub(super) fn name(tree: &mut Tree, charges: &Charges) {
     }
 }
 
-/// What moved since the play began: nothing of the earlier charges.
+/// Removes the earlier charges from a ledger.
 pub(super) fn since(mut ledger: Vec<Value>, charges: &Charges) -> Vec<Value> {
     let earlier = |id: &str| charges.values().flatten().any(|charge| charge == id);
     ledger.retain(|entry| !earlier(text(entry, "transaction_id")));

@@ -1,5 +1,5 @@
-//! Commands: what a person has done at a merchant that no document stands for, and how they go about it. They give
-//! each command a name, ask under it until they hear how it ended, and keep a notebook.
+//! Commands: actions at a merchant that a person orders and no document declares. The person names
+//! each command, asks under its name until the command has ended, and notes the answers.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,84 +20,78 @@ use crate::base::id::Key;
 use crate::engine::{Acted, Asked, Event, Reply, Stands};
 use crate::model::action::Action;
 
-/// How often a person asks again, as long as an answer is to be expected.
+/// Requests that a person makes while an answer is to be expected.
 const ASKS_MAX: u32 = 200;
-/// How often they ask for what is blocked, or look for what a command is about.
+/// Requests for a blocked command, or lookups of its missing target.
 const PATIENCE: u32 = 12;
-/// How long they wait before.
+/// Pause before the next request.
 const WAITS: Duration = Duration::from_mins(2);
-/// What a hand draws.
+/// Strokes of a drawn signature.
 const STROKES: &str = r#"[{"lx":1,"ly":2,"mx":3,"my":4}]"#;
 
-/// One command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
-    /// Its name: the same one never does a second thing.
+    /// Name of the command, which never names a second one.
     pub name: String,
-    /// The merchant.
     pub merchant: String,
-    /// What is to be done.
     pub order: Order,
 }
 
-/// What is to be done. Amounts are in minor units of the dollar.
+/// Action of a command. Amounts are in minor units of the dollar.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Order {
-    /// Take money by a saved method.
+    /// Charges a saved method.
     Charge {
-        /// The document of the method.
+        /// Document of the method.
         method: String,
-        /// How much.
         amount: i64,
-        /// Only hold it.
+        /// Authorises the amount without capturing it.
         hold: bool,
     },
-    /// Give money.
+    /// Pays money out to a saved method.
     Credit {
-        /// The document of the method.
+        /// Document of the method.
         method: String,
-        /// How much.
         amount: i64,
     },
-    /// Give back of the charge that another command made.
+    /// Refunds the charge of another command.
     Refund {
-        /// That command.
+        /// Name of that command.
         of: String,
-        /// How much.
         amount: i64,
     },
-    /// Take back what another command did.
+    /// Voids the transaction of another command.
     Void {
-        /// That command.
+        /// Name of that command.
         of: String,
     },
-    /// Capture the hold that another command made.
+    /// Captures the authorisation of another command.
     Capture {
-        /// That command.
+        /// Name of that command.
         of: String,
-        /// All of it.
+        /// The whole authorised amount.
         amount: i64,
     },
-    /// Sign what another command did.
+    /// Signs the transaction of another command.
     Sign {
-        /// That command.
+        /// Name of that command.
         of: String,
     },
-    /// Pay the first pending occurrence of a recurring charge.
+    /// Pays the first pending occurrence of a recurring charge.
     Pay {
-        /// Its document.
+        /// Document of the recurring charge.
         recurring: String,
     },
-    /// Take the first pending occurrence out.
+    /// Skips the first pending occurrence.
     Ignore {
-        /// The document of its recurring charge.
+        /// Document of the recurring charge.
         recurring: String,
     },
-    /// Change what the merchant has of its own.
+    /// Changes the merchant's own data.
     Own(Own),
 }
 
-/// What people wrote down, by command; it survives the machine. Clones share it.
+/// Notes of the people, by command. They survive the machine; clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct Notebook(Arc<Mutex<Notes>>);
 
@@ -108,7 +102,7 @@ struct Notes {
 }
 
 impl Notebook {
-    /// What people heard of each command in the end.
+    /// Returns the last answer to each command.
     pub fn answers(&self) -> BTreeMap<String, Acted> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).answers.clone()
     }
@@ -122,7 +116,7 @@ impl Notebook {
         notes.answers.insert(name.to_owned(), answer);
     }
 
-    /// What was asked for under this name before, else what is asked for now.
+    /// Returns the fields of the first request under this name, else `now`.
     fn fields(&self, name: &str, now: Value) -> Value {
         let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         notes.fields.entry(name.to_owned()).or_insert(now).clone()
@@ -130,7 +124,7 @@ impl Notebook {
 }
 
 impl Command {
-    /// Asks for it until it has ended in some way; `None` if nobody answered.
+    /// Requests the command until it has ended. Returns `None` if the engine did not answer.
     pub(super) async fn done(&self, hands: &Hands) -> Option<()> {
         let mut patience = PATIENCE;
         for _ in 0..ASKS_MAX {
@@ -170,7 +164,7 @@ impl Command {
         Some(*acted)
     }
 
-    /// What the command says; `None` while what it is about is not there.
+    /// Returns the fields of the command, or `None` while its target does not exist.
     async fn fields(&self, hands: &Hands) -> Option<Value> {
         let of = |name: &str| hands.notebook.answer(name).and_then(|answer| answer.remote_id);
         let fields = match &self.order {
@@ -196,7 +190,7 @@ impl Command {
         Some(hands.notebook.fields(&self.name, fields))
     }
 
-    /// The first pending occurrence of a document's recurring charge.
+    /// Returns the first pending occurrence of a document's recurring charge.
     async fn occurrence(&self, hands: &Hands, document: &str, amount: bool) -> Option<Value> {
         let objects = hands.desk.objects().await;
         let key: Key = format!("RecurringCharge/default/{document}").parse().ok()?;
@@ -214,14 +208,14 @@ impl Command {
         Some(fields)
     }
 
-    /// The mark of what it does.
+    /// Returns the mark of the command's object.
     pub fn mark(&self) -> Option<Mark> {
         let key: Key = format!("Action/default/{}", self.name).parse().ok()?;
         Some(SourceId::new(PARTNER, &key, 0).mark())
     }
 }
 
-/// Whether a person need not ask any more.
+/// Returns true if the person need not ask again.
 fn ended(stands: Stands) -> bool {
     match stands {
         Stands::Done | Stands::Refused | Stands::Held | Stands::Invalid => true,
@@ -234,7 +228,7 @@ fn money(minor: i64) -> Value {
 }
 
 impl Order {
-    /// What it is called.
+    /// Name of the action in requests.
     pub fn verb(&self) -> &'static str {
         match self {
             Self::Charge { .. } => "charge",

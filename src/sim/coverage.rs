@@ -1,4 +1,5 @@
-//! What was tried: every fault on every effect, a death at every point, and every way of an event.
+//! Coverage of the simulator: every fault on every effect, a crash at every point, every outcome of
+//! an event.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,19 +13,20 @@ use super::power::{Point, When};
 use super::run::Report;
 use super::script::{DISK_PLACES, SEND};
 
-/// What need not happen in many runs, and why; the same table stands in `docs/chaos.md`.
+/// Entries that need not happen in many runs, with the reason; `docs/chaos.md` holds the same
+/// table.
 pub const EXEMPT: &[(&str, &str)] = &[];
 
-/// How often everything happened.
+/// Counts of everything that happened.
 #[derive(Debug, Clone, Serialize)]
 pub struct Coverage {
     /// Faults by effect: `EFFECT: FAULT`.
     pub faults: BTreeMap<String, u32>,
-    /// Deaths by point: `before PLACE` or `after PLACE`.
+    /// Crashes by point: `before PLACE` or `after PLACE`.
     pub crashes: BTreeMap<String, u32>,
-    /// Merchants' events and their posts, by what became of them.
+    /// Merchants' events and webhooks, by outcome.
     pub events: BTreeMap<String, u32>,
-    /// What hooks did, by verb, and how often they failed.
+    /// Actions of hooks by verb, and failed hook runs.
     pub hooks: BTreeMap<String, u32>,
 }
 
@@ -40,18 +42,18 @@ impl Default for Coverage {
     }
 }
 
-/// What hooks do.
+/// Verbs of the actions that hooks request, and `failed`.
 const HOOKS: [&str; 8] =
     ["charge", "credit", "failed", "ignore", "notify", "pay", "refund", "void"];
 
-/// Every effect, and reading, with every fault that can strike it.
+/// Returns every effect, and reading, with every fault that can strike it.
 fn pairs() -> Vec<(&'static str, Fault)> {
     let effects = CALLS.iter().map(|(effect, _, _)| *effect).chain([READ]);
     let with = |effect| FAULTS.iter().filter(move |fault| fault.strikes(effect));
     effects.flat_map(|effect| with(effect).map(move |fault| (effect, *fault))).collect()
 }
 
-/// Every point at which a script lets the machine die.
+/// Returns every point at which a script lets the machine die.
 fn points() -> Vec<Point> {
     let disk = DISK_PLACES.iter().map(|(place, _)| (*place, "")).chain([(TELL, "")]);
     let sends = CALLS.iter().map(|(effect, _, _)| (SEND, *effect));
@@ -61,7 +63,7 @@ fn points() -> Vec<Point> {
     disk.chain(sends).flat_map(both).collect()
 }
 
-/// What became of events, each by its name.
+/// Returns the number of events with each outcome, by its name.
 fn ways(heard: &Heard) -> [(&'static str, u32); 6] {
     let Heard { listed, read_back, stale, posts, forged, garbled } = *heard;
     [
@@ -79,7 +81,7 @@ fn pair(effect: &str, fault: Fault) -> String {
 }
 
 impl Coverage {
-    /// Counts one run in.
+    /// Adds the counts of one run.
     pub(super) fn count(&mut self, report: &Report) {
         for ((effect, fault), count) in &report.struck {
             let struck = self.faults.entry(pair(effect, *fault)).or_default();
@@ -99,7 +101,7 @@ impl Coverage {
         }
     }
 
-    /// What never happened and is not exempt.
+    /// Returns the entries that never happened and are not exempt.
     pub fn untried(&self) -> Vec<String> {
         let never = |(name, count): (&String, &u32)| (*count == 0).then(|| name.clone());
         let all = self.faults.iter().chain(&self.crashes).chain(&self.events).chain(&self.hooks);

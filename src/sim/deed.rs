@@ -1,5 +1,5 @@
-//! What people do beside changing files: they ask the running process for something, and ask again in its next
-//! life if nobody answered.
+//! Requests of people beside their changes of files. If the engine did not answer, they ask again
+//! in its next life.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,30 +14,27 @@ use super::payer::Payment;
 use super::script::Step;
 use crate::engine::Event;
 
-/// One thing that somebody asks of the running process.
+/// One request to the running engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Deed {
-    /// A look at everything that the service shows.
+    /// Reads everything that the service shows.
     Refresh,
-    /// A command.
     Command(Command),
-    /// A payment of which the process hears by events alone.
+    /// Makes a payment that the engine learns from events alone.
     Pay(Payment),
 }
 
-/// What people have at hand.
+/// Handles that people use.
 #[derive(Clone)]
 pub(super) struct Hands {
-    /// The process, as long as it lives.
+    /// Engine of the current life.
     pub(super) engine: mpsc::Sender<Event>,
-    /// The service's own desk.
     pub(super) desk: Desk,
-    /// What they wrote down.
     pub(super) notebook: Notebook,
 }
 
 impl Deed {
-    /// Does it; `None` if nobody answered.
+    /// Makes the request. Returns `None` if the engine did not answer.
     async fn done(&self, hands: &Hands) -> Option<()> {
         match self {
             Self::Refresh => {
@@ -64,7 +61,7 @@ impl fmt::Display for Deed {
     }
 }
 
-/// The deeds of a script, by step and place in it, that were answered; clones share them.
+/// Requests of a script that were answered, by step and index in the step. Clones share the set.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Answered(Arc<Mutex<BTreeSet<(usize, usize)>>>);
 
@@ -78,7 +75,7 @@ impl Answered {
     }
 }
 
-/// Begins every deed of a step that nobody answered yet; they go on beside everything else.
+/// Starts every unanswered request of a step, each in a task of its own.
 pub(super) fn begin(
     nth: usize,
     step: &Step,

@@ -1,4 +1,5 @@
-//! The sandbox of a run, and its control paths: where codes come from, and what checkers look at.
+//! Sandbox of a run, with its control paths: they issue codes, and show the objects that the
+//! checkers read.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,33 +27,29 @@ use crate::sandbox::Notice;
 use crate::sandbox::{Decide, Options, Sandbox};
 use crate::store::index::MemoryIndex;
 
-/// Everything that the service holds.
+/// All objects that the service holds.
 #[derive(Debug, Clone, Default)]
 pub struct Objects {
-    /// Contacts.
     pub contacts: Vec<Value>,
-    /// Invoices.
     pub invoices: Vec<Value>,
-    /// Saved cards and banks that were not deleted.
+    /// Saved cards and bank accounts that were not deleted.
     pub methods: Vec<Value>,
-    /// Recurring charges.
     pub recurring: Vec<Value>,
     /// Applications for merchants.
     pub applications: Vec<Value>,
-    /// E-mails.
     pub mails: Vec<Value>,
-    /// Transactions of every sort.
+    /// Transactions of every type.
     pub transactions: Vec<Value>,
-    /// Movements of money since the play began.
+    /// Movements of money since the run began.
     pub ledger: Vec<Value>,
     /// Occurrences of recurring charges.
     pub occurrences: Vec<Value>,
-    /// The ids of the recurring charges that a merchant made at its own till, and what is left of them.
+    /// Ids of the recurring charges that a merchant made at its own till, and those that remain.
     pub till: (Vec<String>, Vec<Value>),
 }
 
 impl Objects {
-    /// Whether the object of this id carries one of these names.
+    /// Returns true if the object of this id contains one of these names.
     pub(super) fn named(&self, id: &RemoteId, names: &[&str]) -> bool {
         let all = [
             &self.invoices,
@@ -67,7 +64,7 @@ impl Objects {
     }
 }
 
-/// The desk; clones share the sandbox.
+/// Client of the sandbox's control paths; clones share the sandbox.
 #[derive(Clone)]
 pub(crate) struct Desk {
     sandbox: Option<Sandbox>,
@@ -77,7 +74,7 @@ pub(crate) struct Desk {
     earlier: Charges,
     /// Recurring charges that a merchant made at its own till.
     pub(super) till: Vec<String>,
-    /// Those who pay on their own.
+    /// Payers who pay without the engine.
     pub(super) payers: Payers,
 }
 
@@ -115,24 +112,25 @@ impl Desk {
         desk
     }
 
-    /// The service itself; without one, nothing answers.
+    /// Returns the service itself. If the sandbox did not open, the router answers no request.
     pub(crate) fn router(&self) -> Router {
         self.router.clone().unwrap_or_default()
     }
 
-    /// Has the service try every notification that is due.
+    /// Lets the service attempt every webhook that is due.
     pub(crate) async fn deliver<F, Sent>(&self, post: F)
     where
         F: Fn(Notice) -> Sent,
         Sent: Future<Output = Option<u16>>,
     {
         if let Some(sandbox) = &self.sandbox {
-            // The sandbox of a simulation stands in memory: it cannot fail.
+            // The sandbox of a simulation is in memory, so it cannot fail.
             sandbox.deliver_due(post).await.unwrap_or_default();
         }
     }
 
-    /// A fresh code for each merchant, and what applicants keep to themselves, by the variable that its document names.
+    /// Issues a fresh code for each merchant. Returns the codes and the applicants' secrets, by the
+    /// variables of the documents.
     pub(crate) async fn codes(&self) -> BTreeMap<String, String> {
         let mut codes = applicant::secrets();
         for name in &self.merchants {
@@ -142,34 +140,34 @@ impl Desk {
         codes
     }
 
-    /// Every application that there is.
+    /// Returns every application.
     pub(crate) async fn applications(&self) -> Vec<Value> {
         self.all("applications").await
     }
 
-    /// Every event of the merchants, oldest first.
+    /// Returns every event of the merchants, oldest first.
     pub(crate) async fn events(&self) -> Vec<Value> {
         self.all("events").await
     }
 
-    /// The merchants that are connected by codes.
+    /// Returns the merchants that are connected by codes.
     pub(crate) fn merchants(&self) -> &[String] {
         &self.merchants
     }
 
-    /// How many seconds ago something of an object happened; 0 where it did not.
+    /// Returns the seconds since the time in a field of an object; 0 if the field holds no time.
     pub(crate) fn age_s(&self, object: &Value, field: &str) -> u64 {
         let time: Option<DateTime<Utc>> = text(object, field).parse().ok();
         let age = time.map(|time| self.clock.now().signed_duration_since(time).num_seconds());
         age.and_then(|age| u64::try_from(age).ok()).unwrap_or(0)
     }
 
-    /// Underwriting decides on an application.
+    /// Lets underwriting decide on an application.
     pub(crate) async fn decide(&self, application: &str, decision: &Value) {
         self.order(&format!("applications/{application}/decision"), decision).await;
     }
 
-    /// The partner's own values.
+    /// Returns the partner's own credentials.
     pub(crate) async fn partner(&self) -> PartnerAccess {
         let all = self.look("credentials").await;
         let partner = all.get("partner").cloned().unwrap_or_default();
@@ -180,7 +178,7 @@ impl Desk {
         }
     }
 
-    /// Everything that the service holds now.
+    /// Returns all objects that the service holds now.
     pub(crate) async fn objects(&self) -> Objects {
         let own = |one: &Value| self.till.iter().any(|id| id == text(one, "id"));
         let (till, recurring) =
@@ -199,19 +197,19 @@ impl Desk {
         }
     }
 
-    /// The same after two months more, in which the service collects what is due.
+    /// Returns all objects after two more months, in which the service collects due payments.
     pub(crate) async fn two_months_later(&self) -> Objects {
         self.order("clock", &json!({"advance": "P60D"})).await;
         self.objects().await
     }
 
-    /// What is not of payers who pay on their own.
+    /// Returns the objects of a kind that do not belong to the payers.
     async fn without_payers(&self, kind: &str) -> Vec<Value> {
         let all = self.all(kind).await.into_iter();
         all.filter(|one| !self.payers.own(one)).collect()
     }
 
-    /// Movements of money since the play began, but for those that payers began.
+    /// Returns the movements of money since the run began, except those of the payers.
     async fn ledger(&self) -> Vec<Value> {
         let all = list(&self.look("ledger").await, "entries");
         let occurrences = self.all("occurrences").await;
@@ -248,7 +246,7 @@ impl Desk {
         self.send((method, &format!("/_sandbox/{path}")), "", body).await
     }
 
-    /// Somebody else's request to the service itself.
+    /// Sends a request of a third party to the service itself.
     pub(super) async fn post(&self, path: &str, authorization: &str, body: &Value) -> Value {
         let body = body.to_string().into_bytes();
         let answer = self.send(("POST", path), authorization, body).await;
@@ -280,12 +278,12 @@ impl Desk {
     }
 }
 
-/// A text field, empty where there is none.
+/// Returns a text field; empty if it is missing.
 pub(crate) fn text<'a>(object: &'a Value, field: &str) -> &'a str {
     object.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// A list field, empty where there is none.
+/// Returns a list field; empty if it is missing.
 fn list(object: &Value, field: &str) -> Vec<Value> {
     object.get(field).and_then(Value::as_array).cloned().unwrap_or_default()
 }

@@ -1,9 +1,8 @@
-//! A disk in memory that loses what was not synced.
+//! In-memory disk that loses unsynced bytes.
 //!
-//! Contract: as [`Disk`] promises and no more. Written bytes are seen at once and are durable only
-//! after a sync; when the power fails, any part of what was not synced is lost, in units of
-//! sectors: nothing of it, all of it, a prefix, or any set of its sectors. After that every
-//! operation fails until [`SimDisk::reboot`].
+//! Guarantees exactly the contract of [`Disk`] and no more. Written bytes are visible at once, and
+//! durable only after a sync. A power failure keeps none, all, a prefix or any set of the unsynced
+//! sectors, and loses the rest. After that every operation fails until [`SimDisk::reboot`].
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,10 +13,10 @@ use super::power::{Death, Point, Power, When};
 use super::room::Room;
 use crate::store::disk::Disk;
 
-/// The least unit that a disk writes as a whole, in bytes.
+/// Smallest unit that a disk writes as a whole, in bytes.
 const SECTOR_BYTES: usize = 512;
 
-/// A disk that fails with the power; clones share it.
+/// Disk that fails with the power; clones share it.
 #[derive(Debug, Clone)]
 pub struct SimDisk {
     places: Places,
@@ -26,28 +25,28 @@ pub struct SimDisk {
     files: Arc<Mutex<BTreeMap<String, File>>>,
 }
 
-/// What the crash points of a disk are called.
+/// Names of a disk's crash points.
 #[derive(Debug, Clone, Copy)]
 pub struct Places {
     /// Bytes are written.
     pub write: &'static str,
-    /// A file is made durable.
+    /// A file is synced.
     pub sync: &'static str,
-    /// A file is cut, removed, replaced or filled with zeros.
+    /// A file is cut, removed, replaced or allocated.
     pub change: &'static str,
 }
 
-/// One file, as it is seen and as a power failure leaves it.
+/// A file, with its visible bytes and the bytes that a power failure leaves.
 #[derive(Debug, Clone, Default)]
 struct File {
     seen: Vec<u8>,
-    /// `None` while not even its name is durable.
+    /// `None` while not even the name of the file is durable.
     durable: Option<Vec<u8>>,
     unsynced: Vec<(usize, Vec<u8>)>,
 }
 
 impl File {
-    /// Everything seen is durable.
+    /// Makes all visible bytes durable.
     fn settle(&mut self) {
         self.durable = Some(self.seen.clone());
         self.unsynced.clear();
@@ -55,7 +54,7 @@ impl File {
 }
 
 impl SimDisk {
-    /// An empty disk.
+    /// Returns an empty disk.
     pub(super) fn new(places: Places, power: Power, room: Room) -> Self {
         Self { places, power, room, files: Arc::default() }
     }
@@ -64,7 +63,7 @@ impl SimDisk {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a power failure in this moment would leave for sure, by file.
+    /// Returns the bytes that a power failure would certainly leave now, by file.
     pub fn durable(&self) -> BTreeMap<String, Vec<u8>> {
         let files = self.files();
         let durable = files.iter().filter_map(|(name, file)| {
@@ -73,7 +72,7 @@ impl SimDisk {
         durable.collect()
     }
 
-    /// Looks at the durable bytes of each file, without a copy.
+    /// Calls `look` with the durable bytes of each file, without a copy.
     pub fn each_durable(&self, mut look: impl FnMut(&str, &[u8])) {
         for (name, file) in self.files().iter() {
             if let Some(durable) = &file.durable {
@@ -82,7 +81,7 @@ impl SimDisk {
         }
     }
 
-    /// The disk comes back after a death of this kind.
+    /// Restarts the disk after a death of this kind.
     pub(super) fn reboot(&self, death: Death, dice: &mut Dice) {
         let mut files = self.files();
         for file in files.values_mut() {
@@ -94,7 +93,7 @@ impl SimDisk {
         files.retain(|_, file| file.durable.is_some());
     }
 
-    /// Puts these files in the place of all that is there.
+    /// Replaces all files with `files`.
     pub(super) fn swap(&self, files: BTreeMap<String, Vec<u8>>) {
         let settled = |bytes: Vec<u8>| {
             let durable = Some(bytes.clone());
@@ -103,7 +102,7 @@ impl SimDisk {
         *self.files() = files.into_iter().map(|(name, bytes)| (name, settled(bytes))).collect();
     }
 
-    /// Does something to the disk, unless the machine is dead or dies before or after it.
+    /// Changes the disk, unless the machine is dead or dies before or after the change.
     fn act<T>(
         &self,
         place: &'static str,
@@ -120,7 +119,7 @@ impl SimDisk {
         if lives { Ok(()) } else { Err(dead()) }
     }
 
-    /// Reads something, unless the machine is dead.
+    /// Reads a file, unless the machine is dead.
     fn look<T>(&self, name: &str, look: impl FnOnce(&File) -> T) -> io::Result<T> {
         if self.power.dead() {
             return Err(dead());
@@ -129,7 +128,7 @@ impl SimDisk {
     }
 }
 
-/// What a power failure leaves of one file.
+/// Keeps the part of a file that survives a power failure.
 fn survive(file: &mut File, dice: &mut Dice) {
     let unsynced = std::mem::take(&mut file.unsynced);
     let sectors: Vec<(usize, &[u8])> =
@@ -159,7 +158,7 @@ fn survive(file: &mut File, dice: &mut Dice) {
     file.seen.clone_from(durable);
 }
 
-/// A write, cut at the borders of sectors.
+/// Splits a write at the sector boundaries.
 fn by_sector(mut offset: usize, mut bytes: &[u8]) -> Vec<(usize, &[u8])> {
     let mut pieces = Vec::new();
     while !bytes.is_empty() {
@@ -173,7 +172,7 @@ fn by_sector(mut offset: usize, mut bytes: &[u8]) -> Vec<(usize, &[u8])> {
     pieces
 }
 
-/// Writes bytes into a file, which grows by zeros where it has to.
+/// Writes bytes into a file, and fills a gap before them with zeros.
 fn put(file: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
     let end = offset.saturating_add(bytes.len());
     if file.len() < end {

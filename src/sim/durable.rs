@@ -1,8 +1,8 @@
-//! What the journal's disk holds for sure, read by a decoder of its own.
+//! Independent decoder of the durable records on the journal's disk.
 //!
-//! The checkers must not believe the code they check, so the records are found here from the
-//! format alone: behind 64 bytes of header, each record is `RkJ1`, a CRC-32, a length, and what
-//! both cover: version 1, sequence 8, batch 8, hash before it 32, and a CBOR body.
+//! The checkers must not trust the code that they check, so this module reads the records from the
+//! format alone. After a header of 64 bytes, each record is `RkJ1`, a CRC-32, a length, and the
+//! bytes that both cover: version 1, sequence 8, batch 8, previous hash 32, and a CBOR body.
 
 use std::collections::BTreeMap;
 
@@ -17,27 +17,26 @@ const PREFIX_BYTES: usize = 12;
 const FIXED_BYTES: usize = 49;
 const MAGIC: &[u8] = b"RkJ1";
 
-/// One record that a power failure cannot take away.
+/// A durable record, which no power failure can remove.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// Its number.
+    /// Sequence number.
     pub sequence: u64,
-    /// BLAKE3 over everything behind the length.
+    /// BLAKE3 of all bytes after the length.
     pub hash: [u8; 32],
-    /// The file, and where in it the record begins and ends.
+    /// File, and the offsets at which the record begins and ends.
     pub place: (String, usize, usize),
-    /// What it says.
     pub record: Record,
 }
 
-/// A reader that goes on where it stopped.
+/// Incremental reader of the journal.
 #[derive(Debug, Default)]
 pub struct Reader {
     read: BTreeMap<String, usize>,
 }
 
 impl Reader {
-    /// Every record that became durable since the last look, in order.
+    /// Returns the records that became durable since the last call, in order.
     pub fn news(&mut self, disk: &SimDisk) -> Vec<Entry> {
         let mut news = Vec::new();
         disk.each_durable(|name, bytes| {
@@ -51,12 +50,12 @@ impl Reader {
     }
 }
 
-/// Every durable record.
+/// Returns every durable record.
 pub fn all(disk: &SimDisk) -> Vec<Entry> {
     Reader::default().news(disk)
 }
 
-/// The record at this place, and where it ends.
+/// Returns the record at this offset, and its end.
 fn decode(name: &str, bytes: &[u8], at: usize) -> Option<(Entry, usize)> {
     let prefix = bytes.get(at..at.checked_add(PREFIX_BYTES)?)?;
     let (magic, rest) = prefix.split_at_checked(4)?;
@@ -80,10 +79,10 @@ fn decode(name: &str, bytes: &[u8], at: usize) -> Option<(Entry, usize)> {
     Some((Entry { sequence, hash, place: (name.to_owned(), at, end), record }, end))
 }
 
-/// What a call is known by, on both sides: method, path and the name in its body.
+/// Identity of a call on both sides: method, path and the name in its body.
 pub type Name = (String, String, String);
 
-/// Whether the body of a call to this place carries a name of ours, and where.
+/// Returns the JSON pointer to our name in the body of a call, if the call carries one.
 pub fn field_of(method: &str, path: &str) -> Option<&'static str> {
     match (method, path) {
         ("POST", "/invoices") => Some("/source_id"),
@@ -102,7 +101,7 @@ pub fn field_of(method: &str, path: &str) -> Option<&'static str> {
     }
 }
 
-/// The name of an intent's call.
+/// Returns the identity of an intent's call.
 pub fn name_of(intent: &Intent) -> Name {
     let request = &intent.request;
     let method = match request.method {
@@ -120,7 +119,7 @@ pub fn name_of(intent: &Intent) -> Name {
     (method.to_owned(), request.path.clone(), name)
 }
 
-/// How often the durable journal allows each call.
+/// Number of times that the durable journal allows each call.
 #[derive(Debug, Default)]
 pub struct Promises {
     reader: Reader,
@@ -129,18 +128,18 @@ pub struct Promises {
 }
 
 impl Promises {
-    /// Starts over, because the disk may have lost what was behind its last sync.
+    /// Starts over, since the disk may have lost everything after its last sync.
     pub fn forget(&mut self) {
         *self = Self::default();
     }
 
-    /// How often a call of this name is explained by now.
+    /// Returns how often the durable journal allows this call.
     pub fn allowed(&mut self, disk: &SimDisk, name: &Name) -> u32 {
         self.read(disk);
         self.allowed.get(name).copied().unwrap_or(0)
     }
 
-    /// How often each call is explained by now.
+    /// Returns how often the durable journal allows each call.
     pub fn all(&mut self, disk: &SimDisk) -> BTreeMap<Name, u32> {
         self.read(disk);
         self.allowed.clone()
@@ -167,17 +166,16 @@ impl Promises {
     }
 }
 
-/// One intent with everything that the journal says of it.
+/// An intent with its whole history in the journal.
 #[derive(Debug, Clone)]
 pub struct Story {
-    /// The intent.
     pub intent: Intent,
-    /// What became of it, in order.
+    /// Progress of the intent, in order.
     pub progress: Vec<(chrono::DateTime<chrono::Utc>, Progress)>,
 }
 
 impl Story {
-    /// Why it is held, if it is.
+    /// Returns the reason if the intent is on hold.
     pub fn held(&self) -> Option<&str> {
         match self.progress.last() {
             Some((_, Progress::Held { reason, observation: _ })) => Some(reason),
@@ -185,19 +183,19 @@ impl Story {
         }
     }
 
-    /// Whether it was given up without proof, so that what it may have made is left behind.
+    /// Returns true if the intent was given up without proof, and so may have left an orphan.
     pub fn given_up(&self) -> bool {
         let given_up = matches!(self.progress.last(), Some((_, Progress::GivenUp { .. })));
         given_up && self.intent.target.is_none()
     }
 
-    /// The name of the document that it is for.
+    /// Returns the name of the intent's document.
     pub fn document(&self) -> &str {
         self.intent.key.name.as_str()
     }
 }
 
-/// Every intent of the journal, in order.
+/// Returns the history of every intent in the journal, in order.
 pub fn stories(entries: &[Entry]) -> Vec<Story> {
     let mut stories: BTreeMap<u64, Story> = BTreeMap::new();
     for entry in entries {
@@ -214,12 +212,12 @@ pub fn stories(entries: &[Entry]) -> Vec<Story> {
     stories.into_values().collect()
 }
 
-/// The start of every name that we give.
+/// Returns true if a name at the service begins with our partner's prefix.
 pub fn ours(source_id: &str) -> bool {
     source_id.strip_prefix(PARTNER).is_some_and(|rest| rest.starts_with(':'))
 }
 
-/// The numbers of all intents, in the order of the journal.
+/// Returns the numbers of all intents, in journal order.
 pub fn numbers(entries: &[Entry]) -> Vec<u64> {
     let intents = entries.iter().filter_map(|entry| {
         if let Record::Intent(intent) = &entry.record {

@@ -1,29 +1,29 @@
-//! What can happen between us and the service, call by call.
+//! Faults between us and the service, call by call.
 
 use std::fmt;
 
-/// One way in which a call goes wrong.
+/// A way in which one call fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fault {
-    /// The effect happens, the answer is lost.
+    /// The effect happens, and the answer is lost.
     LostAnswer,
-    /// 500, and nothing happened.
+    /// The service answers 500, and the effect does not happen.
     ErrorBefore,
-    /// The effect happens, and 500 is answered.
+    /// The effect happens, and the service answers 500.
     ErrorAfter,
-    /// The effect happens, and its answer comes after the caller gave up.
+    /// The effect happens, and the answer arrives after the caller has given up.
     LateAnswer,
-    /// The effect happens after the caller gave up, within the grace.
+    /// The effect happens after the caller has given up, within the grace.
     LateEffect,
-    /// The connection breaks before the service sees the request.
+    /// The connection breaks before the service gets the request.
     Reset,
-    /// 429 with `Retry-After`, and nothing happened.
+    /// The service answers 429 with `Retry-After`, and the effect does not happen.
     Throttle,
-    /// The effect happens, and another amount is answered.
+    /// The effect happens, and the answer names another amount.
     OtherAmount,
 }
 
-/// Every fault there is.
+/// Every fault.
 pub const FAULTS: &[Fault] = &[
     Fault::LostAnswer,
     Fault::ErrorBefore,
@@ -35,10 +35,11 @@ pub const FAULTS: &[Fault] = &[
     Fault::OtherAmount,
 ];
 
-/// What a call that changes nothing is called.
+/// Name of a call that changes nothing.
 pub const READ: &str = "read";
 
-/// Every effect by its call: name, method, path (a path that ends in `/` has an id behind it, and `*` stands for one).
+/// Calls of every effect: name, method, path. A path that ends in `/` takes an id after it, and `*`
+/// matches one id.
 pub const CALLS: &[(&str, &str, &str)] = &[
     ("application.submit", "POST", "/api/v1/merchant_applications"),
     ("application.sign_up", "POST", "/api/v1/merchant_applications/sign_up"),
@@ -77,7 +78,7 @@ pub const CALLS: &[(&str, &str, &str)] = &[
     ("recurring.delete", "DELETE", "/v1/recurring/charges/"),
 ];
 
-/// The effects whose answers name an amount, and where.
+/// Effects with an amount in the answer, and its field.
 pub const AMOUNTS: &[(&str, &str)] = &[
     ("invoice.create", "total_amount"),
     ("recurring.create", "amount"),
@@ -91,7 +92,7 @@ pub const AMOUNTS: &[(&str, &str)] = &[
     ("charge.schedule", "amount"),
 ];
 
-/// The effect that a request has: `None` for a request that we should never send.
+/// Returns the effect of a request, or `None` for a request that we must never send.
 pub fn effect_of(method: &str, path: &str) -> Option<&'static str> {
     if method == "GET" {
         return Some(READ);
@@ -109,7 +110,8 @@ pub fn effect_of(method: &str, path: &str) -> Option<&'static str> {
     call.map(|(effect, _, _)| *effect)
 }
 
-/// The effect of a request by its body, too: a charge that begins a recurring one is an effect of its own.
+/// Returns the effect of a request, also by its body: a charge that begins a recurring charge is an
+/// effect of its own.
 pub fn effect_of_call(method: &str, path: &str, body: &[u8]) -> Option<&'static str> {
     let effect = effect_of(method, path);
     if effect != Some("charge.recur") {
@@ -124,7 +126,7 @@ pub fn effect_of_call(method: &str, path: &str, body: &[u8]) -> Option<&'static 
 }
 
 impl Fault {
-    /// Whether the fault can strike a call of this effect.
+    /// Returns true if the fault can strike a call of this effect.
     pub fn strikes(self, effect: &str) -> bool {
         match self {
             Self::OtherAmount => AMOUNTS.iter().any(|(name, _)| *name == effect),
@@ -138,7 +140,6 @@ impl Fault {
         }
     }
 
-    /// Its name.
     pub fn word(self) -> &'static str {
         match self {
             Self::LostAnswer => "lost answer",
@@ -159,16 +160,15 @@ impl fmt::Display for Fault {
     }
 }
 
-/// A fault that will strike one call.
+/// A fault that strikes one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Strike {
-    /// The effect of the call.
+    /// Effect of the call.
     pub effect: &'static str,
-    /// The number of the call among those of its effect, from 1; 0 for every call.
+    /// Number of the call among those of its effect, from 1; 0 for every call.
     pub nth: u32,
-    /// What happens to it.
     pub fault: Fault,
-    /// How long, where the fault takes time, in seconds.
+    /// Duration of the fault, in seconds, if it takes time.
     pub seconds: u64,
 }
 

@@ -1,7 +1,8 @@
-//! What stands between the engine and the sandbox: it writes down every arrival, with what the
-//! journal's disk held for sure in that moment, and makes calls go wrong.
+//! Proxy between the engine and the sandbox. It records every arrival, with the durable state of
+//! the journal's disk at that moment, and injects faults.
 //!
-//! A request that arrived is on its own: the caller may give up or die, the effect still happens.
+//! A request that has arrived is independent of its caller: the caller may give up or die, and the
+//! effect still happens.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -33,30 +34,28 @@ use crate::base::clock::SharedClock;
 use crate::base::hash::Mark;
 use crate::client::{Decision, Wire};
 
-/// One request that reached the service and was to change something.
+/// A changing request that reached the service.
 #[derive(Debug, Clone)]
 pub struct Arrival {
-    /// When.
     pub at: DateTime<Utc>,
-    /// In which life of the machine it was sent, from 1.
+    /// Life of the machine in which the request was sent, from 1.
     pub life: u32,
-    /// Which effect it has; `None` for a request that we should never send.
+    /// Effect of the request; `None` for a request that we must never send.
     pub effect: Option<&'static str>,
-    /// What it is known by.
     pub name: Name,
-    /// Whether the durable journal explained it when it arrived.
+    /// Set if the durable journal allowed the request when it arrived.
     pub explained: bool,
-    /// What happened to it.
+    /// Fault that struck the request.
     pub fault: Option<Fault>,
-    /// What it asked for.
+    /// Body of the request.
     pub asked: Value,
-    /// What the service answered, whoever heard it; null while it did not.
+    /// Answer of the service, also if the caller never received it; null until then.
     pub reply: Value,
-    /// The status of that answer.
+    /// HTTP status of the answer.
     pub status: u16,
 }
 
-/// The front; share it behind an `Arc`.
+/// The proxy; share it behind an `Arc`.
 #[derive(Debug)]
 pub struct Front {
     sandbox: Router,
@@ -67,7 +66,7 @@ pub struct Front {
     book: Mutex<Book>,
 }
 
-/// What the front writes down.
+/// Records of the proxy.
 #[derive(Debug, Default)]
 struct Book {
     calm: bool,
@@ -82,7 +81,7 @@ struct Book {
 }
 
 impl Front {
-    /// A front of this sandbox that watches this disk.
+    /// Returns a proxy to this sandbox that reads this journal disk.
     pub fn new(
         sandbox: Router,
         journal: SimDisk,
@@ -99,49 +98,48 @@ impl Front {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A new life of the machine begins.
+    /// Begins a new life of the machine.
     pub fn begin(&self) {
         let mut book = self.book();
         book.life = book.life.saturating_add(1);
         book.promises.forget();
     }
 
-    /// Another journal stands in the place of the one before: what it explained so far was sent, or is asked
-    /// about before it is sent again.
+    /// Notes that another journal has replaced the old one. The calls that this journal allows so
+    /// far count as sent, or are looked up before they are sent again.
     pub fn restored(&self) {
         let mut book = self.book();
         book.promises.forget();
         book.seen = book.promises.all(&self.journal);
     }
 
-    /// Nothing goes wrong any more.
+    /// Stops all faults.
     pub fn calm(&self) {
         self.book().calm = true;
         self.weather.calm();
         self.pages.calm();
     }
 
-    /// The weather.
     pub(crate) fn weather(&self) -> &Weather {
         &self.weather
     }
 
-    /// Every arrival so far.
+    /// Returns every arrival so far.
     pub fn arrivals(&self) -> Vec<Arrival> {
         self.book().arrivals.clone()
     }
 
-    /// When the service did not let a request in, and its path.
+    /// Returns the time and path of each request that the service did not authorise.
     pub fn strangers(&self) -> Vec<(DateTime<Utc>, String)> {
         self.book().strangers.clone()
     }
 
-    /// How often each fault struck each effect.
+    /// Returns how often each fault struck each effect.
     pub fn struck(&self) -> BTreeMap<(&'static str, Fault), u32> {
         self.book().struck.clone()
     }
 
-    /// The service as the engine's client sees it.
+    /// Returns the service as the engine's client sees it.
     pub fn router(self: &Arc<Self>) -> Router {
         let front = self.clone();
         Router::new().fallback_service(service_fn(move |request: Request<Body>| {
@@ -202,7 +200,7 @@ impl Front {
         }
     }
 
-    /// What is shown of an answer, if it is a page of a list.
+    /// Returns an answer as the caller sees it, if it is a page of a list.
     async fn shown(&self, page: Option<Asked>, answer: Response) -> Response {
         let Some(page) = page.filter(|_| answer.status() == StatusCode::OK) else { return answer };
         let (mut head, body) = answer.into_parts();
@@ -215,7 +213,7 @@ impl Front {
         shown.map_or_else(error, |said| Response::from_parts(head, Body::from(said.to_string())))
     }
 
-    /// The fault that strikes the next call of an effect.
+    /// Returns the fault that strikes the next call of an effect.
     fn strike(&self, effect: Option<&'static str>) -> Option<Strike> {
         let effect = effect?;
         let mut book = self.book();
@@ -233,7 +231,7 @@ impl Front {
         Some(strike)
     }
 
-    /// Writes an arrival down; answers its place among them.
+    /// Records an arrival and returns its index.
     fn arrive(
         &self,
         effect: Option<&'static str>,
@@ -262,7 +260,7 @@ impl Front {
         Some(book.arrivals.len().saturating_sub(1))
     }
 
-    /// Lets the service answer, and writes its answer down.
+    /// Passes a request to the service, and records the answer.
     async fn pass(&self, request: Request<Body>, place: Option<usize>) -> Response {
         let (at, path) = (self.clock.now(), request.uri().path().to_owned());
         let answer = match self.sandbox.clone().oneshot(request).await {
@@ -287,19 +285,20 @@ impl Front {
     }
 }
 
-/// Longer than a caller waits, and shorter than the grace behind it.
+/// Waits longer than a caller does, and less than the grace after that.
 async fn late(seconds: u64) {
     tokio::time::sleep(TIMEOUT.saturating_add(Duration::from_secs(seconds))).await;
 }
 
-/// An answer that never arrives.
-/// The partner's own token changes nothing, and can be asked for again and again.
+/// Returns true if a request asks for the partner's own token. Such a request changes nothing and
+/// may be repeated.
 fn is_own_token(parts: &Parts, body: &[u8]) -> bool {
     let asked: Value = serde_json::from_slice(body).unwrap_or_default();
     parts.uri.path() == "/oauth/token"
         && asked.get("grant_type").is_some_and(|grant| grant == "client_credentials")
 }
 
+/// Returns an answer that never arrives.
 fn dropped() -> Response {
     let mut response = Response::new(Body::empty());
     response.extensions_mut().insert(DroppedAnswer);
@@ -320,7 +319,7 @@ fn throttled(seconds: u64) -> Response {
     response
 }
 
-/// The answer with another amount than the service gave.
+/// Returns the answer with another amount than the service gave.
 async fn altered(effect: Option<&'static str>, answer: Response) -> Response {
     let (head, body) = answer.into_parts();
     let Ok(body) = body.collect().await else {
@@ -337,7 +336,7 @@ async fn altered(effect: Option<&'static str>, answer: Response) -> Response {
     Response::from_parts(head, Body::from(said.to_string()))
 }
 
-/// The wire: it ends where the machine dies.
+/// The wire, which ends where the machine dies.
 #[derive(Debug, Clone)]
 pub struct Tap(pub Power);
 

@@ -1,8 +1,8 @@
-//! Operators' hooks in the worlds that have them: payers pay on their own, scripts answer that, and somebody changes the
-//! scripts while all of it goes on.
+//! Hooks of operators, in the worlds that have them. Payers pay on their own, scripts answer the
+//! payments, and a person changes the scripts meanwhile.
 //!
-//! Dice of their own, so that worlds without hooks stay what they are. Payments are told apart by their amounts, so that
-//! what a script asks for is seen in the service's own books.
+//! The module draws from dice of its own, so that worlds without hooks stay as they are. The
+//! amounts identify payments, so that the service's own books show the actions of a script.
 
 mod courier;
 mod rig;
@@ -26,18 +26,19 @@ pub(crate) use courier::Try;
 pub(crate) use rig::Rig;
 pub use set::Edit;
 
-/// The label of the dice.
+/// Label of the dice.
 const DICE: u64 = 13;
-/// Of a hundred worlds in which events are posted, so many have hooks.
+/// Worlds with hooks, in percent of the worlds in which events are posted.
 const WORLDS: u64 = 60;
-/// Of a hundred worlds in which something befalls the store or the clock, so many post events and have hooks.
+/// Worlds that post events and have hooks, in percent of the worlds with trouble of the store or
+/// the clock.
 const TROUBLED: u64 = 40;
-/// Where a notification leaves the machine, among crash points.
+/// Crash point at which a notification leaves the machine.
 pub const TELL: &str = "tell";
 /// Notifications of one run that may be lost: about as many as a run has.
 const TELLINGS: u32 = 30;
 
-/// The effects of hooks, which go wrong more often where there are hooks.
+/// Effects of hooks, which fail more often where there are hooks.
 const EFFECTS: [&str; 6] = [
     "charge.create",
     "charge.refund",
@@ -47,38 +48,38 @@ const EFFECTS: [&str; 6] = [
     "occurrence.ignore",
 ];
 
-/// When the scripts are changed.
+/// Time of a change of the scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum At {
     /// At a step, counted from 0.
     Step(usize),
-    /// While the machine is down, before this life of it, counted from 1.
+    /// While the machine is down, before this life, counted from 1.
     Life(u32),
 }
 
-/// What happens to a notification on its way.
+/// Fate of a notification on its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// It arrives, and nobody hears of it.
+    /// The notification arrives, and its answer is lost.
     AnswerLost,
-    /// It does not arrive, and nobody hears of it.
+    /// The notification is lost, and so is its answer.
     Lost,
-    /// Nobody is there.
+    /// The target cannot be reached.
     Nobody,
-    /// It is not wanted.
+    /// The target refuses the notification.
     Refused,
 }
 
-/// The hooks of one run.
+/// Hooks of one run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// How the scripts are changed.
+    /// Changes of the scripts.
     pub edits: Vec<(At, Edit)>,
-    /// What happens to notifications, by the number of the try.
+    /// Fates of notifications, by the number of the attempt.
     pub ways: Vec<(u32, Way)>,
 }
 
-/// In some worlds there are hooks, and payers.
+/// Adds hooks and payers to some worlds.
 pub(super) fn play(script: &mut Script) {
     let mut dice = Dice::new(script.seed, DICE);
     let troubled = !script.mishaps.is_empty();
@@ -102,10 +103,10 @@ pub(super) fn play(script: &mut Script) {
     }
 }
 
-/// Payers pay at several steps, at merchants that are there from the beginning.
+/// Adds payments at several steps, at merchants that exist from the beginning.
 fn pay(script: &mut Script, dice: &mut Dice) {
     let merchants = script.files.values().filter(|doc| doc.body == Body::Merchant);
-    // Others leave, or clear what they have.
+    // Other merchants leave, or clear their data.
     let merchants = merchants.filter(|doc| doc.name.len() == 2);
     let merchants: Vec<String> = merchants.map(|doc| doc.name.clone()).collect();
     let amounts = [WHOLE, WHOLE, PARTS, PARTS, THANKS, VOID, ECHO, TOLD, TOLD, LATE, EARLY, SKIP];
@@ -145,7 +146,8 @@ fn edits(steps: usize, dice: &mut Dice) -> Vec<(At, Edit)> {
     edits
 }
 
-/// What is restored runs other scripts than the state that was lost.
+/// Returns a change of the scripts at a restore, so that the restored state runs other scripts than
+/// the lost one.
 fn changed_before_a_restore(mishaps: &[Mishap]) -> Option<(At, Edit)> {
     let at = mishaps
         .iter()
@@ -159,7 +161,7 @@ fn way(dice: &mut Dice) -> Option<Way> {
     dice.percent(40).then_some(way)
 }
 
-/// The machine dies while somebody is told something.
+/// Returns a crash during a notification.
 fn crash(dice: &mut Dice) -> Crash {
     let when = if dice.percent(50) { When::Before } else { When::After };
     let death = if dice.percent(50) { Death::Process } else { Death::Power };
@@ -169,13 +171,13 @@ fn crash(dice: &mut Dice) -> Crash {
 }
 
 impl Plan {
-    /// How many things could be left out.
+    /// Returns the number of parts that can be removed.
     pub(super) fn cuts(&self) -> usize {
         self.edits.len().saturating_add(self.ways.len()).saturating_add(1)
     }
 
-    /// Leaves out the `nth` thing, the hooks themselves behind all others. If there are not so many, nothing is left out,
-    /// and `nth` counts on behind them.
+    /// Removes the `nth` part; the hooks themselves come last. If `nth` is too high, nothing is
+    /// removed, and `nth` is reduced by the number of parts.
     pub(super) fn cut(own: &mut Option<Self>, nth: &mut usize) -> bool {
         let Some(plan) = own else { return false };
         let (edits, all) = (plan.edits.len(), plan.cuts());

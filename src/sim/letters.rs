@@ -1,20 +1,20 @@
-//! The files that the invoices of a simulated world attach: each holds its own name.
+//! Files that the invoices of a simulated world attach; each holds its own name.
 
 use crate::base::hash::{Digest, sha256};
 use crate::engine::SecretError;
 use crate::kinds::files::{FileTrouble, Files, Stamp};
 use crate::model::manifest::AttachedFile;
 
-/// A folder in which every letter is there.
+/// Folder that holds every attachment.
 #[derive(Debug)]
 pub(super) struct Letters;
 
-/// The name of a letter.
+/// Returns the name of an attachment.
 pub(super) fn name(number: u32) -> String {
     format!("letter-{number}.txt")
 }
 
-/// The letter of this name and digest.
+/// Returns the attachment of this name and digest.
 pub(super) fn read(path: &str, digest: Digest) -> Result<Vec<u8>, SecretError> {
     let message = format!("there is no letter {path} of that content");
     let bytes = path.as_bytes().to_vec();

@@ -1,4 +1,4 @@
-//! The machine that the engine runs on: its disks, its index, and how its state is opened.
+//! The machine of the engine: its disks, its index, and the opening of its state.
 
 mod compacting;
 mod keeping;
@@ -35,20 +35,20 @@ use crate::store::writer::Writer;
 
 pub(crate) use keeping::Backup;
 
-/// How long the engine waits for an answer.
+/// Time that the engine waits for an answer.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
-/// How much later than that a request may still take effect.
+/// Time after `TIMEOUT` within which a request may still take effect.
 pub(crate) const GRACE: Duration = Duration::from_secs(30);
 
-/// The key of every simulated state: it guards nothing.
+/// Key of every simulated state; it protects nothing.
 const KEY: [u8; 32] = [7; 32];
 
-/// Secrets by the names of variables, as the specs name them.
+/// Secrets by the names of the variables in the specs.
 #[derive(Default)]
 pub(crate) struct Drawer(pub(crate) Mutex<BTreeMap<String, String>>);
 
 impl Drawer {
-    /// Puts these in the place of all that is there.
+    /// Replaces all secrets with `secrets`.
     pub(crate) fn fill(&self, secrets: BTreeMap<String, String>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = secrets;
     }
@@ -69,15 +69,11 @@ impl Secrets for Drawer {
     }
 }
 
-/// A machine.
 pub(crate) struct Machine {
-    /// Its power.
     pub(crate) power: Power,
-    /// The journal's disk.
     pub(crate) journal: SimDisk,
-    /// The vault's disk.
     pub(crate) vault: SimDisk,
-    /// The room on both.
+    /// Free space of both disks.
     pub(super) room: Room,
     opened_under: Option<u32>,
     index: Arc<dyn Index>,
@@ -87,30 +83,27 @@ pub(crate) struct Machine {
     dice: Dice,
 }
 
-/// A state that stands open, before an engine runs on it.
+/// An opened state, before an engine runs on it.
 pub(crate) struct Open {
-    /// What every task of the engine has.
+    /// Shared parts of the engine's tasks.
     pub(crate) shared: Arc<Shared>,
-    /// The index beneath it.
+    /// Index of the state.
     pub(crate) index: Arc<dyn Index>,
 }
 
-/// What the engine's client needs.
+/// Surroundings of the engine's client.
 pub(crate) struct Outside {
     /// The service.
     pub(crate) router: Router,
-    /// The time.
     pub(crate) clock: SharedClock,
-    /// Where secrets are.
     pub(crate) drawer: Arc<Drawer>,
-    /// The partner's own values.
     pub(crate) partner: PartnerAccess,
-    /// What the operator allows.
+    /// Limits and approval rules of the operator.
     pub(crate) rules: Rules,
 }
 
 impl Machine {
-    /// A machine with empty disks; the seed decides how long its segments are.
+    /// Returns a machine with empty disks; the seed decides the length of journal segments.
     pub(crate) fn new(seed: u64) -> Self {
         let mut dice = Dice::new(seed, 4);
         let power = Power::default();
@@ -132,8 +125,8 @@ impl Machine {
         }
     }
 
-    /// The machine comes back after a death: what was not synced may be gone, and after a power
-    /// failure the index is not believed.
+    /// Restarts the machine after a death. Unsynced bytes may be gone, and after a power failure
+    /// the index is not trusted.
     pub(crate) fn reboot(&mut self, death: Death) {
         self.journal.reboot(death, &mut self.dice);
         self.vault.reboot(death, &mut self.dice);
@@ -157,7 +150,7 @@ impl Machine {
         open::assemble(pieces, &self.key, Found::default())
     }
 
-    /// Opens the state and puts together what an engine needs.
+    /// Opens the state and assembles the parts that an engine needs.
     pub(crate) async fn open(&mut self, outside: &Outside) -> Result<Open, OpenError> {
         let Assembled { journal, fold, vault, found: _ } = self.assemble()?;
         self.opened_under = Some(self.boot);
@@ -193,13 +186,13 @@ impl Machine {
         Ok(Open { shared, index: self.index.clone() })
     }
 
-    /// The digest of a state that is made from the disks alone.
+    /// Returns the digest of a state that is rebuilt from the disks alone.
     pub(crate) fn rebuilt(&self) -> Result<Digest, OpenError> {
         let digest: Result<_, FactError> = self.read_anew()?.digest();
         Ok(digest?)
     }
 
-    /// What a state knows that is made from the disks alone, on copies of them.
+    /// Returns the read model of a state that is rebuilt from copies of the disks alone.
     pub(crate) fn read_anew(&self) -> Result<Facts, OpenError> {
         let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());
         let pieces = Pieces {
@@ -216,18 +209,18 @@ impl Machine {
         Ok(Facts::new(index))
     }
 
-    /// One of the machine's own decisions.
+    /// Returns the dice of the machine.
     pub(crate) fn dice(&mut self) -> &mut Dice {
         &mut self.dice
     }
 }
 
-/// A disk with what is durable on another one.
+/// Returns a disk with the durable files of another disk.
 pub(crate) fn copy(disk: &SimDisk) -> MemoryDisk {
     use crate::store::disk::Disk as _;
     let copy = MemoryDisk::new();
     disk.each_durable(|name, bytes| {
-        // A disk in memory takes everything.
+        // An in-memory disk accepts every write.
         let _replaced = copy.replace(name, bytes);
     });
     copy

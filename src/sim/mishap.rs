@@ -1,5 +1,5 @@
-//! Trouble of the store and of the clock, decided before a run begins: a state is lost and an old backup restored,
-//! files are lost, disks are full, and the clock jumps.
+//! Trouble of the store and the clock, decided before a run begins. A state is lost and an old
+//! backup restored, files are lost, disks are full, or the clock jumps.
 
 use std::fmt;
 
@@ -7,67 +7,55 @@ use super::dice::Dice;
 use super::room::Refusal;
 use super::script::Step;
 
-/// One thing that befalls the machine. Steps are counted from 0.
+/// Trouble that befalls the machine. Steps are counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Mishap {
     /// The state is lost, and a person restores a backup.
     Restore {
-        /// The step before which the backup was taken.
+        /// Step before which the backup was taken.
         kept: usize,
-        /// The step at which the machine is restored.
+        /// Step at which the state is restored.
         at: usize,
-        /// Whether somebody looks at the service then and says what is not there.
+        /// Set if a person then looks at the service and reports missing objects.
         asks: bool,
     },
     /// The state is lost, and a person begins with an empty one.
-    Forget {
-        /// The step.
-        at: usize,
-    },
+    Forget { at: usize },
     /// Some files are lost or damaged between two lives.
-    Lose {
-        /// The step.
-        at: usize,
-        /// Which.
-        what: Loss,
-    },
+    Lose { at: usize, what: Loss },
     /// The clock jumps.
     Jump {
-        /// The step.
         at: usize,
-        /// How far, back or forth.
+        /// Distance, negative for a jump back.
         seconds: i64,
     },
-    /// The disks refuse for a while.
+    /// The disks refuse operations for a while.
     Refuse {
-        /// The step.
         at: usize,
-        /// What they refuse.
+        /// Operations that the disks refuse.
         what: Refusal,
-        /// How long, in seconds.
         seconds: u64,
     },
 }
 
-/// What is lost of a state.
+/// Lost part of a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loss {
-    /// The index.
     Index,
-    /// The file of the vault's keys.
+    /// File of the vault's keys.
     Keys,
     /// Every sealed value.
     Sealed,
-    /// The journal's newest segment.
+    /// Newest segment of the journal.
     Segment,
-    /// The end of the newest segment, which was acknowledged.
+    /// End of the newest segment, which was acknowledged.
     Tail,
-    /// The journal, in whose place stands the one of an older backup.
+    /// The journal, replaced by the journal of an older backup.
     Older,
 }
 
 impl Loss {
-    /// Whether anything shows that it is lost: only an index that is believed knows how far the journal went.
+    /// Returns true if the loss can be detected: only a trusted index knows the end of the journal.
     pub(super) fn shows(self, believed: bool) -> bool {
         believed || matches!(self, Self::Index | Self::Keys | Self::Sealed)
     }
@@ -75,13 +63,13 @@ impl Loss {
 
 const LOSSES: &[Loss] =
     &[Loss::Index, Loss::Keys, Loss::Sealed, Loss::Segment, Loss::Tail, Loss::Older];
-/// Worlds of a hundred that have trouble of this sort.
+/// Worlds with such trouble, in percent.
 const TROUBLED: u64 = 30;
-/// The furthest jump of a clock, in seconds: a day.
+/// Longest jump of a clock, in seconds: one day.
 const JUMP_MAX_S: u64 = 86_400;
 
 impl Mishap {
-    /// The step at which it befalls the machine.
+    /// Returns the step at which the trouble happens.
     pub(super) fn at(&self) -> usize {
         match self {
             Self::Restore { at, .. }
@@ -92,13 +80,13 @@ impl Mishap {
         }
     }
 
-    /// Whether it happens between two lives of the machine.
+    /// Returns true if the trouble happens between two lives of the machine.
     pub(super) fn between_lives(&self) -> bool {
         !matches!(self, Self::Jump { .. } | Self::Refuse { .. })
     }
 }
 
-/// What befalls the machine while these steps are taken; where it has to stop for it, the step says so.
+/// Draws the trouble of these steps, and marks a restart at each step that needs one.
 pub(super) fn plan(steps: &mut [Step], dice: &mut Dice) -> Vec<Mishap> {
     let mut all = Vec::new();
     if !dice.percent(TROUBLED) {

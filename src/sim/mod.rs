@@ -1,16 +1,16 @@
-//! The simulator: the production engine on a machine that dies, against the sandbox, in virtual
-//! time, with a seed that decides everything.
+//! Simulator: the production engine on a machine that dies, against the sandbox, in virtual time,
+//! with a seed that decides everything.
 //!
-//! Why it exists: whether this product can be trusted is decided here. One seed makes a world of
-//! documents, people who change and break them, a service whose answers are lost, late or wrong,
-//! and a machine whose power fails in the middle of a write; at the end [`check`] lays the service's
-//! own books, the journal and the documents side by side.
+//! Purpose: the simulator decides if this product can be trusted. One seed makes a world of
+//! documents, and people who change and break them. It also makes a service with lost, late or
+//! wrong answers, and a machine whose power fails in the middle of a write. At the end [`check`]
+//! compares the service's own books, the journal and the documents.
 //!
-//! Guarantees: the same seed gives the same journal, to the last byte; a failure is told with its
-//! seed and the shortest script that still fails.
+//! Guarantees: the same seed gives the same journal, to the last byte. A failure is reported with
+//! its seed and the shortest script that still fails.
 //!
 //! Reading order: [`world`] and [`plot`] (documents and people), [`script`], [`faults`], [`disk`]
-//! and [`power`] (what goes wrong), [`front`] and [`machine`] (where it does), [`run`], [`check`].
+//! and [`power`] (the faults), [`front`] and [`machine`] (their places), [`run`], [`check`].
 
 mod applicant;
 mod approver;

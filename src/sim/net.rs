@@ -1,8 +1,9 @@
-//! What the net does beyond single calls, decided before a run: where notifications go astray, how underwriting
-//! thinks twice, when the service is in a storm, how lists change while they are read, and whether merchants' events
-//! are posted to us.
+//! Behaviour of the network beyond single calls, decided before a run. It covers misdelivered
+//! webhooks, underwriting that decides twice, storms of the service, lists that change while they
+//! are read, and posted events of merchants.
 //!
-//! Dice of its own, so that the files, faults and deaths of a seed stay what they are.
+//! The module draws from dice of its own, so that the files, faults and crashes of a seed stay as
+//! they are.
 
 pub(super) mod door;
 pub mod gateway;
@@ -21,35 +22,35 @@ use pages::Paging;
 use post::{Detour, Stray};
 use storm::Storm;
 
-/// The label of the dice.
+/// Label of the dice.
 const DICE: u64 = 10;
-/// Notifications of one run that may go astray: far more than a run has.
+/// Application webhooks of one run that may be misdelivered: far more than a run has.
 const LETTERS: u64 = 6;
 
-/// Everything that the net does in one run.
+/// Behaviour of the network in one run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Net {
-    /// What happens to notifications.
+    /// Application webhooks that are misdelivered.
     pub strays: Vec<Stray>,
-    /// How underwriting decides; by itself, and once, if this says nothing.
+    /// Delayed decisions of underwriting; `None` if underwriting decides by itself, once.
     pub thoughts: Option<Thoughts>,
-    /// When the service answers nobody.
+    /// Times in which the service fails for many calls.
     pub storms: Vec<Storm>,
-    /// How lists are shown; whole, if this says nothing.
+    /// Paging of lists; `None` for whole lists.
     pub paging: Option<Paging>,
-    /// How merchants' events are posted; they are not, and nobody looks at them, if this says nothing.
+    /// Posts of merchants' events; `None` if events are neither posted nor read.
     pub gateway: Option<Gateway>,
 }
 
-/// Underwriting declines every application at first.
+/// Underwriting that declines every application at first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Thoughts {
-    /// After so many seconds it approves what it declined; never, if this says nothing.
+    /// Seconds after which underwriting approves the declined application; `None` for never.
     pub approves_after_s: Option<u64>,
 }
 
 impl Net {
-    /// What the seed says.
+    /// Draws the network of a seed.
     pub(super) fn new(seed: u64, files: &Tree) -> Self {
         let mut dice = Dice::new(seed, DICE);
         let applies = files.values().any(|doc| matches!(doc.body, Body::Application { .. }));
@@ -64,7 +65,7 @@ impl Net {
         net
     }
 
-    /// How many things could be left out.
+    /// Returns the number of parts that can be removed.
     pub(super) fn cuts(&self) -> usize {
         let shifts = self.paging.as_ref().map_or(0, |paging| paging.shifts.len().saturating_add(1));
         let several = self.strays.len().saturating_add(self.storms.len());
@@ -73,7 +74,8 @@ impl Net {
         several.saturating_add(shifts).saturating_add(thoughts).saturating_add(events)
     }
 
-    /// The same without its `nth` thing; otherwise `nth` counts from behind the last one.
+    /// Returns the network without its `nth` part. If `nth` is too high, `nth` is reduced by the
+    /// number of parts.
     pub(super) fn without(&self, nth: &mut usize) -> Option<Self> {
         let mut less = self.clone();
         if *nth < less.strays.len() {
@@ -111,7 +113,8 @@ fn thoughts(dice: &mut Dice) -> Thoughts {
     Thoughts { approves_after_s: approves.then(|| dice.between(2, 400)) }
 }
 
-/// Which notifications go astray. Where underwriting thinks twice, the first one is often overtaken by the second.
+/// Draws the misdelivered webhooks. If underwriting decides twice, the second webhook often
+/// overtakes the first.
 fn strays(thoughts: Option<Thoughts>, dice: &mut Dice) -> Vec<Stray> {
     let second = thoughts.and_then(|thoughts| thoughts.approves_after_s).unwrap_or(0);
     let mut strays = Vec::new();

@@ -1,4 +1,4 @@
-//! Which commands people give, decided by a seed.
+//! Commands that people give, decided by a seed.
 
 use super::command::{Command, Order};
 use super::deed::Deed;
@@ -6,10 +6,10 @@ use super::dice::Dice;
 use super::script::Step;
 use super::world::{Body, Doc, Tree};
 
-/// Of a hundred worlds, so many have people who give commands.
+/// Worlds in which people give commands, in percent.
 const WORLDS: u64 = 80;
 
-/// Has people give commands about the documents that stand at the beginning.
+/// Adds commands about the documents of the beginning.
 pub(super) fn give(files: &Tree, steps: &mut [Step], dice: &mut Dice) {
     if !dice.percent(WORLDS) {
         return;
@@ -26,7 +26,7 @@ pub(super) fn give(files: &Tree, steps: &mut [Step], dice: &mut Dice) {
     }
 }
 
-/// One command: about a document, or about what an earlier command did.
+/// Draws one command, about a document or about the result of an earlier command.
 fn command(files: &Tree, given: &[Command], name: String, dice: &mut Dice) -> Option<Command> {
     if dice.percent(50)
         && let Some(earlier) = dice.pick(given)
@@ -54,7 +54,7 @@ fn command(files: &Tree, given: &[Command], name: String, dice: &mut Dice) -> Op
     Some(Command { name, merchant: doc.merchant().to_owned(), order })
 }
 
-/// What can be done about what a command did.
+/// Draws an action on the result of an earlier command.
 fn afterwards(earlier: &Command, dice: &mut Dice) -> Option<Order> {
     let of = earlier.name.clone();
     Some(match &earlier.order {
@@ -78,7 +78,7 @@ fn afterwards(earlier: &Command, dice: &mut Dice) -> Option<Order> {
     })
 }
 
-/// A few amounts, so that some commands are alike.
+/// Draws one of a few amounts, so that some commands are equal.
 fn amount(dice: &mut Dice) -> i64 {
     i64::try_from(dice.between(1, 20)).unwrap_or(1).saturating_mul(500)
 }

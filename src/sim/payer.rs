@@ -1,5 +1,5 @@
-//! Payers who pay at a merchant on their own, with a card that somebody else keeps for them: the engine hears of it by
-//! events alone.
+//! Payers who pay at a merchant on their own, with a card that another party keeps for them. The
+//! engine learns of these payments from events alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -11,28 +11,27 @@ use super::clones::key_of;
 use super::desk::{Desk, text};
 use super::hooks::texts::{EARLY, SKIP, START};
 
-/// One payment, or a recurring one that begins much later.
+/// A payment, or a recurring charge that begins much later.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Payment {
-    /// Its number: no two are the same.
+    /// Unique number.
     pub number: u32,
-    /// At which merchant.
     pub merchant: String,
-    /// How much, in minor units of the dollar; it says what a script does.
+    /// Amount in minor units of the dollar; it selects the action of a script.
     pub amount: i64,
 }
 
-/// What payers have at the service; clones share it.
+/// Objects of the payers at the service; clones share them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Payers(Arc<Mutex<Book>>);
 
 #[derive(Debug, Default)]
 struct Book {
-    /// The ids of their cards, by merchant.
+    /// Ids of their cards, by merchant.
     cards: BTreeMap<String, String>,
-    /// Payments that were made.
+    /// Numbers of the payments made.
     made: BTreeSet<u32>,
-    /// The ids of what they made.
+    /// Ids of the objects that the payers made.
     ids: BTreeSet<String>,
 }
 
@@ -41,14 +40,14 @@ impl Payers {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether an object is theirs, or a movement of money is of something that is.
+    /// Returns true if an object, or the object of a movement of money, belongs to the payers.
     pub(crate) fn own(&self, object: &Value) -> bool {
         let book = self.book();
         let fields = ["id", "transaction_id", "charge_id", "recurring_charge_id"];
         fields.iter().any(|field| book.ids.contains(text(object, field)))
     }
 
-    /// Pays, unless that was done before.
+    /// Pays once; a repeated call does nothing.
     pub(super) async fn pay(&self, desk: &Desk, payment: &Payment) {
         if !self.book().made.insert(payment.number) {
             return;
@@ -66,7 +65,7 @@ impl Payers {
         self.book().ids.insert(text(&made, "id").to_owned());
     }
 
-    /// The id of the payers' card at a merchant, which is saved once.
+    /// Returns the id of the payers' card at a merchant, and saves the card once.
     async fn card(&self, desk: &Desk, merchant: &str, key: &str) -> String {
         if let Some(card) = self.book().cards.get(merchant) {
             return card.clone();

@@ -1,5 +1,5 @@
-//! Who looks after a simulated world, decided by its seed: somebody who settles what is held, the operator's limits,
-//! and who approves plans that exceed them.
+//! People who look after a simulated world, decided by its seed: a settler of intents on hold, the
+//! operator's limits, and approvers of plans that exceed them.
 
 use std::fmt;
 
@@ -10,33 +10,33 @@ use super::script::Step;
 use super::world::Tree;
 use crate::policy::Rules;
 
-/// The label of the dice that decide about people.
+/// Label of the dice that decide about people.
 const DICE: u64 = 8;
 
-/// The people of a world.
+/// People of a world.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct People {
-    /// Who settles what is held; nobody in most worlds.
+    /// Person who settles intents on hold; most worlds have none.
     pub settler: Option<Settler>,
-    /// The limits; none in most worlds.
+    /// Limits; most worlds have none.
     pub bounds: Vec<Bound>,
-    /// Above this many minor units a plan takes two people.
+    /// Total of a plan, in minor units, above which two people must approve.
     pub above: Option<i64>,
-    /// Who approves plans.
     pub approvers: Vec<Approver>,
 }
 
-/// Somebody who looks at what is held, and at the service, and says what became of it.
+/// A person who compares the intents on hold with the service, and resolves them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Settler {
-    /// How often they look, in seconds.
+    /// Seconds between two looks.
     pub every_s: u64,
-    /// Whether they first ask for everything to be settled once more.
+    /// Set if the person first asks for a retry of the settlement.
     pub retries: bool,
 }
 
 impl People {
-    /// Those of a seed. Where plans are limited, people also do more to the files, and more calls have to be tried again.
+    /// Draws the people of a seed. If plans are limited, people also change more files, and more
+    /// calls have to be retried.
     pub(super) fn new(
         seed: u64,
         files: &Tree,
@@ -57,22 +57,23 @@ impl People {
         Self { settler, bounds, above, approvers }
     }
 
-    /// What the operator allows.
+    /// Returns the operator's rules.
     pub(super) fn rules(&self) -> Rules {
         bounds::rules(&self.bounds, self.above)
     }
 
-    /// How many look and speak.
+    /// Returns the number of people who act.
     pub(super) fn count(&self) -> usize {
         usize::from(self.settler.is_some()).saturating_add(self.approvers.len())
     }
 
-    /// How many of them could be left out.
+    /// Returns the number of people and limits that can be removed.
     pub(super) fn cuts(&self) -> usize {
         self.count().saturating_add(self.bounds.len())
     }
 
-    /// Leaves out the `nth` of them. If there are not so many, nothing is left out, and `nth` counts on behind them.
+    /// Removes the `nth` limit or person. If `nth` is too high, nothing is removed, and `nth` is
+    /// reduced by their number.
     pub(super) fn cut(&mut self, nth: &mut usize) -> bool {
         if *nth >= self.cuts() {
             *nth = nth.saturating_sub(self.cuts());

@@ -1,9 +1,9 @@
-//! What the people of a world do while the machine lives: they look at what is held every so often, look at what
-//! the service holds, and say what became of it.
+//! People of a world while the machine lives. They read the intents on hold at intervals, compare
+//! them with the service, and resolve them.
 //!
-//! They never lie. Whoever cannot know yet waits: until nothing of a call can take effect any more, and where
-//! there are twins, until nothing goes wrong any more. Nobody who got no answer believes that they were heard:
-//! they look again in the process' next life.
+//! People never lie. A person who cannot know yet waits: until no effect of a call can still happen
+//! and, for an object that may have a twin, until all faults are over. A person without an answer
+//! does not assume that the engine got the request, and looks again in the process' next life.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,29 +24,29 @@ use crate::base::hash::Mark;
 use crate::base::id::RemoteId;
 use crate::engine::{Event, IntentView, Question, Reply, Resolved, Resolving, Said};
 
-/// So many looks in a row without a word are enough, once nothing goes wrong any more.
+/// Consecutive looks without a request that end a person's work, once all faults are over.
 const QUIET_LOOKS: u32 = 2;
 
-/// What people remember from one life of the machine to the next; clones share it.
+/// Memory of the people across lives of the machine; clones share it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Memory(Arc<Mutex<Notes>>);
 
-/// What they remember.
+/// Contents of the memory.
 #[derive(Debug, Default)]
 struct Notes {
-    /// Whether nothing goes wrong any more.
+    /// Set once all faults are over.
     calm: bool,
-    /// Since when each intent was seen to be held.
+    /// Time since which each intent was seen on hold.
     held: BTreeMap<String, Instant>,
-    /// The intents that somebody asked to settle once more.
+    /// Intents with a requested retry.
     retried: BTreeSet<String>,
-    /// How many looks in a row each of them had nothing to say, once it was calm.
+    /// Consecutive looks of each person without a request, after the faults.
     quiet: BTreeMap<&'static str, u32>,
-    /// Whether anybody said anything since this was asked last.
+    /// Set if any person made a request since the last reset.
     spoke: bool,
-    /// How often each approver approved, and tried to.
+    /// Successful and attempted approvals of each approver.
     approvals: BTreeMap<&'static str, (u32, u32)>,
-    /// The plans that people saw before they approved them.
+    /// Plans that people saw before they approved them.
     seen: Vec<Seen>,
 }
 
@@ -55,12 +55,13 @@ impl Memory {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Nothing goes wrong any more.
+    /// Notes that all faults are over.
     pub(super) fn calm(&self) {
         self.notes().calm = true;
     }
 
-    /// Waits until nobody has anything to say any more. Answers whether nobody said anything at all meanwhile.
+    /// Waits until no person has anything left to do. Returns true if no person made a request
+    /// meanwhile.
     pub(super) async fn rested(&self, people: &People) -> bool {
         self.notes().quiet.clear();
         self.notes().spoke = false;
@@ -72,23 +73,24 @@ impl Memory {
         !self.notes().spoke
     }
 
-    /// Whether somebody may approve once more, with at most so many approvals and tries.
+    /// Returns true if a person may approve once more, within these maxima of approvals and
+    /// attempts.
     pub(super) fn may_approve(&self, who: &str, most: (u32, u32)) -> bool {
         let given = self.notes().approvals.get(who).copied().unwrap_or_default();
         given.0 < most.0 && given.1 < most.1
     }
 
-    /// Somebody saw a plan, and is about to approve it.
+    /// Notes a plan that a person saw and is about to approve.
     pub(super) fn saw(&self, seen: Seen) {
         self.notes().seen.push(seen);
     }
 
-    /// Every plan that somebody saw, and was about to approve.
+    /// Returns every plan that a person saw and was about to approve.
     pub(super) fn seen(&self) -> Vec<Seen> {
         self.notes().seen.clone()
     }
 
-    /// Somebody was answered.
+    /// Notes the answer to an approval.
     pub(super) fn approved(&self, who: &'static str, given: bool) {
         let mut notes = self.notes();
         let (approved, tried) = notes.approvals.entry(who).or_default();
@@ -96,7 +98,7 @@ impl Memory {
         *tried = tried.saturating_add(1);
     }
 
-    /// A look is over.
+    /// Notes the end of a look.
     pub(super) fn looked(&self, who: &'static str, spoke: bool) {
         let mut notes = self.notes();
         notes.spoke |= spoke;
@@ -106,7 +108,7 @@ impl Memory {
     }
 }
 
-/// Everybody does what they do, for ever, beside something else that never ends.
+/// Runs all people for ever, beside another endless task.
 pub(super) async fn beside(
     other: impl Future<Output = ()>,
     (people, memory): (&People, &Memory),
@@ -118,7 +120,7 @@ pub(super) async fn beside(
     tokio::join!(other, settling(people.settler, memory, world, engine), approving);
 }
 
-/// Somebody settles what is held, for ever.
+/// Runs the settler for ever.
 async fn settling(
     settler: Option<Settler>,
     memory: &Memory,
@@ -134,7 +136,8 @@ async fn settling(
     }
 }
 
-/// One look at everything that is held; `None` if nobody answered, else whether anything was said.
+/// Looks once at every intent on hold. Returns `None` if the engine did not answer, else whether
+/// the settler did anything.
 async fn look(
     settler: Settler,
     memory: &Memory,
@@ -162,8 +165,9 @@ async fn look(
     Some(spoke)
 }
 
-/// The id that the person vouches for: of an object that cannot be read, and of one that is read as another than what was
-/// asked for, if it carries the intent's own name in the books. A wrong object is never vouched for.
+/// Returns the id that the person confirms without verification. The object either cannot be read,
+/// or differs from the request and carries the intent's own name in the books. A wrong object is
+/// never confirmed.
 fn vouched(
     view: &IntentView,
     objects: &Objects,
@@ -180,7 +184,7 @@ fn vouched(
     }
 }
 
-/// Says what became of an intent; `None` if nobody answered.
+/// Resolves an intent. Returns `None` if the engine did not answer.
 async fn say(engine: &mpsc::Sender<Event>, view: &IntentView, said: Said) -> Option<Resolved> {
     let id = view.id.parse().ok()?;
     let resolving = Resolving { id, said, actor: "the simulator".to_owned() };
@@ -190,7 +194,7 @@ async fn say(engine: &mpsc::Sender<Event>, view: &IntentView, said: Said) -> Opt
     Some(resolved)
 }
 
-/// Notes what is held, and answers whether something of it is too young to be judged.
+/// Notes the intents on hold. Returns true if one of them is too young to be judged.
 fn is_news(memory: &Memory, held: &[IntentView]) -> bool {
     let mut notes = memory.notes();
     notes.held.retain(|id, _| held.iter().any(|view| view.id == *id));
@@ -200,12 +204,12 @@ fn is_news(memory: &Memory, held: &[IntentView]) -> bool {
     notes.held.values().any(|since| !is_over(*since))
 }
 
-/// Whether nothing that was sent before this moment can take effect any more.
+/// Returns true if no call sent before this moment can still take effect.
 fn is_over(since: Instant) -> bool {
     since.elapsed() > TIMEOUT.saturating_add(GRACE)
 }
 
-/// What somebody says of an intent, if they know.
+/// Returns the person's resolution of an intent, if the person can know it.
 fn word(
     settler: Settler,
     memory: &Memory,
@@ -221,8 +225,8 @@ fn word(
     Some(if first { Said::Retry } else { said })
 }
 
-/// Whether the service's own books show what became of a lost answer of this effect. A code that was tried shows
-/// nowhere; what nothing marks, only the engine's own records of before can tell.
+/// Returns true if the service's own books show the result of a lost answer of this effect. A tried
+/// code shows nowhere. For unmarked objects only the engine's own earlier records can decide.
 pub(super) fn knows(effect: &str) -> bool {
     !matches!(
         effect,
@@ -246,7 +250,7 @@ pub(super) fn knows(effect: &str) -> bool {
     )
 }
 
-/// What the service shows of an intent; `None` where nothing can be known, or not yet.
+/// Returns the resolution that the service proves; `None` if nothing can be known, or not yet.
 fn judged(view: &IntentView, (objects, ever): (&Objects, &Tree), calm: bool) -> Option<Said> {
     let shown = |all: &[Value], name: &dyn Fn(&Value) -> bool| {
         let id = all.iter().find(|one| name(one)).map(|one| text(one, "id"));
@@ -269,16 +273,17 @@ fn judged(view: &IntentView, (objects, ever): (&Objects, &Tree), calm: bool) -> 
         "charge.refund" => transaction(view, objects, &|one| {
             one.pointer("/data/reckon").and_then(Value::as_str) == Some(view.mark.as_str())
         }),
-        // What was changed shows it: it is enough to look again.
+        // The changed object shows the change, so a retry of the lookup is enough.
         "recurring.change" | "card.change" | "bank.change" | "card.delete" | "bank.delete" => {
             Some(Said::Retry)
         }
-        // What a lost answer of the others held shows nowhere.
+        // A lost answer of any other effect shows nowhere.
         _ => None,
     }
 }
 
-/// A transaction that a command made, unless it was declined.
+/// Returns the resolution of a transaction that a command made, unless the transaction was
+/// declined.
 fn transaction(
     view: &IntentView,
     objects: &Objects,
@@ -287,14 +292,15 @@ fn transaction(
     let mut all = objects.transactions.iter().filter(|one| text(one, "status") != "FAILED");
     match all.find(|one| ours(one)) {
         Some(one) => RemoteId::new(text(one, "id")).ok().map(Said::Done),
-        // The documents know no reference of a credit.
+        // The documents define no reference for a credit.
         None if view.effect == "credit.create" => None,
         None => Some(Said::NotDone),
     }
 }
 
-/// A contact carries no name: it is known by its address, and by when it was made. A second one of the same
-/// time may be its twin: which is which shows once both are all that there will ever be.
+/// Returns the resolution of a contact. A contact carries no name, so its address and creation time
+/// identify it. A second contact of the same time may be a twin; the two are distinguished once all
+/// faults are over.
 fn contact(view: &IntentView, (objects, ever): (&Objects, &Tree), calm: bool) -> Option<Said> {
     let doc = ever.get(view.key.name.as_str())?;
     let asked: DateTime<Utc> = view.at.parse().ok()?;
@@ -312,7 +318,7 @@ fn contact(view: &IntentView, (objects, ever): (&Objects, &Tree), calm: bool) ->
     }
 }
 
-/// Every document that anybody ever writes.
+/// Returns every contact document that any person ever writes.
 pub(super) fn ever(script: &super::script::Script) -> Tree {
     use super::world::Change;
     let mut ever = script.files.clone();
@@ -325,7 +331,7 @@ pub(super) fn ever(script: &super::script::Script) -> Tree {
     ever
 }
 
-/// Asks the engine.
+/// Sends a query to the engine. Returns `None` if the engine did not answer.
 pub(super) async fn ask(engine: &mpsc::Sender<Event>, question: Question) -> Option<Reply> {
     let (answer, reply) = oneshot::channel();
     engine.send(Event::Ask(question, answer)).await.ok()?;

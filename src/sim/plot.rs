@@ -1,11 +1,11 @@
-//! What people write and do, decided by a seed.
+//! Documents and requests of the people, decided by a seed.
 
 use super::deed::Deed;
 use super::dice::Dice;
 use super::script::Step;
 use super::world::{Body, Breakage, Change, Doc, Tree};
 
-/// The files at the beginning.
+/// Draws the files of the beginning.
 pub(super) fn files(dice: &mut Dice) -> Tree {
     let mut tree = Tree::new();
     for merchant in 0..dice.between(1, 12).max(8).saturating_sub(7).min(3) {
@@ -30,7 +30,8 @@ pub(super) fn files(dice: &mut Dice) -> Tree {
     tree
 }
 
-/// In some worlds, an application that brings a live merchant with a contact. Nobody changes these.
+/// Draws, in some worlds, an application that brings a live merchant with a contact. These
+/// documents never change.
 pub(super) fn onboarding(dice: &mut Dice) -> Tree {
     let mut tree = Tree::new();
     if dice.percent(30) {
@@ -48,7 +49,8 @@ fn add(tree: &mut Tree, doc: Doc) {
     tree.insert(doc.name.clone(), doc);
 }
 
-/// A new document of a kind; one that lacks what it needs becomes what it lacks.
+/// Draws a new document of a kind. If the document that it needs is missing, that document is drawn
+/// instead.
 fn another(tree: &Tree, merchant: &str, kind: &str, dice: &mut Dice) -> Doc {
     let of = |kind: &str| -> Vec<String> {
         let same = tree.values().filter(|doc| doc.kind() == kind && doc.merchant() == merchant);
@@ -99,7 +101,7 @@ fn amount(dice: &mut Dice) -> i64 {
     i64::try_from(dice.between(100, 250_000)).unwrap_or(100)
 }
 
-/// What people do, step by step.
+/// Draws the changes of people, step by step.
 pub(super) fn steps(files: &Tree, dice: &mut Dice) -> Vec<Step> {
     let mut tree = files.clone();
     let mut removed = Vec::new();
@@ -122,7 +124,7 @@ pub(super) fn steps(files: &Tree, dice: &mut Dice) -> Vec<Step> {
     steps
 }
 
-/// One thing that someone does, with what goes with it.
+/// Draws one change, with the changes that belong to it.
 fn change(tree: &Tree, removed: &mut Vec<Doc>, dice: &mut Dice) -> Option<Vec<Change>> {
     let names: Vec<&Doc> = tree.values().filter(|doc| doc.body != Body::Merchant).collect();
     let changeable: Vec<&Doc> = names
@@ -158,7 +160,7 @@ fn change(tree: &Tree, removed: &mut Vec<Doc>, dice: &mut Dice) -> Option<Vec<Ch
     })
 }
 
-/// Removes a document together with those that refer to it.
+/// Removes a document and the documents that refer to it.
 fn remove(tree: &Tree, doc: Doc, removed: &mut Vec<Doc>) -> Vec<Change> {
     let mut gone: Vec<Doc> =
         tree.values().filter(|user| user.needs().contains(&doc.name.as_str())).cloned().collect();
@@ -168,7 +170,7 @@ fn remove(tree: &Tree, doc: Doc, removed: &mut Vec<Doc>) -> Vec<Change> {
     changes
 }
 
-/// The document as its author changes it.
+/// Returns the document as its author changes it.
 fn edited(tree: &Tree, mut doc: Doc, dice: &mut Dice) -> Doc {
     match &mut doc.body {
         Body::Merchant
@@ -204,7 +206,8 @@ fn edited(tree: &Tree, mut doc: Doc, dice: &mut Dice) -> Doc {
     doc
 }
 
-/// What people ask for beside, step by step; dice of their own, so that files stay the same.
+/// Draws further requests, step by step. They use dice of their own, so that files stay as they
+/// are.
 pub(super) fn ask(steps: &mut [Step], dice: &mut Dice) {
     for step in steps {
         if dice.percent(10) {

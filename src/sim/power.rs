@@ -1,7 +1,7 @@
-//! The power of the simulated machine: it fails at a chosen point, and everything stands still.
+//! Power of the simulated machine: it fails at a chosen point, and the machine stops.
 //!
-//! Every place at which a process can die is passed through here, so that each is counted and any
-//! of them can be the last.
+//! Every place at which a process can die passes through this module, so that each is counted and
+//! any of them can be the last.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,23 +9,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-/// Before or after something.
+/// Side of a place, before or after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum When {
-    /// Before it.
     Before,
-    /// After it.
     After,
 }
 
 /// A place at which a process can die.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Point {
-    /// Before or after what is named.
     pub when: When,
-    /// What happens there: `journal.write`, or `send` and an effect's name.
+    /// Operation at the place: `journal.write`, or `send` with the name of an effect.
     pub place: &'static str,
-    /// The effect that is sent; empty for the disk.
+    /// Effect that is sent; empty for the disk.
     pub effect: &'static str,
 }
 
@@ -40,25 +37,23 @@ impl fmt::Display for Point {
     }
 }
 
-/// How a machine dies.
+/// Kind of death.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Death {
-    /// The process alone: what it wrote reaches the disk, and the index stays as it was.
+    /// The process alone dies: its writes reach the disk, and the index stays as it was.
     Process,
-    /// The power: what was not synced may be lost in any part, and the index is not believed.
+    /// The power fails: any part of the unsynced bytes may be lost, and the index is not trusted.
     Power,
 }
 
-/// When the machine may die, counted from its last start.
+/// A planned crash, counted from the last start of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Crash {
-    /// Where.
     pub point: Point,
-    /// At which passing of that place, from 1.
+    /// Number of the passing of that place, from 1.
     pub nth: u32,
-    /// How.
     pub death: Death,
-    /// How long it stays down, in seconds.
+    /// Seconds that the machine stays down.
     pub down_s: u64,
 }
 
@@ -93,27 +88,27 @@ impl Power {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Switches the machine on; it will die of the first of these that comes.
+    /// Switches the machine on; the first of these crashes that is reached kills it.
     pub fn on(&self, planned: Vec<Crash>) {
         *self.state() = State { planned, ..State::default() };
     }
 
-    /// Nothing more happens by plan.
+    /// Removes all planned crashes.
     pub fn calm(&self) {
         self.state().planned.clear();
     }
 
-    /// What the machine died of.
+    /// Returns the crash that killed the machine.
     pub fn died_of(&self) -> Option<Crash> {
         self.state().died_of
     }
 
-    /// Whether the machine is dead.
+    /// Returns true if the machine is dead.
     pub fn dead(&self) -> bool {
         self.state().dead
     }
 
-    /// Passes a point; `false` if the machine is dead or dies here.
+    /// Passes a point. Returns false if the machine is dead or dies at the point.
     pub fn pass(&self, point: Point) -> bool {
         let mut state = self.state();
         if state.dead {

@@ -1,5 +1,5 @@
-//! Documents that take what they made with them: recurring charges that are neutralised, and a merchant whose
-//! authorization is given back. In some worlds alone, with dice of their own.
+//! Documents whose removal ends their objects: recurring charges that are neutralised, and a
+//! merchant whose authorisation is given back. Only some worlds have them, with dice of their own.
 
 use std::collections::BTreeSet;
 
@@ -11,16 +11,17 @@ use super::power::{Crash, Death, Point, When};
 use super::script::{SEND, Script, Step};
 use super::world::{Body, Change, Doc, Tree};
 
-/// The effects by which something ends that is not simply deleted; few worlds come to them.
+/// Effects that end an object without a plain deletion; few worlds reach them.
 pub(super) const EFFECTS: [&str; 4] =
     ["recurring.cancel", "recurring.end", "occurrence.ignore", "merchant.deauthorise"];
 
-/// The merchant that goes with all that is its own.
+/// Merchant that is removed with all that belongs to it.
 const LEAVER: &str = "leaver";
-/// The worlds in which this happens, of a hundred.
+/// Worlds with such removals, in percent.
 const WORLDS: u64 = 30;
 
-/// The effect of a request, where the path alone does not tell: a last day is set by a change of nothing else.
+/// Returns the effect of a request where the path alone is ambiguous: a change of nothing but the
+/// schedule's last day ends a recurring charge.
 pub(super) fn told_apart(effect: Option<&'static str>, body: &[u8]) -> Option<&'static str> {
     if effect != Some("recurring.change") {
         return effect;
@@ -34,7 +35,7 @@ pub(super) fn told_apart(effect: Option<&'static str>, body: &[u8]) -> Option<&'
     if ends { Some("recurring.end") } else { effect }
 }
 
-/// In some worlds documents say that what they made goes with them, and go.
+/// Adds, to some worlds, documents that end their objects and are then removed.
 pub(super) fn play(script: &mut Script, dice: &mut Dice) {
     if !dice.percent(WORLDS) {
         return;
@@ -61,7 +62,8 @@ pub(super) fn play(script: &mut Script, dice: &mut Dice) {
     trouble(script, &EFFECTS, dice);
 }
 
-/// Most recurring charges end with their documents; a few change their mind with an edit.
+/// Marks most recurring charges to end with their documents; a few versions lose the mark in an
+/// edit.
 fn mean(script: &mut Script, dice: &mut Dice) {
     let written = script.steps.iter_mut().flat_map(|step| &mut step.changes);
     let written = written.filter_map(|change| match change {
@@ -77,7 +79,7 @@ fn mean(script: &mut Script, dice: &mut Dice) {
     }
 }
 
-/// A merchant that goes, with what is its own.
+/// Returns a merchant that will be removed, with the documents that belong to it.
 fn leaver(dice: &mut Dice) -> Tree {
     let own = |letter: &str| format!("{letter}-{LEAVER}");
     let merchant = LEAVER.to_owned();
@@ -108,14 +110,14 @@ fn leaver(dice: &mut Dice) -> Tree {
     docs.into_iter().map(|doc| (doc.name.clone(), doc)).collect()
 }
 
-/// The files once everybody else is done.
+/// Returns the files after all changes of the script.
 fn after(script: &Script) -> Tree {
     let mut tree = script.files.clone();
     script.steps.iter().flat_map(|step| &step.changes).for_each(|change| change.apply(&mut tree));
     tree
 }
 
-/// The documents that go: many recurring charges, and all of the merchant that leaves.
+/// Draws the documents to remove: many recurring charges, and everything of the leaving merchant.
 fn ending(tree: &Tree, leaves: bool, dice: &mut Dice) -> Vec<Doc> {
     let goes = |doc: &&Doc| {
         let ends = doc.kind() == "RecurringCharge" && doc.goes && dice.percent(70);
@@ -124,7 +126,8 @@ fn ending(tree: &Tree, leaves: bool, dice: &mut Dice) -> Vec<Doc> {
     tree.values().filter(goes).cloned().collect()
 }
 
-/// A few come back, as they were or as new ones; nothing of the merchant that left does.
+/// Draws the documents that return, unchanged or with a higher generation; none of the leaving
+/// merchant does.
 fn back(gone: &[Doc], dice: &mut Dice) -> Vec<Change> {
     let mut changes = Vec::new();
     for doc in gone.iter().filter(|doc| doc.merchant() != LEAVER) {
@@ -141,7 +144,7 @@ fn step(wait_ms: u64, changes: Vec<Change>) -> Step {
     Step { wait_ms, restart: false, changes, deeds: Vec::new() }
 }
 
-/// What goes wrong with these effects, unless the service is a quiet one.
+/// Adds faults and crashes at these effects, unless the service has no faults.
 pub(super) fn trouble(script: &mut Script, effects: &[&'static str], dice: &mut Dice) {
     let quiet = script.strikes.is_empty();
     for effect in effects.iter().copied() {
@@ -159,7 +162,7 @@ pub(super) fn trouble(script: &mut Script, effects: &[&'static str], dice: &mut 
     }
 }
 
-/// The machine dies at the first sending of an effect.
+/// Returns a crash at the first call of an effect.
 pub(super) fn crash(effect: &'static str, dice: &mut Dice) -> Crash {
     let when = if dice.percent(50) { When::Before } else { When::After };
     let death = if dice.percent(50) { Death::Process } else { Death::Power };
@@ -168,7 +171,7 @@ pub(super) fn crash(effect: &'static str, dice: &mut Dice) -> Crash {
 }
 
 impl Script {
-    /// The script in which no document takes anything with it but a saved method.
+    /// Returns the script in which only saved methods are removed with their documents.
     #[must_use]
     pub fn without_removal(&self) -> Self {
         let mut less = self.clone();

@@ -1,4 +1,4 @@
-//! Room on the disks of the machine: for a while they take nothing any more.
+//! Free space of the machine's disks, which refuse writes for a while.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// What a disk does not do any more.
+/// Reason for which a disk refuses operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// It has no room: nothing grows, and what is there can be made durable.
+    /// The disk is full: no file grows, and existing bytes can be synced.
     Full,
-    /// It can only be read.
+    /// The disk is read-only.
     ReadOnly,
 }
 
-/// The room of all disks of a machine; clones share it.
+/// Free space of all disks of a machine; clones share it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Room(Arc<Mutex<State>>);
 
@@ -30,23 +30,27 @@ impl Room {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on, for so long, the disks refuse.
+    /// Lets the disks refuse operations for `time` from now on.
     pub(super) fn refuse(&self, refusal: Refusal, time: Duration) {
         let until = Instant::now().checked_add(time);
         self.state().refusal = until.map(|until| (refusal, until));
     }
 
-    /// Somebody makes room.
+    /// Ends the refusal: a person frees space.
     pub(super) fn make(&self) {
         self.state().refusal = None;
     }
 
-    /// Whether something was refused since the last time that somebody asked.
+    /// Returns true if an operation was refused since the last call.
     pub(super) fn was_refused(&self) -> bool {
         std::mem::take(&mut self.state().refused)
     }
 
-    /// Something is to be done that needs room, or only a disk that can be written.
+    /// Asks for an operation that writes, and grows a file if `grows` is set.
+    ///
+    /// # Errors
+    ///
+    /// The disk is full or read-only.
     pub(super) fn ask(&self, grows: bool) -> io::Result<()> {
         let mut state = self.state();
         let now = Instant::now();

@@ -1,5 +1,5 @@
-//! One run: a world, its people, its faults, the production engine on a machine that dies, and
-//! at the end what the checkers say.
+//! One run: a world, its people, its faults, and the production engine on a machine that dies. The
+//! checkers judge the result at the end.
 
 mod drive;
 mod rescue;
@@ -38,41 +38,40 @@ use crate::store::open;
 use drive::{Drove, watched};
 use rescue::Troubles;
 
-/// Once nothing goes wrong any more, everything settles within this time.
+/// Time within which everything settles after the last fault.
 const SETTLES_WITHIN: Duration = Duration::from_hours(6);
-/// A notification that found nobody comes again within this time.
+/// Time within which an undelivered webhook is sent again.
 const TOLD_WITHIN: Duration = Duration::from_mins(11);
-/// After so many turns of the scheduler every task that was told to end has ended.
+/// Turns of the scheduler after which every task that has to end has ended.
 const TURNS: u32 = 64;
 
-/// What one run came to.
+/// Result of one run.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
-    /// Its seed.
     pub seed: u64,
-    /// What went wrong; empty for a clean run.
+    /// Broken laws; empty for a clean run.
     pub violations: Vec<Violation>,
-    /// The hash of the journal's last record.
+    /// Hash of the journal's last record.
     pub head: [u8; 32],
-    /// How many records the journal has.
+    /// Number of records in the journal.
     pub records: u64,
-    /// How often each fault struck each effect.
+    /// Strikes of each fault on each effect.
     pub struck: BTreeMap<(&'static str, Fault), u32>,
-    /// The crash points at which the machine died.
+    /// Deaths of the machine at each crash point.
     pub died: BTreeMap<Point, u32>,
-    /// How many intents there were and how many needed a person, by effect.
+    /// Intents, and intents that needed a person, by effect.
     pub shares: Shares,
-    /// Contacts that were made again without proof.
+    /// Contacts that were created again without proof.
     pub remade: u32,
     /// Live merchants that a person approved.
     pub approved: usize,
-    /// Plans that exceeded a limit and that a person approved.
+    /// Plans over a limit that a person approved.
     pub plans_approved: usize,
-    /// How many payments the service collected when time went on.
+    /// Payments that the service collected in the two months after the run.
     pub collected: usize,
-    /// What became of merchants' events.
+    /// Merchants' events by outcome.
     pub heard: Heard,
-    /// What hooks did, by verb.
+    /// Actions of hooks, by verb.
     pub hooks: BTreeMap<String, u32>,
 }
 
@@ -92,7 +91,7 @@ pub fn run(script: &Script) -> Report {
     }
 }
 
-/// Everything that a run consists of.
+/// State of a run.
 struct Stage<'a> {
     script: &'a Script,
     clock: SharedClock,
@@ -102,7 +101,7 @@ struct Stage<'a> {
     outside: Outside,
     tree: SharedTree,
     history: Vec<(DateTime<Utc>, Tree)>,
-    /// How many steps were taken, and when the last one was.
+    /// Steps already taken; `stepped` is the time of the last one.
     steps: usize,
     stepped: Instant,
     answered: Answered,
@@ -119,18 +118,18 @@ struct Stage<'a> {
     views: Vec<ResourceView>,
 }
 
-/// How one life of the machine ended.
+/// End of one life of the machine.
 enum End {
-    /// It died.
+    /// The machine died.
     Died,
-    /// It was stopped to be started again.
+    /// The process was stopped for a restart.
     Stopped,
-    /// Everything is done.
+    /// Every step is done.
     Over,
 }
 
 impl<'a> Stage<'a> {
-    /// Sets the stage.
+    /// Prepares the run of a script.
     async fn set(script: &'a Script) -> Self {
         let epoch = DateTime::from_timestamp(1_800_000_000, 0).unwrap_or_default();
         let clock: SharedClock = Arc::new(VirtualClock::new(epoch));
@@ -176,7 +175,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Lives until everything is done, then looks at what is left.
+    /// Runs lives of the machine until everything is done, then judges the result.
     async fn play(mut self) -> Report {
         loop {
             self.rescue().await;
@@ -194,7 +193,7 @@ impl<'a> Stage<'a> {
         self.violations.push(Violation::new(law, text));
     }
 
-    /// One life of the machine.
+    /// Runs one life of the machine.
     async fn live(&mut self) -> End {
         let opened = self.machine.open(&self.outside).await;
         let open = match opened {
@@ -238,7 +237,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// A state that was opened is the one that the disks alone give.
+    /// Checks that an opened state equals the state that the disks alone give.
     fn compare(&mut self, open: &Open) {
         let rebuilt = self.machine.rebuilt();
         match (open.shared.facts.digest(), rebuilt) {
@@ -256,7 +255,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// The engine works while people change files.
+    /// Runs the engine while people change files.
     async fn work(&mut self, engine: &mut Engine, open: &Open) -> Result<End, EngineError> {
         let (sender, events) = mpsc::channel(16);
         let (inbox, shared) = (engine.inbox(sender.clone()), open.shared.clone());
@@ -295,13 +294,13 @@ impl<'a> Stage<'a> {
         tokio::select! {
             biased;
             () = power.failed() => Ok(End::Died),
-            // What is being handed over holds what the engine needs to end.
+            // A running delivery holds handles that must be dropped before the engine can end.
             () = &mut post => Ok(End::Stopped),
             ended = &mut running => ended.map(|()| End::Stopped),
         }
     }
 
-    /// A clean stop.
+    /// Stops the process cleanly.
     async fn stop(&mut self, open: &Open) -> End {
         match open::close(&open.shared.writer, &*open.index).await {
             Ok(head) => {
@@ -317,7 +316,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// The machine is dead for a while, and comes back.
+    /// Keeps the machine down for a while, and restarts it.
     async fn die(&mut self) {
         self.deaths.push(self.clock.now());
         let Some(crash) = self.machine.power.died_of() else { return };
@@ -337,7 +336,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Looks at everything that is left.
+    /// Checks everything that the run has left.
     async fn judge(mut self) -> Report {
         let entries = self.troubles.put_right(durable::all(&self.machine.journal));
         let known = self.machine.read_anew().ok();

@@ -1,4 +1,4 @@
-//! What happens in one run, decided before it begins, so that it can be told and cut down.
+//! Script of one run, decided before the run, so that it can be printed and shortened.
 
 use std::fmt;
 
@@ -21,44 +21,42 @@ use crate::sandbox::Surface;
 /// Everything that happens in a run.
 #[derive(Debug, Clone)]
 pub struct Script {
-    /// The seed that decides what the script leaves open.
+    /// Seed for the decisions that the script leaves open.
     pub seed: u64,
-    /// How much of the service is there.
+    /// Part of the service that exists.
     pub surface: Surface,
-    /// Whether a second invoice of one name is refused rather than shown.
+    /// Set if the service refuses a second invoice of one name instead of showing the first.
     pub refuses_duplicates: bool,
-    /// The files at the beginning.
+    /// Files of the beginning.
     pub files: Tree,
-    /// What people do, in order.
+    /// Changes and requests of people, in order.
     pub steps: Vec<Step>,
-    /// What happens to calls.
+    /// Faults of calls.
     pub strikes: Vec<Strike>,
-    /// What befalls its store and its clock.
+    /// Trouble of the store and the clock.
     pub mishaps: Vec<Mishap>,
-    /// What the machine may die of, each once.
+    /// Crashes of the machine; each happens once.
     pub crashes: Vec<Crash>,
-    /// Who looks after it.
     pub people: People,
-    /// What the net does beyond that.
+    /// Behaviour of the network beyond single calls.
     pub net: Net,
-    /// The hooks of operators, if there are any.
+    /// Hooks of operators, if the world has any.
     pub hooks: Option<Plan>,
 }
 
-/// One push to the files.
+/// One push of changes to the files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// How long after the step before, in milliseconds.
+    /// Time after the previous step, in milliseconds.
     pub wait_ms: u64,
-    /// Whether the process is stopped and started first.
+    /// Set if the process is first stopped and started again.
     pub restart: bool,
-    /// What is done to the files.
     pub changes: Vec<Change>,
-    /// What is asked for then.
+    /// Requests of people after the changes.
     pub deeds: Vec<Deed>,
 }
 
-/// Places on the disk at which a machine can die, and how often each is passed in a short life.
+/// Crash points of the disk, with the number of times that a short life passes each.
 pub const DISK_PLACES: &[(&str, u64)] = &[
     ("journal.write", 30),
     ("journal.sync", 30),
@@ -68,7 +66,7 @@ pub const DISK_PLACES: &[(&str, u64)] = &[
     ("vault.change", 2),
 ];
 
-/// Effects that few runs come to: the machine dies at them more often than at others.
+/// Effects that few runs reach; crashes strike them more often than others.
 const CHANGES: &[&str] = &[
     "card.change",
     "card.delete",
@@ -88,11 +86,11 @@ const CHANGES: &[&str] = &[
     "occurrence.ignore",
 ];
 
-/// What the sending of a call is called among crash points.
+/// Name of the crash point at the sending of a call.
 pub const SEND: &str = "send";
 
 impl Script {
-    /// What the seed says.
+    /// Draws the script of a seed.
     pub fn new(seed: u64) -> Self {
         let mut dice = Dice::new(seed, 1);
         let surface = if dice.percent(50) { Surface::Public } else { Surface::Documented };
@@ -122,8 +120,9 @@ impl Script {
         script
     }
 
-    /// What else there is in a world. Where the store is in trouble, there is nothing else; where amounts are limited,
-    /// nobody gives commands, and nothing is removed or made from earlier charges: each says enough by itself.
+    /// Adds the further parts of a world. A world with trouble of the store gets none of them. A
+    /// world with limits gets no commands, removals or charges from earlier charges, since the
+    /// limits suffice.
     fn more(&mut self) {
         if !self.mishaps.is_empty() {
             return;
@@ -141,49 +140,49 @@ impl Script {
         }
     }
 
-    /// The script on a machine that never dies.
+    /// Returns the script without crashes.
     #[must_use]
     pub fn without_crashes(&self) -> Self {
         Self { crashes: Vec::new(), ..self.clone() }
     }
 
-    /// The script with a store and a clock that nothing befalls.
+    /// Returns the script without trouble of the store and the clock.
     #[must_use]
     pub fn without_mishaps(&self) -> Self {
         Self { mishaps: Vec::new(), ..self.clone() }
     }
 
-    /// The script with a service that never fails.
+    /// Returns the script without faults of calls.
     #[must_use]
     pub fn without_strikes(&self) -> Self {
         Self { strikes: Vec::new(), ..self.clone() }
     }
 
-    /// The script with files that nobody changes.
+    /// Returns the script without changes and requests of people.
     #[must_use]
     pub fn without_steps(&self) -> Self {
         Self { steps: Vec::new(), ..self.clone() }
     }
 
-    /// The script without hooks.
+    /// Returns the script without hooks.
     #[must_use]
     pub fn without_hooks(&self) -> Self {
         Self { hooks: None, ..self.clone() }
     }
 
-    /// The script without anybody who looks after it.
+    /// Returns the script without people who look after the world.
     #[must_use]
     pub fn without_people(&self) -> Self {
         Self { people: People::default(), ..self.clone() }
     }
 
-    /// The script with a net that does nothing beyond single calls.
+    /// Returns the script without network behaviour beyond single calls, and so without hooks.
     #[must_use]
     pub fn without_net(&self) -> Self {
         Self { net: Net::default(), hooks: None, ..self.clone() }
     }
 
-    /// How many things could be left out.
+    /// Returns the number of parts that can be removed.
     pub fn cuts(&self) -> usize {
         let each = |step: &Step| step.changes.len().saturating_add(step.deeds.len());
         let changes: usize = self.steps.iter().map(each).sum();
@@ -195,8 +194,8 @@ impl Script {
         troubles.saturating_add(changes).saturating_add(self.files.len()).saturating_add(single)
     }
 
-    /// The script without its `nth` thing: the net first, hooks, people, crashes, then faults, changes and files;
-    /// after them come faults that strike every call instead of one.
+    /// Returns the script without its `nth` part. The order is network, hooks, people, crashes,
+    /// faults, trouble, changes, files. After these, `nth` widens a fault to every call.
     #[must_use]
     pub fn without(&self, mut nth: usize) -> Self {
         if let Some(net) = self.net.without(&mut nth) {
@@ -241,8 +240,8 @@ impl Script {
     }
 }
 
-/// Lets the `nth` of the strikes on one call strike every call of its effect, so that the calls
-/// before it can be left out too.
+/// Widens the `nth` fault of a single call to every call of its effect, so that the calls before it
+/// can be removed too.
 fn widen(strikes: &mut [Strike], nth: usize) {
     let mut single = strikes.iter_mut().filter(|strike| strike.nth > 0);
     if let Some(strike) = single.nth(nth) {
@@ -250,13 +249,13 @@ fn widen(strikes: &mut [Strike], nth: usize) {
     }
 }
 
-/// The effects that go wrong in every world.
+/// Returns the effects that fail in every world.
 fn common() -> impl Iterator<Item = &'static str> {
     let own = CALLS.iter().map(|(effect, _, _)| *effect);
     own.filter(|effect| !removal::EFFECTS.contains(effect) && !till::EFFECTS.contains(effect))
 }
 
-/// Which calls are struck.
+/// Draws the faults of calls.
 fn strikes(dice: &mut Dice) -> Vec<Strike> {
     let effects = common().chain([READ]);
     let mut strikes = Vec::new();
@@ -282,7 +281,7 @@ fn strikes(dice: &mut Dice) -> Vec<Strike> {
     strikes
 }
 
-/// When the machine dies.
+/// Draws the crashes of the machine.
 fn crashes(dice: &mut Dice) -> Vec<Crash> {
     let count = dice.below(8);
     (0..count).map(|_| crash(dice)).collect()
@@ -302,7 +301,7 @@ fn crash(dice: &mut Dice) -> Crash {
         }
         _ => {
             let effect = dice.pick(&common().collect::<Vec<_>>()).copied().unwrap_or(READ);
-            // A merchant whose code is lost is out of the play.
+            // A merchant whose code is lost is out of the run.
             let spared = effect == "code.exchange" && dice.percent(60);
             let effect = if spared { "invoice.create" } else { effect };
             (Point { when, place: SEND, effect }, 2)

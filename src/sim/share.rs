@@ -1,8 +1,9 @@
-//! How much of everything needed a person: by effect, with the reason for which nothing could prove what became
-//! of it.
+//! Share of intents that needed a person, by effect, with the reason for which their result could
+//! not be proved.
 //!
-//! What counts is whether an intent was ever held, also if a person settled it later. An answer that named
-//! another amount holds by law 4, whatever the service shows, and is counted apart.
+//! An intent counts if it was ever on hold, even if a person settled it later. An answer that named
+//! another amount puts an intent on hold by law 4, whatever the service shows, and is counted
+//! apart.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,14 +16,14 @@ use super::faults::Fault;
 use crate::model::intent::Progress;
 use crate::sandbox::Surface;
 
-/// What is held since a backup was restored.
+/// Reason of all holds that a restored backup causes.
 const RESTORED: &str = "a backup was restored, and nothing tells whether it was made in between";
 
-/// How a hold's reason begins when the answer is not what was asked (law 4).
+/// Start of a hold's reason if the answer differs from the request (law 4).
 pub(super) const DIFFERS: &str = "the answer is not what was asked";
 
-/// Effects that never need a person on a service that shows everything: something there proves what became of
-/// each of them.
+/// Effects that never need a person on a service that shows everything, since the service proves
+/// the result of each.
 pub const PROVABLE: &[&str] = &[
     "invoice.create",
     "card.save",
@@ -43,22 +44,22 @@ pub const PROVABLE: &[&str] = &[
     "recurring.delete",
 ];
 
-/// What many intents of one effect came to.
+/// Counts of the intents of one effect.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Share {
-    /// How many there were.
     pub intents: u32,
-    /// How many of them were ever held because nothing could prove what became of them.
+    /// Intents that were ever on hold because their result could not be proved.
     pub needed_a_person: u32,
-    /// How many of these after the state was lost: what another state did meanwhile is not known to its successor.
+    /// Those of `needed_a_person` after the state was lost. The next state does not know what
+    /// another state did meanwhile.
     pub after_a_loss: u32,
-    /// Those that needed a person in percent of all, with two decimals, rounded down.
+    /// `needed_a_person` in percent of `intents`, with two decimals, rounded down.
     pub percent: Percent,
-    /// How many were held because their answer named another amount.
+    /// Intents that were on hold because the answer named another amount.
     pub other_amount: u32,
-    /// How many were still held at the end, for either reason.
+    /// Intents still on hold at the end, for either reason.
     pub held: u32,
-    /// Why nothing could prove it, in the words of the holds, and how often.
+    /// Reasons of the missing proof, in the words of the holds, with their counts.
     pub why: BTreeMap<String, u32>,
 }
 
@@ -66,7 +67,7 @@ pub struct Share {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Percent(u64);
 
-/// What all intents came to, by effect.
+/// Counts of all intents, by effect.
 pub type Shares = BTreeMap<String, Share>;
 
 /// Counts the intents of one run.
@@ -77,7 +78,8 @@ pub(super) fn count(evidence: &Evidence<'_>) -> Shares {
         share.intents = share.intents.saturating_add(1);
         share.held = share.held.saturating_add(u32::from(story.held().is_some()));
         let Some(reason) = needed(story) else { continue };
-        // An occurrence's amount may also change between the look before and the call, which names none.
+        // An occurrence's amount may also change between the baseline and the call, which names no
+        // amount.
         let altered = is_altered(evidence, story) || story.intent.effect == "occurrence.pay";
         if altered && reason.starts_with(DIFFERS) {
             share.other_amount = share.other_amount.saturating_add(1);
@@ -93,13 +95,13 @@ pub(super) fn count(evidence: &Evidence<'_>) -> Shares {
     shares
 }
 
-/// A reason without what is of one intent alone.
+/// Returns a reason without the details of a single intent.
 fn short(reason: &str) -> &str {
     let first = reason.split(':').next().unwrap_or(reason);
     if first.starts_with("epoch ") { RESTORED } else { first }
 }
 
-/// Why an intent was held first, if it ever was.
+/// Returns the first reason for which an intent was on hold, if it ever was.
 fn needed(story: &Story) -> Option<&str> {
     story.progress.iter().find_map(|(_, progress)| match progress {
         Progress::Held { reason, observation: _ } => Some(reason.as_str()),
@@ -112,14 +114,15 @@ fn needed(story: &Story) -> Option<&str> {
     })
 }
 
-/// Whether an answer to what an intent asked for named another amount.
+/// Returns true if an answer to the intent's request named another amount.
 fn is_altered(evidence: &Evidence<'_>, story: &Story) -> bool {
     let name = name_of(&story.intent);
     let mut altered = evidence.arrivals.iter().filter(|one| one.fault == Some(Fault::OtherAmount));
     altered.any(|arrival| arrival.name == name)
 }
 
-/// On a service that shows everything, none of what can be proved ever needed a person, unless the state was lost.
+/// Reports every provable effect that needed a person on a service that shows everything, unless
+/// the state was lost.
 pub(super) fn provable(surface: Surface, shares: &Shares, found: &mut Vec<Violation>) {
     for effect in PROVABLE {
         let Some(share) = shares.get(*effect) else { continue };
@@ -130,7 +133,7 @@ pub(super) fn provable(surface: Surface, shares: &Shares, found: &mut Vec<Violat
     }
 }
 
-/// The surface's word in reports.
+/// Name of the surface in reports.
 pub(super) fn word(surface: Surface) -> &'static str {
     match surface {
         Surface::Public => "public",
@@ -138,7 +141,7 @@ pub(super) fn word(surface: Surface) -> &'static str {
     }
 }
 
-/// Adds one run's counts to those of others.
+/// Adds the counts of one run.
 pub(super) fn add(all: &mut Shares, run: &Shares) {
     for (effect, one) in run {
         all.entry(effect.clone()).or_default().add(one);
@@ -196,7 +199,7 @@ impl fmt::Display for Share {
     }
 }
 
-/// The table of one surface, a line for each effect.
+/// Writes the table of one surface, a line for each effect.
 pub(super) fn table(surface: &str, shares: &Shares, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let heads = "intents   person  after a loss   percent  other amount  still held  why a person was needed";
     writeln!(f, "{surface:<22}    {heads}")?;

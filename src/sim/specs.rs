@@ -1,4 +1,4 @@
-//! The spec tree of a run, read from YAML text by the kinds' own readers.
+//! The spec tree of a run, parsed from YAML text by the kinds' own readers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -19,23 +19,23 @@ use crate::model::desired::{Coverage, Desired};
 use crate::model::issue::{Issue, Problem, Problems, Severity};
 use crate::model::manifest::{Annotations, Deletion, Kept, Manifest, OnDoubt, Place};
 
-/// The files as they are now; the run changes them, the engine reads them.
+/// The current files; the run changes them, and the engine reads them.
 pub(crate) type SharedTree = Arc<Mutex<Tree>>;
 
-/// A document whose name can be read, and what it wants if it is good.
+/// A document with a readable name, and its manifest if it is valid.
 type Known = (Key, Option<Arc<Kept>>);
 
-/// Wishes from the texts of a tree.
+/// Manifests from the texts of a tree.
 #[derive(Debug)]
 pub(crate) struct SimSpecs {
     tree: SharedTree,
     desired: Arc<Desired>,
-    /// What was read before, by text.
+    /// Results of earlier reads, by text.
     known: BTreeMap<String, Option<Known>>,
 }
 
 impl SimSpecs {
-    /// Reads the tree as it is now.
+    /// Reads the current tree.
     pub(crate) fn new(tree: SharedTree) -> Self {
         let mut specs = Self { tree, desired: Arc::default(), known: BTreeMap::new() };
         specs.reload(&[]);
@@ -75,7 +75,7 @@ impl Specs for SimSpecs {
     }
 }
 
-/// What the header of a document says.
+/// Header of a document.
 #[derive(Deserialize)]
 struct Header {
     kind: String,
@@ -90,7 +90,7 @@ struct Metadata {
 }
 
 impl SimSpecs {
-    /// Everything that the texts want.
+    /// Reads all texts into the desired state.
     fn read(&mut self, tree: &Tree) -> Desired {
         let mut desired = Desired { coverage: Coverage::Whole, ..Desired::default() };
         for doc in tree.values() {
@@ -110,7 +110,8 @@ impl SimSpecs {
     }
 }
 
-/// A document: `None` if not even its name can be read, without a manifest if it is not good.
+/// Reads a document. Returns `None` if not even the name is readable, and no manifest if the
+/// document is invalid.
 fn document(text: &str) -> Option<Known> {
     let header: Header = serde_yaml::from_str(text).ok()?;
     let namespace = Name::default_namespace();
@@ -119,7 +120,7 @@ fn document(text: &str) -> Option<Known> {
     Some((key, manifest))
 }
 
-/// One good document.
+/// Reads the manifest of a valid document.
 fn manifest(key: &Key, header: &Header, text: &str) -> Option<Manifest> {
     let cx = CheckCx {
         decimal_amounts_only: false,
@@ -170,7 +171,7 @@ fn annotations(said: &BTreeMap<String, String>) -> Annotations {
     }
 }
 
-/// Takes out every document that refers to one that is not there or not good.
+/// Removes every document that refers to a missing or invalid one.
 fn close(desired: &mut Desired) {
     loop {
         let manifests = &desired.manifests;

@@ -74,10 +74,10 @@ fn events_are_posted_forged_read_back_and_overtaken_where_merchants_listen() {
     assert!(never.is_empty(), "{never:?}");
 }
 
-/// The faults of the first test.
+/// Number of faults in the first test.
 const HALF: usize = 11;
 
-/// Each planted fault, the seeds of which one finds it, and the law that it breaks.
+/// Injected faults, each with the seeds of which one finds it, and the law that it breaks.
 const FOUND_BY: &[(&str, RangeInclusive<u64>, &str)] = &[
     ("send-before-sync", 1..=3, "law 1"),
     ("fold-reads-unsynced", 1..=30, "journal"),
@@ -104,7 +104,7 @@ const FOUND_BY: &[(&str, RangeInclusive<u64>, &str)] = &[
     ("compaction-drops-named", 1..=3, "does not open after a compaction"),
 ];
 
-/// Plants these faults one after the other, and runs seeds until one finds each.
+/// Injects these faults one after the other, and checks that a seed finds each.
 fn are_found(faults: &[(&str, RangeInclusive<u64>, &str)]) {
     for (fault, seeds, law) in faults {
         planted::plant(Some(planted::FAULTS.iter().find(|known| *known == fault).unwrap()));

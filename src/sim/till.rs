@@ -1,6 +1,6 @@
-//! A merchant of which no document says more than that it is there, and which charges at its own till: in some worlds
-//! people change its details and its accounts, clear its test data, delete recurring charges that nobody declared, and
-//! keep in the vault of its one contact what somebody's page made a token of.
+//! A merchant whose document only declares it, and which charges at its own till. In some worlds
+//! people change its details and accounts, clear its test data, and delete undeclared recurring
+//! charges. They also save, in the vault of its one contact, a token from another party's page.
 
 use serde_json::{Value, json};
 
@@ -13,17 +13,17 @@ use super::removal::trouble;
 use super::script::Script;
 use super::world::{Body, Doc};
 
-/// Its name.
+/// Name of the merchant.
 const MERCHANT: &str = "till";
-/// The worlds in which this happens, of a hundred.
+/// Worlds with this merchant, in percent.
 const WORLDS: u64 = 25;
-/// How many recurring charges it has when the play begins; none collects anything in its time.
+/// Recurring charges that it has when the run begins; none collects anything during the run.
 const CHARGES: usize = 3;
 
 /// Its contact.
 const CONTACT: &str = "c-till";
 
-/// The effects by which a merchant's own things change; no document has them.
+/// Effects that change the merchant's own data; no document has them.
 pub(super) const EFFECTS: [&str; 6] = [
     "merchant.change",
     "account.change",
@@ -33,37 +33,30 @@ pub(super) const EFFECTS: [&str; 6] = [
     "vault.save",
 ];
 
-/// What people want of a merchant's own things. No two say the same version.
+/// Commands on the merchant's own data. No two commands name the same version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Own {
-    /// Other words in its details.
-    Details {
-        /// The version.
-        version: u64,
-    },
-    /// Another name of an account.
+    /// Changes the merchant's details.
+    Details { version: u64 },
+    /// Renames an account.
     Account {
-        /// Whether the account is for electronic checks.
+        /// Set for the account for electronic checks.
         bank: bool,
-        /// The version.
         version: u64,
     },
-    /// Its transactions and recurring charges are cleared.
+    /// Clears its transactions and recurring charges.
     Purge,
-    /// One of its recurring charges is deleted.
-    Delete {
-        /// Which.
-        nth: usize,
-    },
-    /// A fresh token is kept for its contact.
+    /// Deletes one of its recurring charges.
+    Delete { nth: usize },
+    /// Saves a fresh token for its contact.
     Vault {
-        /// Whether the token holds a bank account.
+        /// Set if the token holds a bank account.
         bank: bool,
     },
 }
 
 impl Own {
-    /// How it is asked for.
+    /// Name of the action in requests.
     pub(super) fn verb(&self) -> &'static str {
         match self {
             Self::Details { .. } => "merchant",
@@ -74,7 +67,7 @@ impl Own {
         }
     }
 
-    /// The effect that it has.
+    /// Effect of the command.
     pub(super) fn effect(&self) -> &'static str {
         match self {
             Self::Details { .. } => "merchant.change",
@@ -86,7 +79,7 @@ impl Own {
         }
     }
 
-    /// What the service is asked to set; null where nothing is set.
+    /// Returns the values that the command sets, or null if it sets none.
     pub(super) fn set(&self) -> Value {
         match self {
             Self::Details { version } => json!({"contact_name": format!("version {version}")}),
@@ -95,7 +88,7 @@ impl Own {
         }
     }
 
-    /// What a command says of it; `None` while what it is about is not there.
+    /// Returns the fields of a command, or `None` while its target does not exist.
     pub(super) async fn fields(&self, desk: &Desk) -> Option<Value> {
         Some(match self {
             Self::Details { .. } => json!({"set": self.set()}),
@@ -118,7 +111,7 @@ impl Own {
     }
 }
 
-/// The id of its account of a type.
+/// Returns the id of the merchant's account of a type.
 fn account(credentials: &Value, bank: bool) -> Option<Value> {
     let kind = if bank { "AchAccount" } else { "MerchantAccount" };
     let mut all = credentials.get("merchants")?.as_array()?.iter();
@@ -127,12 +120,12 @@ fn account(credentials: &Value, bank: bool) -> Option<Value> {
     accounts.find(|one| text(one, "type") == kind)?.get("id").cloned()
 }
 
-/// What its contact's document says.
+/// Returns the document body of its contact.
 fn contact() -> Body {
     Body::Contact { merchant: MERCHANT.to_owned(), hold: false }
 }
 
-/// Somebody's page makes a token.
+/// Makes a token, as another party's page does.
 async fn token(desk: &Desk, bank: bool) -> String {
     let key = key_of(&desk.look("credentials").await, MERCHANT);
     let details = if bank {
@@ -144,7 +137,7 @@ async fn token(desk: &Desk, bank: bool) -> String {
     text(&desk.post("/v1/tokens", &key, &details).await, "id").to_owned()
 }
 
-/// In some worlds there is such a merchant, and people give commands about it.
+/// Adds this merchant, and commands about it, to some worlds.
 pub(super) fn play(script: &mut Script, dice: &mut Dice) {
     if !dice.percent(WORLDS) {
         return;
@@ -171,7 +164,8 @@ pub(super) fn play(script: &mut Script, dice: &mut Dice) {
     trouble(script, &EFFECTS, dice);
 }
 
-/// Makes its recurring charges, on the service's own path and with its own key; answers their ids.
+/// Makes its recurring charges, over the service's own path and with its own key. Returns their
+/// ids.
 pub(super) async fn charged(desk: &Desk, script: &Script) -> Vec<String> {
     let mut made = Vec::new();
     if !script.files.contains_key(MERCHANT) {

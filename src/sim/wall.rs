@@ -1,4 +1,4 @@
-//! The clock on the wall of the machine: it can be wrong, and jump, while the service's own stays right.
+//! Wall clock of the machine: it can be wrong and jump, while the service's own clock stays right.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -8,7 +8,7 @@ use crate::base::clock::{Clock, SharedClock};
 use crate::model::record::Record;
 use crate::sim::durable::Entry;
 
-/// A clock that is so many seconds ahead of the right one.
+/// Clock that is `ahead_s` seconds ahead of the right one.
 #[derive(Debug)]
 pub(super) struct Wall {
     right: SharedClock,
@@ -16,19 +16,20 @@ pub(super) struct Wall {
 }
 
 impl Wall {
-    /// A clock that is right.
+    /// Returns a clock that is right.
     pub(super) fn new(right: SharedClock) -> Self {
         Self { right, ahead_s: AtomicI64::new(0) }
     }
 
-    /// It jumps by so many seconds, back or forth; answers how far ahead it is now.
+    /// Moves the clock by `seconds`, back if negative. Returns the new distance from the right
+    /// time.
     pub(super) fn jump(&self, seconds: i64) -> i64 {
         let ahead = self.ahead_s().saturating_add(seconds);
         self.ahead_s.store(ahead, Ordering::Relaxed);
         ahead
     }
 
-    /// How far ahead of the right time it is, in seconds.
+    /// Returns the seconds by which the clock is ahead of the right time.
     pub(super) fn ahead_s(&self) -> i64 {
         self.ahead_s.load(Ordering::Relaxed)
     }
@@ -41,23 +42,24 @@ impl Clock for Wall {
     }
 }
 
-/// Since which record the machine's clock was how far ahead, in seconds.
+/// Distances of the machine's clock in seconds, each with the record after which it began.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Jumps(Vec<(u64, i64)>);
 
 impl Jumps {
-    /// From the record behind this one on, the clock is so far ahead.
+    /// Notes the distance of the clock from the record after `behind` on.
     pub(super) fn note(&mut self, behind: u64, ahead_s: i64) {
         self.0.push((behind, ahead_s));
     }
 
-    /// The journal ends at this record, and the clock is so far ahead now.
+    /// Notes that the journal now ends at the record `behind`, and the current distance of the
+    /// clock.
     pub(super) fn cut(&mut self, behind: u64, ahead_s: i64) {
         self.0.retain(|(from, _)| *from < behind);
         self.note(behind, ahead_s);
     }
 
-    /// Records with the moments at which they were really written.
+    /// Returns the records with the right times of their writing.
     pub(super) fn put_right(&self, mut entries: Vec<Entry>) -> Vec<Entry> {
         for entry in &mut entries {
             let before = self.0.iter().rev().find(|(behind, _)| *behind < entry.sequence);

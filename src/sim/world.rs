@@ -1,7 +1,7 @@
-//! The documents of a simulated world, and what people do to them.
+//! Documents of a simulated world, and the changes that people make to them.
 //!
-//! A document is kept as what it means, which is what the checkers compare the service with, and
-//! is handed to the engine as YAML text alone.
+//! A document is kept as its meaning, which the checkers compare with the service. The engine gets
+//! it as YAML text alone.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,110 +12,99 @@ use super::{applicant, letters};
 use crate::base::hash::{Mark, SourceId};
 use crate::base::id::Key;
 
-/// The partner's name in every run.
+/// Name of the partner in every run.
 pub const PARTNER: &str = "acme";
 
-/// One document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Doc {
-    /// Its name, without a second one of any kind in the world.
+    /// Name, unique among the documents of all kinds in the world.
     pub name: String,
     /// `reckon.dev/generation`.
     pub generation: u32,
-    /// What it says.
     pub body: Body,
-    /// `reckon.dev/deletion: delete` on what is no saved method: what it made ends with it.
+    /// `reckon.dev/deletion: delete` on a document other than a saved method: its object ends with
+    /// it.
     pub goes: bool,
-    /// How its text is broken, if it is.
+    /// Error in the text, if it has one.
     pub broken: Option<Breakage>,
 }
 
-/// What a document says.
+/// Content of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Body {
-    /// A merchant, connected by a code.
+    /// A merchant that is connected by a code.
     Merchant,
     /// An application for another merchant.
     Application {
-        /// Whether its applicant finishes it, behind a link; nobody ever does.
+        /// Set if its applicant finishes it behind a link, which never happens.
         sign_up: bool,
-        /// The version of what the business sells.
+        /// Version of the goods that the business sells.
         text: u32,
     },
-    /// A live merchant that an application brings; nobody changes its document.
-    Opened {
-        /// The application.
-        application: String,
-    },
-    /// A contact.
+    /// A live merchant that an application brings; its document never changes.
+    Opened { application: String },
     Contact {
-        /// Its merchant.
         merchant: String,
         /// `reckon.dev/on-doubt: hold`.
         hold: bool,
     },
-    /// An invoice.
     Invoice {
-        /// Its merchant.
         merchant: String,
-        /// Who pays.
+        /// Contact that pays.
         contact: String,
-        /// Its lines, in minor units.
+        /// Amounts of the lines, in minor units.
         lines: Vec<i64>,
-        /// To how many addresses it is mailed.
+        /// Number of addresses that get the invoice by e-mail.
         mails: u32,
-        /// The number of the letter that it attaches; 0 for none.
+        /// Number of the attached file; 0 for none.
         letter: u32,
     },
     /// A saved card or bank account.
     Card {
-        /// Its merchant.
         merchant: String,
-        /// Whether it is a bank account.
+        /// Set for a bank account.
         bank: bool,
-        /// The version of its description.
+        /// Version of the description.
         text: u32,
-        /// The version of its holder's name, which changes only by a fresh token.
+        /// Version of the holder's name, which changes only by a fresh token.
         holder: u32,
         /// `reckon.dev/deletion: delete`.
         delete: bool,
     },
-    /// A recurring charge.
     Recurring {
-        /// Its merchant.
         merchant: String,
-        /// What pays.
+        /// Saved method that pays.
         card: String,
-        /// What each occurrence collects, in minor units.
+        /// Amount of each occurrence, in minor units.
         amount: i64,
-        /// `first_charge: now`: the first is collected when it is made.
+        /// `first_charge: now`: the first payment is collected at creation.
         now: bool,
-        /// The version of its description.
+        /// Version of the description.
         text: u32,
     },
     /// A recurring charge from an earlier charge.
     FromCharge(FromCharge),
 }
 
-/// How a text is broken.
+/// Error in the text of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Breakage {
-    /// It is no YAML: not even its name can be read.
+    /// The text is not YAML, so not even the name is readable.
     Garbage,
-    /// It holds a field that its kind does not know.
+    /// The text holds a field that the kind does not know.
     Misfit,
 }
 
-/// All documents that are there, by name.
+/// All existing documents, by name.
 pub type Tree = BTreeMap<String, Doc>;
 
 impl Doc {
-    /// A good document of the first generation.
+    /// Returns a valid document of the first generation.
     pub fn new(name: &str, body: Body) -> Self {
         Self { name: name.to_owned(), generation: 0, body, goes: false, broken: None }
     }
 
-    /// What the YAML calls its kind.
+    /// Returns the kind as the YAML names it.
     pub fn kind(&self) -> &'static str {
         match self.body {
             Body::Merchant | Body::Opened { .. } => "Merchant",
@@ -127,7 +116,7 @@ impl Doc {
         }
     }
 
-    /// Its merchant; a merchant is its own.
+    /// Returns the merchant's name; a merchant document is its own.
     pub fn merchant(&self) -> &str {
         match &self.body {
             Body::Merchant | Body::Opened { .. } | Body::Application { .. } => &self.name,
@@ -139,7 +128,7 @@ impl Doc {
         }
     }
 
-    /// Everything that it refers to.
+    /// Returns the names of the documents that this one refers to.
     pub fn needs(&self) -> Vec<&str> {
         match &self.body {
             Body::Merchant | Body::Application { .. } => Vec::new(),
@@ -152,28 +141,28 @@ impl Doc {
         }
     }
 
-    /// Kind, namespace and name as text.
+    /// Returns kind, namespace and name as text.
     pub fn address(&self) -> String {
         format!("{}/default/{}", self.kind(), self.name)
     }
 
-    /// The name of its obligation under a generation; `None` for a name that is none.
+    /// Returns the name of the document's effect under a generation, or `None` for an invalid name.
     pub fn source_id(&self, generation: u32) -> Option<SourceId> {
         let key: Key = self.address().parse().ok()?;
         Some(SourceId::new(PARTNER, &key, generation))
     }
 
-    /// The same, short.
+    /// Returns the mark of the same effect.
     pub fn mark(&self, generation: u32) -> Option<Mark> {
         self.source_id(generation).map(|source| source.mark())
     }
 
-    /// The e-mail address of a contact: nobody else has it.
+    /// Returns the e-mail address of a contact, which no other contact has.
     pub fn email(&self) -> String {
         format!("{}@payers.example", self.name)
     }
 
-    /// The description of a card or a recurring charge in one of its versions.
+    /// Returns the description of a method or a recurring charge in its current version.
     pub fn text(&self) -> Option<String> {
         match self.body {
             Body::Card { text, .. } | Body::Recurring { text, .. } => {
@@ -190,7 +179,7 @@ impl Doc {
         }
     }
 
-    /// The holder of a saved method in one of its versions.
+    /// Returns the holder of a saved method in its current version.
     pub fn holder(&self) -> Option<String> {
         match self.body {
             Body::Card { holder, .. } => Some(format!("{} holder {holder}", self.name)),
@@ -204,7 +193,7 @@ impl Doc {
         }
     }
 
-    /// What an invoice asks for in all, or an occurrence of a recurring charge collects.
+    /// Returns the total of an invoice, or the amount of a recurring charge's occurrence.
     pub fn amount(&self) -> Option<i64> {
         match &self.body {
             Body::Invoice { lines, .. } => {
@@ -221,12 +210,12 @@ impl Doc {
         }
     }
 
-    /// Whether its document says that the object goes with it.
+    /// Returns true if the document declares that its object is removed with it.
     pub fn says_delete(&self) -> bool {
         self.goes || matches!(self.body, Body::Card { delete: true, .. })
     }
 
-    /// The document as its author writes it.
+    /// Returns the text of the document as its author writes it.
     pub fn yaml(&self) -> String {
         let mut text = format!("apiVersion: reckon.dev/v1\nkind: {}\nmetadata:\n", self.kind());
         // Writing into a String cannot fail.
@@ -315,42 +304,41 @@ impl Doc {
     }
 }
 
-/// What every card says beside its holder.
+/// Type and details of every card, without the holder.
 const CARD: (&str, &str) = ("card", "number: \"4242424242424242\", exp_month: 8, exp_year: 2031");
-/// What every bank account says beside its holder.
+/// Type and details of every bank account, without the holder.
 const BANK: (&str, &str) = (
     "bank",
     "routing_number: \"000000013\", account_number: \"1000000099\", account_type: CHECKING, \
      account_holder_type: business",
 );
 
-/// The variable that holds a merchant's code.
+/// Returns the variable that holds a merchant's code.
 pub fn variable(merchant: &str) -> String {
     format!("CODE_{}", merchant.to_ascii_uppercase())
 }
 
-/// An amount as people write it.
+/// Returns an amount as people write it.
 pub(super) fn money(minor: i64) -> String {
     let whole = minor.checked_div(100).unwrap_or(0);
     let cents = minor.checked_rem(100).unwrap_or(0);
     format!("{whole}.{cents:02} USD")
 }
 
-/// One thing that someone does to the files.
+/// One change of the files by a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// A document is written, new or in place of the one of that name.
+    /// Writes a document, new or in place of the one of that name.
     Write(Doc),
-    /// A document is removed.
     Remove(String),
-    /// A document is broken.
+    /// Breaks a document.
     Break(String, Breakage),
-    /// A document is whole again.
+    /// Repairs a document.
     Mend(String),
 }
 
 impl Change {
-    /// Does it; a change of a document that is not there changes nothing.
+    /// Applies the change; a change of a missing document has no effect.
     pub fn apply(&self, tree: &mut Tree) {
         match self {
             Self::Write(doc) => {

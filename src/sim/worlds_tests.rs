@@ -1,4 +1,4 @@
-//! Small worlds made by hand: each shows one thing that went wrong once, and was found by a seed.
+//! Small worlds made by hand. Each shows one defect that a seed once found.
 
 use super::faults::{Fault, Strike};
 use super::run::{Report, run};
@@ -24,7 +24,7 @@ fn step(wait_ms: u64, changes: Vec<Change>) -> Step {
     Step { wait_ms, restart: false, changes, deeds: Vec::new() }
 }
 
-/// A world in which nothing goes wrong but this.
+/// Runs a world in which nothing fails except this strike.
 fn world(docs: Vec<Doc>, steps: Vec<Step>, strike: Strike) -> Report {
     let quiet = Script::new(1).without_people().without_net().without_mishaps().without_crashes();
     let docs = docs.into_iter().chain([doc("m0", Body::Merchant)]);
@@ -50,15 +50,16 @@ fn a_lost_change_that_nothing_shows_is_put_back_when_the_file_goes_back() {
     assert_eq!(report.shares["recurring.change"].intents, 2, "the change, and what undoes it");
 }
 
-/// Seeds that broke a law once, with what went wrong: a deletion went on although its document was back, or another
-/// could not be read any more; what a person said was learnt by halves; a found object had been changed since; an
-/// approval let the same change past twice.
+/// Seeds that once broke a law. A deletion went on although its document was back, or another
+/// document had become unreadable. A person's resolution was applied by halves. A found object had
+/// been changed since. An approval allowed the same change twice.
 const FAILED_ONCE: &[u64] = &[9209, 4386, 6159, 3917, 1282, 7905, 2028, 4599];
 
-/// Seeds of worlds with retention that failed once: the service dates a change before it tells of it, and the object was
-/// forgotten with an older event; a clock was 35 hours ahead, and a quiet merchant's event passed for an old one; a clock
-/// went back, and an action asked for at once waited for the hour at which it was asked for; a list was read while its
-/// card was exchanged, and the new one passed for removed; a backup knew a one-time token that was used since.
+/// Seeds of worlds with retention that failed once. The service dates a change before it posts the
+/// event, and the object was dropped with an older event. A clock was 35 hours ahead, and a quiet
+/// merchant's event passed for an old one. A clock went back, and an action requested at once
+/// waited until the hour of its request. A list was read while its card was exchanged, and the new
+/// card passed for removed. A backup knew a one-time token that was used since.
 const FAILED_WITH_RETENTION: &[u64] = &[3148, 3193, 3599, 4567, 4657, 2655, 3135, 2593, 4324];
 
 #[test]
@@ -69,7 +70,7 @@ fn seeds_that_failed_with_retention_are_clean() {
     }
 }
 
-/// A seed in whose world a merchant leaves before its last event came to the hooks.
+/// Seed in whose world a merchant leaves before its last event has reached the hooks.
 const LEFT_BEHIND: u64 = 9092;
 
 #[test]
@@ -81,7 +82,7 @@ fn an_event_that_was_erased_with_its_merchant_stops_nobody() {
 fn seeds_that_failed_once_are_clean() {
     for seed in FAILED_ONCE {
         let mut script = Script::new(*seed);
-        // As they were: nobody posted events then, and nobody had hooks.
+        // At the time of these failures there were neither posted events nor hooks.
         (script.net.gateway, script.hooks) = (None, None);
         let report = run(&script);
         assert_eq!(report.violations, Vec::new(), "seed {seed}");

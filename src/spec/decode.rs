@@ -1,13 +1,14 @@
-//! Bytes → text. Says early, and in words, why a file is no YAML at all.
+//! Decodes bytes to text. Reports early, and in words, why a file is no YAML at all.
 //!
-//! Promises: never fails on any bytes; a text without an error in `findings` is UTF-8 without
-//! control characters. A mark of byte order at the start is forgiven with a warning and is not part
+//! Guarantees: decoding never fails on any bytes. A text without an error in `findings` is UTF-8
+//! without control characters. A byte order mark at the start causes only a warning and is not part
 //! of the text.
 
 use crate::model::issue::Severity;
 use crate::spec::finding::Finding;
 
-/// Larger files are refused before they are parsed, in bytes: a tree is many small files.
+/// The largest accepted file, in bytes; larger ones are refused before parsing, since a tree is
+/// many small files.
 pub const FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// The bytes of a UTF-8 byte order mark.
@@ -16,25 +17,25 @@ pub const BOM: &str = "\u{feff}";
 const SAMPLE_BYTES: usize = 8192;
 const CONTROL_PERMILLE_MAX: usize = 100;
 
-/// A text, as far as there is one.
+/// The text of a file, as far as it could be decoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decoded {
-    /// The text without its byte order mark; empty for what is no text at all.
+    /// The text without its byte order mark; empty for bytes that are no text at all.
     pub text: String,
-    /// Whether the file starts with a byte order mark.
+    /// True if the file starts with a byte order mark.
     pub bom: bool,
-    /// What is wrong with the bytes.
+    /// The problems of the bytes.
     pub findings: Vec<Finding>,
 }
 
 impl Decoded {
-    /// Whether the text may be parsed.
+    /// Returns whether the text may be parsed.
     pub fn is_good(&self) -> bool {
         self.findings.iter().all(|finding| finding.severity != Severity::Error)
     }
 }
 
-/// Takes a file's bytes as text.
+/// Decodes a file's bytes.
 pub fn decode(bytes: Vec<u8>) -> Decoded {
     if let Some(finding) = not_text(&bytes) {
         return Decoded { text: String::new(), bom: false, findings: vec![finding] };
@@ -61,7 +62,7 @@ pub fn decode(bytes: Vec<u8>) -> Decoded {
     Decoded { text, bom, findings }
 }
 
-/// A file that is too large to be read.
+/// Returns the finding for a file that is too large.
 pub fn too_large(bytes: u64) -> Finding {
     Finding::error(
         "reckon::yaml::too_large",
@@ -145,7 +146,7 @@ fn bom_warning() -> Finding {
     .warning()
 }
 
-/// The first character that YAML does not know.
+/// Returns a finding for the first character that YAML does not know.
 fn control_character(text: &str) -> Option<Finding> {
     let (at, found) = text.char_indices().find(|(_, found)| !is_printable(*found))?;
     let span = at..at.saturating_add(found.len_utf8());

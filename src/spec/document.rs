@@ -1,8 +1,8 @@
-//! One document → a manifest, or what is wrong with it.
+//! Reads one document into a manifest, or into its problems.
 //!
-//! The order: the lint pass, the header, the kind's own reader. Issues speak of paths; only a
-//! document that has one becomes a whole tree, to give them their places. A document whose header
-//! names it keeps its key even when the rest is bad, so that its dependants know.
+//! The order: the lint pass, the header, the kind's own reader. Issues name paths; only a document
+//! with an issue becomes a whole tree, to give its issues their places. A document whose header
+//! names it keeps its key even when the rest is bad, so that its dependants are known.
 
 use std::cell::{Cell, OnceCell};
 use std::ops::Range;
@@ -32,43 +32,44 @@ pub use header::API_VERSION;
 
 use header::Header;
 
-/// What it takes to read a document.
+/// The context for reading a document.
 #[derive(Debug, Clone)]
 pub struct ReadCx {
-    /// The kinds there are.
+    /// All kinds.
     pub kinds: &'static [KindRow],
-    /// What their checks need.
+    /// The context of their checks.
     pub check: CheckCx,
 }
 
 /// One document as read.
 #[derive(Debug, Clone)]
 pub struct Document {
-    /// Where it stands.
     pub place: Place,
-    /// Its name, where the header gives one.
+    /// The key, where the header gives one.
     pub key: Option<Key>,
-    /// What it says, where it fits its kind; not to be used while there are errors.
+    /// The content, where it fits its kind; not to be used while there are errors.
     pub manifest: Option<Arc<Kept>>,
-    /// What only one document of a tree may have, if it has such a thing.
+    /// The unique property of this document, if it has one: only one document of a tree may have
+    /// it.
     pub sole: Option<&'static Sole>,
-    /// Its own problems, with their places; none beyond [`PROBLEMS_OF_FILE_MAX`] of the file.
+    /// The document's own problems, with their places; none beyond [`PROBLEMS_OF_FILE_MAX`] of the
+    /// file.
     pub problems: Vec<Problem>,
-    /// Its own problems beyond that bound.
+    /// The document's own problems beyond that bound.
     pub omitted: ProblemCounts,
-    /// The files that it names, as a look at them found them.
+    /// The files that the document names, in their state at reading.
     pub looked: Vec<Looked>,
 }
 
 impl Document {
-    /// Whether it may be used, as far as it goes by itself.
+    /// Returns whether the document may be used, apart from its dependencies.
     pub fn is_good(&self) -> bool {
         let errors = self.problems.iter().any(|problem| problem.severity == Severity::Error);
         self.key.is_some() && self.manifest.is_some() && !errors && self.omitted.errors == 0
     }
 }
 
-/// Reads one document. `shift` is how many bytes stand before the text in the file.
+/// Reads one document. `shift` is the number of bytes before the text in the file.
 pub fn read(cx: &ReadCx, source: &LazySource<'_>, slice: &Slice, shift: usize) -> Document {
     let place = Place {
         file: source.file.clone(),
@@ -89,23 +90,24 @@ pub fn read(cx: &ReadCx, source: &LazySource<'_>, slice: &Slice, shift: usize) -
 /// Problems of one file that get a place; the rest is only counted.
 pub const PROBLEMS_OF_FILE_MAX: usize = 200;
 
-/// The text of one file while its documents are read. Its line table is made once, with the first problem.
+/// The text of one file while its documents are read. Its line table is built once, with the first
+/// problem.
 #[derive(Debug)]
 pub struct LazySource<'a> {
     file: Arc<str>,
     text: &'a str,
     lines: OnceCell<Source>,
-    /// Problems that may still get a place.
+    /// The number of problems that may still get a place.
     room: Cell<usize>,
 }
 
 impl<'a> LazySource<'a> {
-    /// A file's text, under its name in reports.
+    /// Returns a file's text, under its name in reports.
     pub fn new(file: Arc<str>, text: &'a str) -> Self {
         Self { file, text, lines: OnceCell::new(), room: Cell::new(PROBLEMS_OF_FILE_MAX) }
     }
 
-    /// The text with its line table.
+    /// Returns the text with its line table.
     pub fn source(&self) -> &Source {
         self.lines.get_or_init(|| Source::new(self.file.clone(), Arc::from(self.text)))
     }
@@ -137,7 +139,7 @@ fn read_clean(
     let Header { row, key, namespace, labels, annotations, mut issues, foreign } = header;
     let text = source.text.get(slice.range.clone()).unwrap_or_default();
     let namespace = namespace.unwrap_or_else(Name::default_namespace);
-    // The kind's reader stops at a foreign field, of which the header has told.
+    // The kind's reader stops at a foreign field, which the header has already reported.
     let read = row.filter(|_| !foreign).map(|row| (row.read)(text, &namespace, &cx.check));
     let mut misfit = None;
     let (mut manifest, mut sole, mut looked) = (None, None, Vec::new());
@@ -162,7 +164,7 @@ fn read_clean(
     Document { place, key, manifest, sole, problems, omitted, looked }
 }
 
-/// The issues that still have room with their places, and the count of the rest.
+/// Places the issues while there is room, and counts the rest.
 fn with_places(
     cx: &ReadCx,
     source: &LazySource<'_>,
@@ -202,7 +204,7 @@ fn digest(spec: &Value, annotations: &Annotations, files: &[AttachedFile]) -> Di
     sha256(&canonical_object(whole.into_iter().chain(files)))
 }
 
-/// A document with an issue: its tree, and what must not be told of it.
+/// A document with an issue: its tree, and its private words.
 pub(crate) struct Placed<'a> {
     source: &'a Source,
     slice: &'a Slice,
@@ -230,7 +232,7 @@ impl<'a> Placed<'a> {
         problems
     }
 
-    /// The issue with its place; related places of other documents are left out.
+    /// Returns the issue with its place; related places of other documents are left out.
     pub(crate) fn issue(&self, issue: &Issue) -> Problem {
         let mut finding = self.finding(issue);
         for related in issue.related.iter().filter(|related| related.key.is_none()) {
@@ -251,7 +253,7 @@ impl<'a> Placed<'a> {
         }
     }
 
-    /// The bytes of a path.
+    /// Returns the bytes of a path.
     pub(crate) fn span(&self, path: &crate::model::issue::Path, at: At) -> Range<usize> {
         match &self.root {
             Some(root) => locate(root, &self.source.text, path, at),
@@ -259,7 +261,8 @@ impl<'a> Placed<'a> {
         }
     }
 
-    /// The first and last line of a path, or of the smallest part of the document around one that does not exist.
+    /// Returns the first and last line of a path, or of the smallest existing part of the document
+    /// around it.
     pub(crate) fn lines(&self, path: &crate::model::issue::Path) -> (usize, usize) {
         let span = match &self.root {
             Some(root) => around(root, path),
@@ -270,7 +273,7 @@ impl<'a> Placed<'a> {
         (self.position(span.start).0, self.position(last).0)
     }
 
-    /// The line and column of a byte, both from 1.
+    /// Returns the line and column of a byte, both from 1.
     pub(crate) fn position(&self, byte: usize) -> (usize, usize) {
         self.source.position(byte)
     }
@@ -313,7 +316,7 @@ fn findings_with_places(
     (problems, omitted.plus(rest))
 }
 
-/// The problem without private words in what it says.
+/// Removes private words from the texts of the problem.
 pub(crate) fn cleaned(mut problem: Problem, words: &[&str]) -> Problem {
     problem.message = clean(&problem.message, words);
     problem.help = clean(&problem.help, words);
@@ -329,7 +332,7 @@ fn rules(kinds: &'static [KindRow], root: Option<&Node>) -> Rules<'static> {
     Rules::manifest(row.map(|row| row.fields), kinds.iter().map(|row| row.fields))
 }
 
-/// The bytes of one document that must not be shown.
+/// Returns the bytes of one document that must not be shown.
 pub fn private(kinds: &'static [KindRow], text: &str, slice: &Slice) -> Vec<Range<usize>> {
     let linted = lint(text, slice, Keep::All);
     let rules = rules(kinds, linted.root.as_ref());

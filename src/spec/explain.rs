@@ -1,4 +1,4 @@
-//! What a kind and its fields mean, put together from the kind's table and the schema of its types.
+//! Explains a kind and its fields, from the kind's table and the schema of its types.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -10,37 +10,38 @@ use crate::spec::field_path;
 /// A kind, or one of its fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Explanation {
-    /// The kind.
     pub kind: &'static str,
     /// The path below `spec`; empty for the kind itself.
     pub path: String,
-    /// What it means.
     pub meaning: String,
-    /// What sort of value it has.
+    /// The type of the value, in words.
     #[serde(rename = "type")]
     pub sort: String,
-    /// Whether it has to be there, in the mapping around it.
+    /// True if the surrounding mapping must contain the field.
     pub required: bool,
-    /// What a change of it takes; the kind itself has none.
+    /// The way in which a change is applied; the kind itself has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<&'static str>,
-    /// How private it is; the kind itself is not asked.
+    /// The privacy of the value; the kind itself has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub privacy: Option<&'static str>,
-    /// The values that are possible, where they are few.
+    /// The possible values, where they are few.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allowed: Vec<String>,
-    /// The value where it is left out, if that is always the same.
+    /// The value where the field is left out, if that is always the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
-    /// Where it is written down: the document and its part.
+    /// The sources: documents and their parts.
     pub sources: Vec<String>,
-    /// The fields beneath it.
+    /// The fields beneath this one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<Explanation>,
 }
 
-/// Explains a kind, or the field at `path`. Errors: there is no such field; what to write instead.
+/// Explains a kind, or the field at `path`.
+///
+/// # Errors
+/// There is no such field; the text names the closest ones.
 pub fn explain(row: &KindRow, path: &str) -> Result<Explanation, String> {
     let schema = (row.schema)();
     if field_path::below_spec(path).is_empty() {
@@ -97,7 +98,7 @@ fn of_field(row: &KindRow, schema: &Value, field: &Field) -> Explanation {
     }
 }
 
-/// A text of a table: what it says, and the places in brackets at its end.
+/// Splits a text of a table into its meaning, and the sources in brackets at its end.
 fn cut(doc: &str) -> (String, Vec<String>) {
     let doc = doc.trim().trim_end_matches('.');
     let cut = doc.strip_suffix(')').and_then(|rest| rest.rsplit_once(" ("));
@@ -108,7 +109,7 @@ fn cut(doc: &str) -> (String, Vec<String>) {
     (format!("{meaning}."), sources)
 }
 
-/// The schema of a path as the tables write it.
+/// Returns the schema of a path in the form of the tables.
 fn at<'a>(schema: &'a Value, path: &str) -> Option<&'a Value> {
     let mut place = bare(schema);
     for name in path.split('.').filter(|name| !name.is_empty()) {
@@ -123,7 +124,7 @@ fn at<'a>(schema: &'a Value, path: &str) -> Option<&'a Value> {
     Some(place)
 }
 
-/// What is there if it is not nothing.
+/// Returns the schema without its `null` alternative.
 fn bare(schema: &Value) -> &Value {
     let choices = schema.get("anyOf").and_then(Value::as_array);
     let nothing = |choice: &&Value| choice.get("type") == Some(&Value::from("null"));
@@ -133,7 +134,7 @@ fn bare(schema: &Value) -> &Value {
     }
 }
 
-/// The sort of a value, in words.
+/// Returns the type of a value, in words.
 fn sort(schema: &Value) -> String {
     let schema = bare(schema);
     if let Some(title) = schema.get("title").and_then(Value::as_str) {
@@ -152,7 +153,7 @@ fn sort(schema: &Value) -> String {
     }
 }
 
-/// The first word of a schema's `type` that is not `null`.
+/// Returns the first word of a schema's `type` that is not `null`.
 fn word(sort: Option<&Value>) -> &str {
     match sort {
         Some(Value::String(word)) => word,
@@ -163,7 +164,7 @@ fn word(sort: Option<&Value>) -> &str {
     }
 }
 
-/// The words that are possible, or the forms of a secret.
+/// Returns the possible words, or the forms of a secret.
 fn allowed(schema: &Value) -> Vec<String> {
     let schema = bare(schema);
     let words = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
@@ -213,7 +214,7 @@ mod tests {
         let code = field("Merchant", "credentials.authorization_code");
         assert_eq!((code.sort.as_str(), code.privacy), ("SECRET", Some("secret")));
         assert_eq!(code.allowed, ["{env: …}", "{file: …}", "{exec: …}", "{age: …}"]);
-        assert_eq!(field("Contact", "").meaning, "What a contact should be.");
+        assert_eq!(field("Contact", "").meaning, "Contact of a merchant, who receives invoices.");
     }
 
     #[test]

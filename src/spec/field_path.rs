@@ -1,9 +1,10 @@
-//! A field of a kind as people name it: `schedule.start`, `spec.schedule.start`, `line_items[0].description`.
+//! A field of a kind as people name it: `schedule.start`, `spec.schedule.start`,
+//! `line_items[0].description`.
 
 use crate::base::nearest;
 use crate::kinds::{Field, Privacy};
 
-/// The path without `spec.` at its beginning.
+/// Returns the path without `spec.` at its beginning.
 pub fn below_spec(text: &str) -> &str {
     match text.strip_prefix("spec") {
         Some("") => "",
@@ -12,7 +13,7 @@ pub fn below_spec(text: &str) -> &str {
     }
 }
 
-/// A path as the tables write it: any place in a sequence is `[]`.
+/// Returns the path in the form of the tables: any index of a sequence is `[]`.
 pub fn pattern(text: &str) -> String {
     let mut pieces = below_spec(text).split('[');
     let mut pattern = pieces.next().unwrap_or_default().to_owned();
@@ -23,19 +24,23 @@ pub fn pattern(text: &str) -> String {
     pattern
 }
 
-/// The path without any place in a sequence: what people write when they ask what a field means.
+/// Returns the path without any index of a sequence, the form that people write to ask for a
+/// field's meaning.
 fn plain(path: &str) -> String {
     pattern(path).replace("[]", "")
 }
 
-/// The field that people mean. Errors: what to write instead.
+/// Finds the field that a person names.
+///
+/// # Errors
+/// The text to write instead.
 pub fn find<'a>(fields: &'a [Field], text: &str) -> Result<&'a Field, String> {
     let asked = plain(text);
     let found = fields.iter().find(|field| plain(field.path) == asked);
     found.ok_or_else(|| nearest::help(&asked, near(fields, &asked).iter().map(String::as_str)))
 }
 
-/// The fields beside the one that was asked for: those beneath the nearest parent that exists.
+/// Returns the siblings of the requested field: those beneath its nearest existing parent.
 fn near(fields: &[Field], asked: &str) -> Vec<String> {
     let all: Vec<String> = fields.iter().map(|field| plain(field.path)).collect();
     let mut parents = asked.match_indices('.').filter_map(|(at, _)| asked.get(..at));
@@ -49,13 +54,16 @@ fn near(fields: &[Field], asked: &str) -> Vec<String> {
     all.iter().filter(|path| beneath(path)).cloned().collect()
 }
 
-/// `.name`, and nothing beneath it.
+/// Returns whether the rest is one `.name`, without anything beneath it.
 fn is_name(rest: &str) -> bool {
     rest.matches('.').count() == 1
 }
 
-/// The one place of a secret that people name: its whole path, or its last word where only one secret has it.
-/// Errors: what to write instead.
+/// Finds the one place of a secret that a person names: by its whole path, or by its last word
+/// where only one secret has it.
+///
+/// # Errors
+/// The text to write instead.
 pub fn secret_place(fields: &[Field], text: &str) -> Result<String, String> {
     let secret = || fields.iter().filter(|field| field.privacy == Privacy::Secret);
     let place = below_spec(text);

@@ -1,4 +1,4 @@
-//! Bytes of a text → lines and columns, both from 1, columns in characters.
+//! Converts bytes of a text to lines and columns, both from 1, columns in characters.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::spec::split::next_line;
 pub struct Source {
     /// The file's name in reports, relative to the directory of `reckon.yaml`.
     pub file: Arc<str>,
-    /// Its text, without a byte order mark.
+    /// The text, without a byte order mark.
     pub text: Arc<str>,
     starts: Vec<usize>,
 }
@@ -24,7 +24,7 @@ impl std::fmt::Debug for Source {
 }
 
 impl Source {
-    /// Counts the lines.
+    /// Builds the line table.
     pub fn new(file: Arc<str>, text: Arc<str>) -> Self {
         let mut starts = vec![0];
         let mut at = 0;
@@ -38,7 +38,7 @@ impl Source {
         Self { file, text, starts }
     }
 
-    /// The line and column of a byte.
+    /// Returns the line and column of a byte.
     pub fn position(&self, byte: usize) -> (usize, usize) {
         let line = self.starts.partition_point(|start| *start <= byte).max(1);
         let start = self.start(line);
@@ -46,7 +46,7 @@ impl Source {
         (line, before.chars().count().saturating_add(1))
     }
 
-    /// The byte of a line and column; the end of the text for places beyond it.
+    /// Returns the byte of a line and column; the end of the text for places beyond it.
     pub fn byte(&self, line: usize, column: usize) -> usize {
         let start = self.start(line);
         let rest = self.text.get(start..).unwrap_or_default();
@@ -55,17 +55,17 @@ impl Source {
         start.saturating_add(within)
     }
 
-    /// The byte at which a line (from 1) starts; the end of the text for lines beyond it.
+    /// Returns the byte at which a line (from 1) starts; the end of the text for lines beyond it.
     pub fn start(&self, line: usize) -> usize {
         self.starts.get(line.saturating_sub(1)).copied().unwrap_or(self.text.len())
     }
 
-    /// How many lines there are, at least 1.
+    /// Returns the number of lines, at least 1.
     pub fn count(&self) -> usize {
         self.starts.len()
     }
 
-    /// A finding with its place.
+    /// Returns a finding with its place.
     pub fn problem(&self, finding: &Finding) -> Problem {
         let (line, column) = self.position(finding.span.start);
         let related = finding.related.iter().map(|(span, message)| {
@@ -85,7 +85,7 @@ impl Source {
         }
     }
 
-    /// The characters of a range on its first line, at least 1.
+    /// Returns the characters of a range on its first line, at least 1.
     pub fn length(&self, span: &Range<usize>) -> usize {
         let guilty = self.text.get(span.clone()).unwrap_or_default();
         let line = guilty.split(['\n', '\r']).next().unwrap_or_default();

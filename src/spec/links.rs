@@ -1,7 +1,7 @@
-//! Who refers to whom, kept so that one changed document costs only its dependants.
+//! The references between documents, kept so that one changed document costs only its dependants.
 //!
-//! A pure graph of keys. Promises: [`Graph::affected`] gives every key whose verdict may differ
-//! once the given ones changed, dependencies before dependants, members of a cycle together.
+//! A pure graph of keys. Guarantee: [`Graph::affected`] returns every key whose verdict may differ
+//! after a change of the given ones, dependencies before dependants, members of a cycle together.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -9,16 +9,15 @@ use crate::base::id::Key;
 use crate::model::issue::{Issue, Path};
 use crate::model::manifest::Kept;
 
-/// One thing that a document needs, with the field that says so.
+/// One need of a document, with the field that names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
-    /// The field.
     pub path: Path,
-    /// What it names.
+    /// The referenced resource.
     pub target: Key,
 }
 
-/// The references of a manifest and its `depends-on`, in this order.
+/// Returns the references of a manifest and its `depends-on`, in this order.
 pub fn links(manifest: &Kept) -> Vec<Link> {
     let references = manifest
         .references
@@ -42,7 +41,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// `key` now refers to `targets` and to nothing else.
+    /// Sets all references of `key`.
     pub fn set(&mut self, key: &Key, targets: BTreeSet<Key>) {
         let before = self.targets.remove(key).unwrap_or_default();
         for gone in before.iter().filter(|key| !targets.contains(key)) {
@@ -61,8 +60,8 @@ impl Graph {
         }
     }
 
-    /// The keys and all their dependants, in groups: a group of several keys, or of one that refers
-    /// to itself, is a cycle. What a group refers to stands in an earlier group.
+    /// Returns the keys and all their dependants, in groups. A group of several keys, or of one
+    /// that refers to itself, is a cycle. Every group follows the groups to which it refers.
     pub fn affected(&self, touched: &BTreeSet<Key>) -> Vec<Vec<Key>> {
         let mut reached: BTreeSet<&Key> = touched.iter().collect();
         let mut queue: Vec<&Key> = touched.iter().collect();
@@ -76,7 +75,7 @@ impl Graph {
         Tarjan::new(self, &reached).run()
     }
 
-    /// Whether the group that `affected` gave is a cycle.
+    /// Returns whether a group from `affected` is a cycle.
     pub fn is_cycle(&self, group: &[Key]) -> bool {
         match group {
             [only] => self.targets.get(only).is_some_and(|targets| targets.contains(only)),
@@ -96,7 +95,7 @@ struct Tarjan<'a> {
     groups: Vec<Vec<Key>>,
 }
 
-/// A key that is being looked at, and its targets still to be seen.
+/// A key under visit, and its targets still to visit.
 struct Visit<'a> {
     key: &'a Key,
     rest: Vec<&'a Key>,
@@ -183,7 +182,7 @@ impl<'a> Tarjan<'a> {
     }
 }
 
-/// A document refers to what no document defines.
+/// Returns the issue of a reference to an undefined document.
 pub fn missing(link: &Link) -> Issue {
     let target = &link.target;
     let help =
@@ -192,7 +191,7 @@ pub fn missing(link: &Link) -> Issue {
     Issue { path: link.path.clone(), ..Issue::error("reckon::link::missing", "", message, help) }
 }
 
-/// `NAME`, or `NAMESPACE/NAME` outside the default namespace.
+/// Formats `NAME`, or `NAMESPACE/NAME` outside the default namespace.
 fn shown(key: &Key) -> String {
     if key.namespace.is_default_namespace() {
         key.name.to_string()
@@ -204,7 +203,7 @@ fn shown(key: &Key) -> String {
 /// Members of a cycle that its message names.
 const MEMBERS_MAX: usize = 10;
 
-/// A document is one of several that need each other.
+/// Returns the issue of a document in a cycle of needs.
 pub fn cycle(link: &Link, group: &[Key]) -> Issue {
     let members: Vec<_> = group.iter().take(MEMBERS_MAX).map(Key::short).collect();
     let more = match group.len().saturating_sub(MEMBERS_MAX) {
@@ -219,7 +218,7 @@ pub fn cycle(link: &Link, group: &[Key]) -> Issue {
     Issue { path: link.path.clone(), ..Issue::error("reckon::link::cycle", "", message, help) }
 }
 
-/// Two documents have the same name; `other` is where the first one stands.
+/// Returns the issue of a document whose name another document has too.
 pub fn duplicate(key: &Key) -> Issue {
     let message = format!("{} is defined more than once", key.short());
     let help = "give one of them another name, or remove it";

@@ -1,8 +1,9 @@
-//! One pass of YAML events over one document, before anything takes a value from it.
+//! One pass of YAML events over one document, before any value is read from it.
 //!
-//! Refuses what would be read differently by another parser, hides values, or explodes: duplicate
-//! and non-string keys, tags, merge keys, anchors and aliases, deep and huge documents. Promises:
-//! every finding has its bytes; never fails on any text; work is linear in the text.
+//! Refuses constructs that other parsers read differently, that hide values, or that explode:
+//! duplicate and non-string keys, tags, merge keys, anchors and aliases, deep and huge documents.
+//! Guarantees: every finding has its bytes; the pass never fails on any text; work is linear in the
+//! text.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -20,37 +21,36 @@ mod syntax;
 use frame::{Frame, MapFrame, SeqFrame};
 use offsets::Offsets;
 
-/// How deep collections may stand in each other.
+/// The deepest permitted nesting of collections.
 pub const DEPTH_MAX: usize = 64;
 
-/// How many values and keys one document may have.
+/// The most values and keys of one document.
 pub const NODES_MAX: usize = 100_000;
 
-/// More findings of one document are not told.
+/// Further findings of one document are not reported.
 pub const FINDINGS_MAX: usize = 50;
 
-/// How much of a document becomes a tree.
+/// The part of a document that becomes a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keep {
-    /// Everything but what stands beneath the top key `spec`.
+    /// Everything but the content of the top key `spec`.
     Head,
-    /// Everything.
     All,
 }
 
-/// What the pass found.
+/// The result of the pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Linted {
-    /// The document as a tree. Where the pass had to stop: its top mapping with the entries that
-    /// were complete by then.
+    /// The document as a tree. If the pass stopped early, its top mapping with the entries complete
+    /// at that point.
     pub root: Option<Node>,
-    /// What is wrong, in the order of the text.
+    /// The problems, in the order of the text.
     pub findings: Vec<Finding>,
-    /// Whether the pass came to the end of the document.
+    /// True if the pass reached the end of the document.
     pub complete: bool,
 }
 
-/// Reads one document of `text`.
+/// Lints one document of `text`.
 pub fn lint(text: &str, slice: &Slice, keep: Keep) -> Linted {
     let document = text.get(slice.range.clone()).unwrap_or_default();
     let mut lint = Lint {
@@ -94,7 +94,7 @@ struct Lint<'a> {
     findings: Vec<Finding>,
     root: Option<Node>,
     nodes: usize,
-    /// Where the last event ended, in bytes of the text.
+    /// The end of the last event, in bytes of the text.
     last_end: usize,
     complete: bool,
 }
@@ -162,7 +162,7 @@ impl<'a> Lint<'a> {
         ));
     }
 
-    /// The word that starts with `sign` between the last event and the end of `span`.
+    /// Returns the word that starts with `sign` between the last event and the end of `span`.
     fn word_before(&self, sign: char, span: &Range<usize>) -> Range<usize> {
         let from = self.last_end.min(span.start);
         let before = self.text.get(from..span.end).unwrap_or_default();
@@ -207,7 +207,8 @@ impl<'a> Lint<'a> {
         Ok(())
     }
 
-    /// A block scalar's span starts at its first line of content: takes `|` or `>` in.
+    /// Extends the span of a block scalar, which starts at its first line of content, to its `|` or
+    /// `>`.
     fn with_header(&self, span: Range<usize>) -> Range<usize> {
         let from = self.last_end.min(span.start);
         let before = self.text.get(from..span.start).unwrap_or_default();
@@ -264,7 +265,7 @@ impl<'a> Lint<'a> {
         Ok(())
     }
 
-    /// From the start of a collection to its bracket, or to its last value.
+    /// Returns the span from the start of a collection to its bracket, or to its last value.
     fn collection_span(&self, start: usize, end: &Range<usize>) -> Range<usize> {
         if !end.is_empty() {
             return start..end.end;
@@ -286,7 +287,7 @@ impl<'a> Lint<'a> {
         }
     }
 
-    /// Whether the value that starts now becomes part of the tree.
+    /// Returns whether the value that starts now becomes part of the tree.
     fn keeps(&self) -> bool {
         match self.frames.last() {
             None => true,

@@ -1,12 +1,15 @@
-//! A folder of files → [`Desired`] and the problems, kept up to date file by file.
+//! Loads a folder of files into [`Desired`] and problems, and keeps both up to date file by file.
 //!
-//! Promises: what a reload costs depends on the changed files, the documents in them and their
-//! dependants, and not on the size of the tree. A broken document blocks itself and its dependants
-//! and nothing else. [`Coverage::Whole`] only while every document of the tree is good (law 2).
-//! Neither a message nor a snippet shows a secret or personal value.
+//! Guarantees:
 //!
-//! Assumes one caller; holds no lock. Many changed files are read by several threads, which end with
-//! the call.
+//! - The cost of a reload depends on the changed files, their documents and the dependants of
+//!   these, and not on the size of the tree.
+//! - A broken document blocks itself and its dependants, and no other document.
+//! - [`Coverage::Whole`] holds only while every document of the tree is good (law 2).
+//! - Neither a message nor a snippet shows a secret or personal value.
+//!
+//! Assumes one caller; holds no lock. Several threads read many changed files, and end with the
+//! call.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -35,18 +38,18 @@ use problems::LinkIssue;
 use reading::{Reading, Wanted, read_all};
 use soles::Soles;
 
-/// How often a tree that changes while it is read is read again.
+/// The number of times that a tree which changes during reading is read.
 const ROUNDS_MAX: usize = 5;
 
-/// What a load changed.
+/// The changes of a load.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Change {
-    /// Keys that came, went, became good or broken, or want or stand elsewhere than before. A
+    /// Keys that appeared, disappeared, became good or broken, or whose content or place changed. A
     /// document whose dependency changed is not among them for that alone.
     pub touched: BTreeSet<Key>,
 }
 
-/// What tells that a file did not change.
+/// The evidence that a file did not change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Believe {
     /// Its size, time and inode.
@@ -62,14 +65,14 @@ struct Spot {
     index: usize,
 }
 
-/// The tree as last seen.
+/// The tree as last read.
 #[derive(Debug)]
 pub struct Loader {
     root: Place,
     prefix: String,
     cx: ReadCx,
     files: BTreeMap<Arc<str>, SpecFile>,
-    /// Files with something that has no key and is wrong.
+    /// Files with a problem that belongs to no key.
     bad_files: BTreeSet<Arc<str>>,
     troubles: BTreeMap<String, Trouble>,
     /// In order. Almost every name has one: a list takes less memory than a set.
@@ -77,16 +80,16 @@ pub struct Loader {
     graph: Graph,
     soles: Soles,
     link_issues: BTreeMap<Key, Vec<LinkIssue>>,
-    /// Whoever else holds it keeps what was wanted before.
+    /// Shared: a caller that holds it keeps the earlier state.
     desired: Arc<Desired>,
-    /// Of all files; computed at the first question after a look.
+    /// The digest of all files; computed at the first request after a change.
     digest: OnceLock<Digest>,
     loaded: bool,
 }
 
 impl Loader {
-    /// A loader that has seen nothing yet. `root` is the folder of specs, `prefix` what stands
-    /// before the paths of its files in reports: its path from the directory of `reckon.yaml`.
+    /// Returns a loader without any files. `root` is the folder of specs. `prefix` precedes the
+    /// paths of its files in reports: its path from the directory of `reckon.yaml`.
     pub fn new(root: impl Into<Place>, prefix: &str, cx: ReadCx) -> Self {
         Self {
             root: root.into(),
@@ -105,41 +108,41 @@ impl Loader {
         }
     }
 
-    /// Looks at every file and reads those that changed.
+    /// Checks every file and reads those that changed.
     pub fn load_all(&mut self) -> Change {
         self.loaded = true;
         self.look(&[String::new()], Believe::Stats)
     }
 
-    /// Reads every file again, whatever its size and time say.
+    /// Reads every file again, whatever its size and time.
     pub fn verify(&mut self) -> Change {
         self.loaded = true;
         self.look(&[String::new()], Believe::Contents)
     }
 
-    /// Looks at these paths alone (absolute, or below the root), files or folders, there or gone.
+    /// Checks these paths alone (absolute, or below the root), files or folders, existing or not.
     pub fn reload(&mut self, paths: &[PathBuf]) -> Change {
         let below: Vec<String> = paths.iter().filter_map(|path| self.below(path)).collect();
         self.look(&below, Believe::Stats)
     }
 
-    /// What the files want.
+    /// Returns the content of the files.
     pub fn desired(&self) -> &Desired {
         &self.desired
     }
 
-    /// The same, to be kept while the next look goes on.
+    /// Returns the same, to be kept during the next load.
     pub fn shared(&self) -> Arc<Desired> {
         self.desired.clone()
     }
 
-    /// How many documents there are, good or not.
+    /// Returns the number of documents, good or not.
     pub fn documents(&self) -> usize {
         self.files.values().map(|file| file.documents.len()).sum()
     }
 
-    /// The packed index of the files as they were read. `read_at_ns` is the time before the load
-    /// began, in nanoseconds since 1970.
+    /// Returns the packed index of the files as they were read. `read_at_ns` is the time before the
+    /// load began, in nanoseconds since 1970.
     pub fn index(&self, read_at_ns: i64) -> SpecIndex {
         let entry = |(path, file): (&'_ Arc<str>, &SpecFile)| (path.clone(), file.stat, file.hash);
         let entries: Vec<_> = self.files.iter().map(entry).collect();
@@ -148,13 +151,14 @@ impl Loader {
         SpecIndex::pack(packed, read_at_ns)
     }
 
-    /// A digest of the paths and contents of all files as they were read; equal to [`SpecIndex::digest`].
+    /// Returns a digest of the paths and contents of all files as they were read; equal to
+    /// [`SpecIndex::digest`].
     pub fn digest(&self) -> Digest {
         let files = self.files.iter().map(|(path, file)| (&**path, &file.hash));
         *self.digest.get_or_init(|| digest_of(files))
     }
 
-    /// The files that documents name, and how they stood when they were looked at.
+    /// Returns the files that documents name, with their state when they were checked.
     pub fn looked(&self) -> Vec<(String, Option<Stamp>)> {
         let looked = self.files.values().flat_map(SpecFile::looked);
         looked.map(|one| (one.path.clone(), one.stamp)).collect()
@@ -184,7 +188,7 @@ impl Loader {
         self.relink(&touched)
     }
 
-    /// Takes over what a listing of everything at or below `below` says.
+    /// Applies a listing of everything at or below `below`.
     fn update(
         &mut self,
         below: &str,
@@ -223,13 +227,13 @@ impl Loader {
         Wanted { path, name: self.name_of(path), stat, known }
     }
 
-    /// Whether a file that this one's documents name looks other than it did.
+    /// Returns whether a file that this one's documents name has changed.
     fn names_changed(&self, file: &SpecFile) -> bool {
         let files = self.cx.check.files.as_deref();
         file.looked().any(|one| files.and_then(|files| files.stamp(&one.path)) != one.stamp)
     }
 
-    /// Takes over what a look at a file gave.
+    /// Applies the reading of a file.
     fn take(&mut self, path: &str, stat: Stat, reading: Reading, touched: &mut BTreeSet<Key>) {
         match reading {
             Reading::Same => {
@@ -246,7 +250,7 @@ impl Loader {
         }
     }
 
-    /// Puts a file in the place of what was known under its path.
+    /// Replaces the known file at a path.
     fn replace(&mut self, path: &Arc<str>, file: Option<SpecFile>, touched: &mut BTreeSet<Key>) {
         let spot = |index| Spot { path: path.clone(), index };
         let gone = self.files.remove(path);
@@ -284,7 +288,7 @@ impl Loader {
         }
     }
 
-    /// A file's name in reports.
+    /// Returns a file's name in reports.
     fn name_of(&self, path: &str) -> Arc<str> {
         match (self.prefix.as_str(), path) {
             ("" | ".", path) => Arc::from(path),
@@ -300,7 +304,7 @@ impl Loader {
         }
     }
 
-    /// A path of the caller's as a path below the root; hidden and foreign ones are none.
+    /// Converts a caller's path to one below the root; `None` for hidden and foreign ones.
     fn below(&self, path: &Path) -> Option<String> {
         let root = self.root.path();
         let real = root.canonicalize();
@@ -320,7 +324,7 @@ impl Loader {
     }
 }
 
-/// Whether `path` is `below` or stands in the folder of that name.
+/// Returns whether `path` is `below` or lies in the folder of that name.
 fn is_below(path: &str, below: &str) -> bool {
     let rest = path.strip_prefix(below);
     below.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

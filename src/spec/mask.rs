@@ -1,8 +1,9 @@
-//! Which parts of a file's text may not be shown, and the text without them.
+//! Masks the parts of a file's text that may not be shown.
 //!
-//! Promises: in a snippet every character of a secret or personal value, of every digit beside a
-//! number that passes Luhn, and every control character is one `•`, so that columns stay. In doubt
-//! (a document that does not parse, a field nobody knows) a value is hidden by its key's name.
+//! Guarantees: in a snippet, one `•` replaces every character of a secret or personal value. It
+//! also replaces every digit on a line with a number that passes Luhn, and every control character,
+//! so that columns stay. In doubt (a document that does not parse, an unknown field) a value is
+//! hidden by its key's name.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -19,15 +20,15 @@ mod broken;
 
 pub use broken::private_lines;
 
-/// What stands for one hidden character.
+/// The replacement of one hidden character.
 pub const HIDDEN: char = '•';
 
-/// The text of a file as it may be shown, line by line and column by column as it stands on disk.
+/// The text of a file as it may be shown, with the lines and columns of the file on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MaskedSource(Source);
 
 impl MaskedSource {
-    /// Hides the private ranges of a text, numbers that pass Luhn, and control characters.
+    /// Masks the private ranges of a text, numbers that pass Luhn, and control characters.
     pub fn new(source: &Source, private: &[Range<usize>]) -> Self {
         let private = merged(private);
         let text: String = (1..=source.count())
@@ -39,14 +40,14 @@ impl MaskedSource {
         Self(Source::new(source.file.clone(), Arc::from(text)))
     }
 
-    /// The masked text with its lines.
+    /// Returns the masked text with its lines.
     pub fn source(&self) -> &Source {
         let Self(source) = self;
         source
     }
 }
 
-/// The ranges in order, without overlaps: so a byte is looked up by bisection.
+/// Sorts and merges the ranges, so that a byte is found by bisection.
 fn merged(ranges: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut sorted = ranges.to_vec();
     sorted.sort_by_key(|range| range.start);
@@ -60,7 +61,7 @@ fn merged(ranges: &[Range<usize>]) -> Vec<Range<usize>> {
     merged
 }
 
-/// Whether a byte lies in one of the ranges, which are in order and do not overlap.
+/// Returns whether a byte lies in one of the ranges, which are in order and do not overlap.
 fn is_within(ranges: &[Range<usize>], byte: usize) -> bool {
     let next = ranges.partition_point(|range| range.end <= byte);
     ranges.get(next).is_some_and(|range| range.contains(&byte))
@@ -82,7 +83,7 @@ fn mask_line(text: &str, range: Range<usize>, private: &[Range<usize>]) -> Strin
     line.char_indices().map(|(at, found)| if hide(at, found) { HIDDEN } else { found }).collect()
 }
 
-/// What is private in the documents of one kind.
+/// The private parts of the documents of one kind.
 #[derive(Debug, Clone)]
 pub struct Rules<'a> {
     fields: &'a [Field],
@@ -92,8 +93,8 @@ pub struct Rules<'a> {
 }
 
 impl<'a> Rules<'a> {
-    /// The rules of a manifest of the kind with these fields, or of an unknown kind: then every
-    /// name that is private in one of `others` is.
+    /// Returns the rules of a manifest of the kind with these fields. For an unknown kind, every
+    /// name that is private in one of `others` is private.
     pub fn manifest(
         fields: Option<&'a [Field]>,
         others: impl Iterator<Item = &'a [Field]>,
@@ -106,17 +107,17 @@ impl<'a> Rules<'a> {
         Self { fields, names, root: "spec", open: &["apiVersion", "kind", "metadata"] }
     }
 
-    /// The rules of a document whose fields stand at its top.
+    /// Returns the rules of a document whose fields are at its top.
     pub fn flat(fields: &'a [Field]) -> Self {
         Self { fields, names: private_names(fields).collect(), root: "", open: &[] }
     }
 
-    /// The names of private fields.
+    /// Returns the names of private fields.
     pub fn names(&self) -> &BTreeSet<&'a str> {
         &self.names
     }
 
-    /// The private leaves of a document: bytes and text.
+    /// Returns the private leaves of a document: bytes and text.
     pub fn private<'n>(&self, document: &'n Node) -> Vec<(Range<usize>, &'n str)> {
         let mut leaves = Vec::new();
         for entry in document.entries() {
@@ -177,7 +178,7 @@ impl<'a> Rules<'a> {
     }
 }
 
-/// Where the walk stands.
+/// The position of the walk.
 struct At {
     pattern: String,
     known: bool,
@@ -188,7 +189,8 @@ fn covers(field: &str, pattern: &str) -> bool {
     pattern.strip_prefix(field).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// `{env: NAME}` and its like name a secret and hold none, as long as what stands there can be a name.
+/// Returns whether the node is `{env: NAME}` or a similar reference, which names a secret and holds
+/// none. Its text must have the form of a name.
 fn is_reference(node: &Node) -> bool {
     match node.entries() {
         [entry] => entry.value.text().is_some_and(|name| is_name(&entry.key, name)),
@@ -203,7 +205,7 @@ fn private_names(fields: &[Field]) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A message without private words, card numbers and control characters.
+/// Returns a message without private words, card numbers and control characters.
 pub fn clean(message: &str, words: &[&str]) -> String {
     let mut text = message.to_owned();
     for word in words.iter().filter(|word| word.trim().chars().count() > 1) {
@@ -213,7 +215,7 @@ pub fn clean(message: &str, words: &[&str]) -> String {
     text.chars().map(|found| if found.is_control() { HIDDEN } else { found }).collect()
 }
 
-/// Long words go wherever they stand, short ones where they stand alone.
+/// Removes a long word anywhere, a short one only as a separate word.
 fn without_word(text: &str, word: &str) -> String {
     const LONG: usize = 8;
     let long = word.chars().count() >= LONG;

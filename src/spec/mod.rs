@@ -1,4 +1,4 @@
-//! Files → (`Desired`, problems).
+//! Reads manifest files into `Desired` and problems.
 
 pub mod decode;
 pub mod document;

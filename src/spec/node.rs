@@ -1,4 +1,4 @@
-//! A YAML document as a tree in which everything knows where it stands.
+//! A YAML document as a tree in which every value has its place.
 //!
 //! Built for headers, for `reckon.yaml`, and for documents that have an issue; good specs never
 //! become such a tree.
@@ -10,27 +10,25 @@ use crate::model::issue::{At, Path, Segment};
 /// One value and its bytes in the whole text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
-    /// Where it stands; empty for a value that is left out.
+    /// The bytes of the value; empty where it is left out.
     pub span: Range<usize>,
-    /// What it is.
     pub value: NodeValue,
 }
 
-/// What a [`Node`] is.
+/// The content of a [`Node`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NodeValue {
-    /// A text, number, truth value or nothing.
+    /// A text, number, truth value or null.
     Scalar {
-        /// Its text, unescaped.
+        /// The text, unescaped.
         text: String,
-        /// Whether it stands without quotes, so that it may be a number or nothing.
+        /// True if the scalar has no quotes, so that it may be a number or null.
         plain: bool,
     },
     /// A mapping, in the order of the text.
     Map(Vec<Entry>),
-    /// A sequence.
     Seq(Vec<Node>),
-    /// Not kept.
+    /// A value that the pass did not keep.
     Skipped,
 }
 
@@ -39,24 +37,22 @@ pub enum NodeValue {
 pub struct Entry {
     /// The key, unescaped.
     pub key: String,
-    /// Where the key stands.
     pub key_span: Range<usize>,
-    /// Its value.
     pub value: Node,
 }
 
 impl Node {
-    /// The entry of a mapping; none for other values.
+    /// Returns the entry of a mapping; none for other values.
     pub fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries().iter().find(|entry| entry.key == key)
     }
 
-    /// The value of a mapping's entry.
+    /// Returns the value of a mapping's entry.
     pub fn get(&self, key: &str) -> Option<&Self> {
         self.entry(key).map(|entry| &entry.value)
     }
 
-    /// The entries of a mapping; none for other values.
+    /// Returns the entries of a mapping; none for other values.
     pub fn entries(&self) -> &[Entry] {
         match &self.value {
             NodeValue::Map(entries) => entries,
@@ -64,7 +60,7 @@ impl Node {
         }
     }
 
-    /// The items of a sequence; none for other values.
+    /// Returns the items of a sequence; none for other values.
     pub fn items(&self) -> &[Self] {
         match &self.value {
             NodeValue::Seq(items) => items,
@@ -72,7 +68,7 @@ impl Node {
         }
     }
 
-    /// The text of a scalar that is not nothing.
+    /// Returns the text of a scalar that is not null.
     pub fn text(&self) -> Option<&str> {
         match &self.value {
             NodeValue::Scalar { text, plain } => (!is_null(text, *plain)).then_some(text.as_str()),
@@ -80,7 +76,7 @@ impl Node {
         }
     }
 
-    /// Whether it is nothing: left out, `~` or `null`.
+    /// Returns whether the value is null: left out, `~` or `null`.
     pub fn is_null(&self) -> bool {
         match &self.value {
             NodeValue::Scalar { text, plain } => is_null(text, *plain),
@@ -93,8 +89,8 @@ fn is_null(text: &str, plain: bool) -> bool {
     plain && matches!(text, "" | "~" | "null" | "Null" | "NULL")
 }
 
-/// The bytes that an issue at `path` underlines. What does not exist, is left out or fills several
-/// lines points at its own key or that of its nearest ancestor.
+/// Returns the bytes that an issue at `path` underlines. A value that is missing, left out or
+/// multi-line is replaced by its own key or that of its nearest ancestor.
 pub fn locate(root: &Node, text: &str, path: &Path, at: At) -> Range<usize> {
     let mut found = Found { key: root.span.clone(), value: root.span.clone(), whole: true };
     let mut node = root;
@@ -110,7 +106,7 @@ pub fn locate(root: &Node, text: &str, path: &Path, at: At) -> Range<usize> {
     }
 }
 
-/// The bytes of the value at a path; where there is none, those of the nearest value around it.
+/// Returns the bytes of the value at a path, or those of the nearest existing value around it.
 pub fn around(root: &Node, path: &Path) -> Range<usize> {
     let mut node = root;
     for segment in &path.0 {

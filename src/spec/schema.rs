@@ -1,4 +1,4 @@
-//! JSON Schemas of whole documents: one for each kind, and one that looks at `kind` first.
+//! JSON Schemas of whole documents: one for each kind, and one that distinguishes by `kind`.
 
 use serde_json::{Map, Value, json};
 
@@ -7,13 +7,13 @@ use crate::kinds::register::KindRow;
 use crate::kinds::schema::DRAFT;
 use crate::spec::document::{ANNOTATIONS, API_VERSION};
 
-/// The name of the schema that looks at `kind` first, and of its file.
+/// The name of the schema that distinguishes by `kind`, and of its file.
 pub const DOCUMENT: &str = "document";
 
-/// What every document has.
+/// The required fields of every document.
 const REQUIRED: [&str; 4] = ["apiVersion", "kind", "metadata", "spec"];
 
-/// The schema of documents of one kind.
+/// Returns the schema of documents of one kind.
 pub fn of_kind(row: &KindRow) -> Value {
     let spec = (row.schema)();
     json!({
@@ -32,7 +32,7 @@ pub fn of_kind(row: &KindRow) -> Value {
     })
 }
 
-/// The schema of a document of any of these kinds.
+/// Returns the schema of a document of any of these kinds.
 pub fn document(kinds: &[KindRow]) -> Value {
     let names: Vec<&str> = kinds.iter().map(|row| row.name).collect();
     let specs = kinds.iter().map(|row| (row.name.to_owned(), (row.schema)()));
@@ -54,7 +54,7 @@ pub fn document(kinds: &[KindRow]) -> Value {
     })
 }
 
-/// What the spec has to be where `kind` is `name`.
+/// Returns the condition on the spec where `kind` is `name`.
 fn choice(name: &str) -> Value {
     json!({
         "if": { "properties": { "kind": { "const": name } }, "required": ["kind"] },
@@ -62,7 +62,7 @@ fn choice(name: &str) -> Value {
     })
 }
 
-/// The head of every document.
+/// Returns the schema of every document's head.
 fn metadata() -> Value {
     let name = |what: &str| {
         json!({
@@ -90,7 +90,7 @@ fn metadata() -> Value {
     })
 }
 
-/// Annotations of any other name are allowed, but none of ours that does not exist.
+/// Returns the schema of annotations: any other name is allowed, but no unknown one of ours.
 fn annotations(text: &Value) -> Value {
     let ours: Vec<String> = ANNOTATIONS.iter().map(|name| format!("reckon.dev/{name}")).collect();
     let known = ours.iter().map(|name| (name.clone(), text.clone()));

@@ -1,4 +1,4 @@
-//! Where spec files come from.
+//! The sources of spec files.
 
 pub mod folder;
 pub mod index;

@@ -1,6 +1,6 @@
-//! A stream of YAML → its documents, by their marker lines alone.
+//! Splits a stream of YAML into its documents, by their marker lines alone.
 //!
-//! YAML forbids a line that starts with `---` or `...` inside any scalar, so the cut needs no
+//! YAML forbids a line that starts with `---` or `...` inside any scalar. So the split needs no
 //! parser, and a document that does not parse cannot hide the ones after it.
 
 use std::ops::Range;
@@ -10,13 +10,13 @@ use crate::spec::finding::Finding;
 /// One document of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slice {
-    /// Its bytes, from its first line that says something to the next marker.
+    /// The bytes from the document's first line with content to the next marker.
     pub range: Range<usize>,
     /// The line on which it begins, from 1.
     pub line: usize,
 }
 
-/// The documents of a text in order; empty ones are left out.
+/// Returns the documents of a text in order; empty ones are left out.
 pub fn split(text: &str) -> (Vec<Slice>, Vec<Finding>) {
     let mut cut = Cut { slices: Vec::new(), findings: Vec::new(), open: None, directive: None };
     let mut line = 1_usize;
@@ -32,7 +32,7 @@ pub fn split(text: &str) -> (Vec<Slice>, Vec<Finding>) {
     (cut.slices, cut.findings)
 }
 
-/// The byte after the line that starts at `start`; `\n`, `\r\n` and `\r` end a line.
+/// Returns the byte after the line that starts at `start`; `\n`, `\r\n` and `\r` end a line.
 pub(crate) fn next_line(text: &str, start: usize) -> usize {
     let rest = text.as_bytes().get(start..).unwrap_or_default();
     let Some(at) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
@@ -47,7 +47,7 @@ struct Cut {
     slices: Vec<Slice>,
     findings: Vec<Finding>,
     open: Option<Slice>,
-    /// The last directive that no `---` has followed yet.
+    /// The last directive not yet followed by `---`.
     directive: Option<Range<usize>>,
 }
 
@@ -89,7 +89,8 @@ impl Cut {
         }
     }
 
-    /// A directive belongs to a document: a file of directives alone is a mistake, not an empty file.
+    /// Reports a directive without a document: a file of directives alone is a mistake, not an
+    /// empty file.
     fn end_of_directives(&mut self) {
         if let Some(span) = self.directive.take().filter(|_| self.open.is_none()) {
             self.findings.push(Finding::error(
@@ -109,7 +110,7 @@ impl Cut {
     }
 }
 
-/// What follows a marker at the start of a line.
+/// Returns the text after a marker at the start of a line.
 fn marker<'a>(content: &'a str, marker: &str) -> Option<&'a str> {
     let rest = content.strip_prefix(marker)?;
     (rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n'])).then_some(rest)

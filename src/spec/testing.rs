@@ -100,7 +100,7 @@ fn read(yaml: &str, namespace: &Name, _cx: &CheckCx) -> Result<Read, Misfit> {
     })
 }
 
-/// An invoice's contact has the invoice's merchant.
+/// Checks that an invoice's contact has the invoice's merchant.
 fn check_links(manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
     let contact = manifest.references.iter().find(|found| found.path == "spec.contact");
     let contact = contact.and_then(|found| find(&found.key));
@@ -112,7 +112,7 @@ fn check_links(manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
     issue.into_iter().collect()
 }
 
-/// Only one document of a tree may be for somebody called `only`.
+/// Only one document of a tree may have the first name `only`.
 fn sole(manifest: &Manifest) -> Option<&'static Sole> {
     static ONLY: Sole = Sole {
         code: "reckon::contact::second_only",
@@ -124,7 +124,7 @@ fn sole(manifest: &Manifest) -> Option<&'static Sole> {
     (manifest.spec["first_name"] == "only").then_some(&ONLY)
 }
 
-/// What it takes to read documents of the test's kinds.
+/// Returns the context for documents of the test's kinds.
 pub(crate) fn cx() -> ReadCx {
     let currency = Currency::USD;
     let plans = std::collections::BTreeMap::new();
@@ -142,7 +142,7 @@ pub(crate) fn cx() -> ReadCx {
     ReadCx { kinds: KINDS, check }
 }
 
-/// A document of one line, and its line break.
+/// Returns a document of one line, and its line break.
 pub(crate) fn document(kind: &str, name: &str, spec: &str) -> String {
     format!(
         "{{apiVersion: reckon.dev/v1, kind: {kind}, metadata: {{name: {name}}}, spec: {{{spec}}}}}\n"
@@ -175,7 +175,7 @@ impl Tree {
         std::fs::remove_file(self.root().join(path)).unwrap();
     }
 
-    /// A loader that has loaded everything.
+    /// Returns a loader that has loaded everything.
     pub(crate) fn load(&self) -> Loader {
         let mut loader = Loader::new(self.root(), "specs", cx());
         loader.load_all();

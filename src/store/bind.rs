@@ -1,7 +1,8 @@
-//! Which merchant each public key is bound to: the first one that read it.
+//! Ownership of public keys: each belongs to the merchant that read it first.
 //!
-//! The fold is where one reading comes before another, so it decides who was first. A merchant that reads
-//! a public key of another one is told so in what is known of it, and binds nothing.
+//! The fold orders the readings, so it decides which merchant was first. A merchant that reads
+//! another merchant's public key gets that merchant as its `rival`, and owns none of the keys that
+//! it read.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +12,8 @@ use crate::model::observed::Observed;
 use crate::store::facts::{FactError, public_key_key, read, write};
 use crate::store::index::{Batch, Index};
 
-/// Binds the public keys that are known of a merchant by now, all or none of them, and lets go of those
-/// that it was bound to before.
+/// Makes the merchant own all or none of its known public keys, and releases the keys that it no
+/// longer has.
 pub(super) fn bind(
     index: &dyn Index,
     batch: &mut Batch,
@@ -36,7 +37,7 @@ pub(super) fn bind(
     Ok(())
 }
 
-/// Another merchant that one of these public keys is bound to.
+/// Returns another merchant that owns one of these public keys.
 fn rival(
     index: &dyn Index,
     batch: &Batch,
@@ -52,7 +53,7 @@ fn rival(
     Ok(None)
 }
 
-/// The merchant that a public key is bound to.
+/// Returns the merchant that owns a public key.
 fn owner(index: &dyn Index, batch: &Batch, key: &PublicKey) -> Result<Option<Key>, FactError> {
     read(index, batch, &public_key_key(key))
 }
@@ -69,7 +70,7 @@ mod tests {
     use crate::store::fold::fold;
     use crate::store::index::MemoryIndex;
 
-    /// Folds what was read for each merchant, in order; answers the rival that each then has.
+    /// Folds the readings of merchants in order; returns the rival of each after its reading.
     fn rivals(read: &[(&str, Value)]) -> Vec<Option<String>> {
         let (index, mut batch) = (MemoryIndex::new(), Batch::new());
         let mut rivals = Vec::new();

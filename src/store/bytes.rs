@@ -1,7 +1,7 @@
 //! Fixed-width fields in stored bytes, and the conversions between lengths and offsets.
 //!
-//! All integers on disk are little-endian. Reading past the end is `None`, never a panic: what is
-//! read may be damaged.
+//! All integers on disk are little-endian. Reading past the end returns `None` and never panics,
+//! since the bytes may be damaged.
 
 /// A cursor over stored bytes.
 #[derive(Debug, Clone)]
@@ -12,14 +12,14 @@ impl<'a> Fields<'a> {
         Self(bytes)
     }
 
-    /// The next `count` bytes.
+    /// Takes the next `count` bytes.
     pub(crate) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (head, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
         Some(head)
     }
 
-    /// The next `N` bytes, by value.
+    /// Takes the next `N` bytes, by value.
     pub(crate) fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (head, rest) = self.0.split_first_chunk::<N>()?;
         self.0 = rest;
@@ -42,29 +42,29 @@ impl<'a> Fields<'a> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// Everything not yet taken.
+    /// Returns all bytes not yet taken.
     pub(crate) fn rest(self) -> &'a [u8] {
         self.0
     }
 }
 
-/// A length as an offset on disk.
+/// Converts a length in memory to an offset on disk.
 pub(crate) fn to_u64(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
 }
 
-/// An offset on disk as a length in memory; saturates, and no buffer is that long.
+/// Converts an offset on disk to a length in memory. Saturates, and no buffer is that long.
 pub(crate) fn to_usize(offset: u64) -> usize {
     usize::try_from(offset).unwrap_or(usize::MAX)
 }
 
-/// Whether every byte is zero, a page at a time.
+/// Returns true if every byte is zero. Compares a page at a time.
 pub(crate) fn is_zero(bytes: &[u8]) -> bool {
     const ZEROS: [u8; 4096] = [0; 4096];
     bytes.chunks(ZEROS.len()).all(|page| ZEROS.starts_with(page))
 }
 
-/// The bytes from `offset` on; nothing if the offset lies behind the end.
+/// Returns the bytes from `offset` on; empty if the offset lies behind the end.
 pub(crate) fn from(bytes: &[u8], offset: usize) -> &[u8] {
     bytes.get(offset..).unwrap_or_default()
 }

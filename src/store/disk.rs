@@ -3,9 +3,9 @@
 //! Why it exists: the same journal and vault run over real files and over the simulator's failing
 //! disk. A disk is one flat directory of named files.
 //!
-//! Contract: `write_at` is durable only after `sync` of that file; `cut`, `remove`, `replace`, `rename` and
-//! `allocate` are durable when they return. `replace` and `rename` are all or nothing. After an error nothing
-//! is known about what was written.
+//! Contract: `write_at` is durable only after `sync` of that file; `cut`, `remove`, `replace`,
+//! `rename` and `allocate` are durable when they return. `replace` and `rename` are all or nothing.
+//! After an error the content that was written is unknown.
 
 use std::{
     collections::BTreeMap,
@@ -18,22 +18,23 @@ use super::bytes::{to_u64, to_usize};
 
 /// One flat directory of files.
 pub trait Disk: Send + Sync + Debug {
-    /// The names of all files, in no order. Names that begin with a dot are not part of the disk.
+    /// Lists the names of all files, in no order. Names that begin with a dot are not part of the
+    /// disk.
     fn list(&self) -> io::Result<Vec<String>>;
 
-    /// The length of a file in bytes; `NotFound` if there is none.
+    /// Returns the length of a file in bytes; `NotFound` if it does not exist.
     fn len(&self, name: &str) -> io::Result<u64>;
 
-    /// Up to `len` bytes from `offset`; fewer at the end of the file.
+    /// Reads up to `len` bytes from `offset`; fewer at the end of the file.
     fn read_at(&self, name: &str, offset: u64, len: usize) -> io::Result<Vec<u8>>;
 
-    /// Writes all of `bytes` at `offset`, making the file if there is none.
+    /// Writes all of `bytes` at `offset`; creates the file if it does not exist.
     fn write_at(&self, name: &str, offset: u64, bytes: &[u8]) -> io::Result<()>;
 
-    /// Makes everything written to the file durable, its name included.
+    /// Makes all writes to the file durable, its name included.
     fn sync(&self, name: &str) -> io::Result<()>;
 
-    /// Makes everything written to these files durable, in no order among them.
+    /// Makes all writes to these files durable, in no order among them.
     fn sync_all(&self, names: &[&str]) -> io::Result<()> {
         names.iter().try_for_each(|name| self.sync(name))
     }
@@ -44,31 +45,30 @@ pub trait Disk: Send + Sync + Debug {
     /// Removes the file, durably.
     fn remove(&self, name: &str) -> io::Result<()>;
 
-    /// Puts a whole file in place of whatever stood there: after a crash it is the old one or the
-    /// new one.
+    /// Replaces or creates a file as a whole. After a crash the content is the old or the new one.
     fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
 
-    /// Gives a file another name, durably; what stood there is gone. Its content must be durable before.
+    /// Renames a file, durably; an existing file `to` is replaced. The content must be durable
+    /// before.
     fn rename(&self, name: &str, to: &str) -> io::Result<()>;
 
-    /// Extends the file with written zeros to at least `len` bytes, making it if there is none,
-    /// so that a later sync of bytes inside it changes no metadata.
+    /// Extends the file with written zeros to at least `len` bytes; creates it if it does not
+    /// exist. A later sync of bytes inside it then changes no metadata.
     fn allocate(&self, name: &str, len: u64) -> io::Result<()>;
 }
 
-/// A disk in memory: shared by its clones, everything durable at once.
+/// A disk in memory: shared by its clones, and every write is durable at once.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryDisk {
     files: Arc<Mutex<BTreeMap<String, Vec<u8>>>>,
 }
 
 impl MemoryDisk {
-    /// An empty disk.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A disk with the same files that shares nothing with this one.
+    /// Returns a disk with the same files that shares nothing with this one.
     #[must_use]
     pub fn copy(&self) -> Self {
         Self { files: Arc::new(Mutex::new(self.files().clone())) }

@@ -1,60 +1,44 @@
-//! What can go wrong with the store as a whole.
+//! Errors of the store as a whole.
 
 use std::{io, sync::Arc};
 
 use super::{fold::FoldError, index::IndexError, journal::JournalError, vault::VaultError};
 
-/// Why an append or a fold failed.
+/// Error of an append or a fold.
 ///
-/// After `Failed` it is not known whether the commit is durable: stop, open again, and see.
+/// After `Failed` the durability of the commit is unknown: stop, and open the store again to find
+/// out.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The journal refused.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The vault refused.
     #[error(transparent)]
     Vault(#[from] VaultError),
-    /// The index refused.
     #[error(transparent)]
     Index(#[from] IndexError),
-    /// A record does not fit what was folded before.
+    /// A record contradicts the records folded before.
     #[error(transparent)]
     Fold(#[from] FoldError),
-    /// A record cannot be written as CBOR; nothing was written.
+    /// A record cannot be encoded as CBOR; nothing was written.
     #[error("encode a record: {why}")]
-    Encode {
-        /// The encoder's reason.
-        why: String,
-    },
-    /// A stored record cannot be read back.
+    Encode { why: String },
+    /// A stored record cannot be decoded.
     #[error(
         "decode record {sequence}: {why}; use the program version that wrote it, or a newer one"
     )]
-    Decode {
-        /// The record.
-        sequence: u64,
-        /// The decoder's reason.
-        why: String,
-    },
-    /// A record is too large; nothing was written.
+    Decode { sequence: u64, why: String },
+    /// A record exceeds the size limit; nothing was written.
     #[error("append a record of {bytes} bytes: at most {limit} fit")]
-    TooLarge {
-        /// Its size.
-        bytes: usize,
-        /// The largest size.
-        limit: usize,
-    },
-    /// A write failed, this one's or an earlier one's, so nothing more is accepted.
+    TooLarge { bytes: usize, limit: usize },
+    /// A write failed, now or earlier; the store accepts nothing more.
     #[error("append to the store: a write failed ({cause}); stop and open it again")]
     Failed {
         /// The first failure.
         cause: Arc<str>,
     },
-    /// The store was closed, or its writer ended.
+    /// The store was closed, or its writer's thread ended.
     #[error("append to the store: it is closed")]
     Closed,
-    /// The writer's thread could not be started.
     #[error("start the store's writer: {0}")]
     Thread(#[source] io::Error),
 }

@@ -1,4 +1,4 @@
-//! Typed reads of what the fold made: the one place that knows the index's keys.
+//! Typed reads of the fold. This module alone knows the keys of the index.
 
 mod adoption;
 mod again;
@@ -45,7 +45,7 @@ pub(super) use rotation::rotation_key;
 pub use trail::Promise;
 pub(super) use trail::{Page, page_key, promise_key, remote_key, trail_key};
 
-/// The version of the fold: an index made by another one is made again.
+/// The version of the fold: an index of another version is rebuilt.
 pub const FOLD_VERSION: u32 = 12;
 
 pub(super) const OBSERVED: &[u8] = b"o/";
@@ -72,46 +72,43 @@ pub(super) const TRAILS: &[u8] = b"t/";
 pub(super) const PAGES: &[u8] = b"g/";
 pub(super) const PROMISES: &[u8] = b"q/";
 pub(super) const REMOTE: &[u8] = b"j/";
-/// Everything of events.
+/// Prefix of all entries of events.
 const EVERY_EVENT: &[u8] = b"v/";
-/// Everything of hooks.
+/// Prefix of all entries of hooks.
 const EVERY_HOOK: &[u8] = b"w/";
-/// What the index says about itself; no part of the state.
+/// The index's own progress mark; no part of the state.
 pub(super) const APPLIED: &[u8] = b"x/applied";
 
-/// A read of the index that failed.
+/// Error of a read of the index.
 #[derive(Debug, thiserror::Error)]
 pub enum FactError {
-    /// The index itself failed.
     #[error(transparent)]
     Index(#[from] IndexError),
-    /// A value that the fold wrote cannot be read: the index is damaged or of another version.
+    /// A value written by the fold cannot be decoded: the index is damaged or of another version.
     #[error("read the entry {key} of the index: {detail}")]
     Unreadable {
-        /// The entry.
         key: String,
-        /// What the decoder said.
+        /// The decoder's message.
         detail: String,
     },
 }
 
-/// How far the fold has come.
+/// Progress of the fold.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 pub struct AppliedMark {
-    /// The version of the fold.
     pub version: u32,
     /// The last journal record that was folded.
     pub sequence: u64,
-    /// That record's hash.
+    /// The hash of the last folded record.
     pub hash: [u8; 32],
 }
 
 /// A contact that may exist twice: its first creation could not be proved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
 pub struct PossibleOrphan {
-    /// The intent whose fate is not known.
+    /// The intent whose outcome is unknown.
     pub intent: IntentId,
-    /// The resource that was made again.
+    /// The resource that was created again.
     pub key: Key,
 }
 
@@ -122,18 +119,19 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Reads from this index.
     pub fn new(index: Arc<dyn Index>) -> Self {
         Self { index }
     }
 
-    /// What is known of a resource.
+    /// Returns the observed state of a resource.
     pub fn observed(&self, key: &Key) -> Result<Option<Observed>, FactError> {
         read(&*self.index, &Batch::new(), &observed_key(key))
     }
 
-    /// Gives every resource that something is known of, one after the other, by key. Errors: a read
-    /// that failed, or the first error of `take`.
+    /// Visits every observed resource, in the order of keys.
+    ///
+    /// # Errors
+    /// A read failed, or `take` returned an error.
     pub fn each_observed(
         &self,
         mut take: impl FnMut(Key, Observed) -> Result<(), FactError>,
@@ -145,34 +143,34 @@ impl Facts {
         Ok(())
     }
 
-    /// The intent of a resource that is not closed.
+    /// Returns the open intent of a resource.
     pub fn open(&self, key: &Key) -> Result<Option<OpenIntent>, FactError> {
         let id: Option<IntentId> = read(&*self.index, &Batch::new(), &open_key(key))?;
         id.map_or(Ok(None), |id| read(&*self.index, &Batch::new(), &intent_key(id)))
     }
 
-    /// Every intent that is not closed, oldest first.
+    /// Returns every open intent, oldest first.
     pub fn open_intents(&self) -> Result<Vec<OpenIntent>, FactError> {
         self.list(INTENTS)
     }
 
-    /// Contacts that may exist twice.
+    /// Returns the contacts that may exist twice.
     pub fn possible_orphans(&self) -> Result<Vec<PossibleOrphan>, FactError> {
         self.list(ORPHANS)
     }
 
-    /// Whether the journal knows a mark.
+    /// Returns true if the journal knows a mark.
     pub fn knows_mark(&self, mark: &str) -> Result<bool, FactError> {
         Ok(self.index.get(&mark_key(mark))?.is_some())
     }
 
-    /// The resource that a mark was given to.
+    /// Returns the resource that carries a mark, by its present name.
     pub fn marked(&self, mark: &str) -> Result<Option<Key>, FactError> {
         let first: Option<Key> = read(&*self.index, &Batch::new(), &mark_key(mark))?;
         first.map(|key| self.current(&key)).transpose()
     }
 
-    /// The name that a resource has by now.
+    /// Returns the present name of a resource, following its moves.
     fn current(&self, first: &Key) -> Result<Key, FactError> {
         let mut key = first.clone();
         while let Some(next) = self.observed(&key)?.and_then(|known| known.moved_to) {
@@ -184,48 +182,49 @@ impl Facts {
         Ok(key)
     }
 
-    /// Whether a notification was stored before.
+    /// Returns true if a webhook of the partner interface was stored before.
     pub fn knows_notice(&self, id: &Digest) -> Result<bool, FactError> {
         Ok(self.index.get(&inbox_key(id))?.is_some())
     }
 
-    /// Whether an operator said that remote objects with unknown marks are not ours.
+    /// Returns true if an operator declared that remote objects with unknown marks are not ours.
     pub fn empty_remote_declared(&self) -> Result<bool, FactError> {
         Ok(self.index.get(EMPTY_REMOTE)?.is_some())
     }
 
-    /// The use of the saved plan with this token, if it was used.
+    /// Returns the use of the saved plan with this token, if it was used.
     pub fn plan_used(&self, token: &str) -> Result<Option<PlanUse>, FactError> {
         read(&*self.index, &Batch::new(), &plan_key(token))
     }
 
-    /// What a person said of this resource's suspension last, over or not.
+    /// Returns the latest suspension of a resource, expired or not.
     pub fn suspension(&self, key: &Key) -> Result<Option<Suspension>, FactError> {
         read(&*self.index, &Batch::new(), &suspended_key(key))
     }
 
-    /// The same of every resource.
+    /// Returns the suspensions of all resources.
     pub fn suspensions(&self) -> Result<Vec<Suspension>, FactError> {
         self.list(SUSPENDED)
     }
 
-    /// Whose state this is.
+    /// Returns the owner of this state.
     pub fn binding(&self) -> Result<Option<Binding>, FactError> {
         read(&*self.index, &Batch::new(), BINDING)
     }
 
-    /// The number of the next intent.
+    /// Returns the number of the next intent.
     pub fn next_intent(&self) -> Result<IntentId, FactError> {
         let next = read(&*self.index, &Batch::new(), NEXT_INTENT)?;
         Ok(next.unwrap_or_else(|| IntentId::new(1)))
     }
 
-    /// How far the fold of an index has come.
+    /// Returns the progress of the fold in an index.
     pub fn applied_of(index: &dyn Index) -> Result<Option<AppliedMark>, FactError> {
         read(index, &Batch::new(), APPLIED)
     }
 
-    /// SHA-256 over the sorted entries of the fold: two states with one digest know the same.
+    /// Returns SHA-256 over the sorted entries of the fold. Two states with the same digest are
+    /// equal.
     pub fn digest(&self) -> Result<Digest, FactError> {
         let mut all = Vec::new();
         for (key, value) in entries(&*self.index)? {
@@ -237,19 +236,19 @@ impl Facts {
         Ok(crate::base::hash::sha256(&all))
     }
 
-    /// One entry.
+    /// Reads one entry.
     pub(super) fn entry<T: DeserializeOwned>(&self, key: &[u8]) -> Result<Option<T>, FactError> {
         read(&*self.index, &Batch::new(), key)
     }
 
-    /// Every entry beneath a prefix.
+    /// Reads every entry beneath a prefix.
     pub(super) fn list<T: DeserializeOwned>(&self, prefix: &[u8]) -> Result<Vec<T>, FactError> {
         let entries = self.index.scan(prefix)?;
         entries.iter().map(|(key, value)| decode(key, value)).collect()
     }
 }
 
-/// Every entry that is part of the state, by what it is about and then by key.
+/// Returns every entry that is part of the state, grouped by prefix and then by key.
 pub(super) fn entries(index: &dyn Index) -> Result<Vec<Entry>, FactError> {
     let mut all = Vec::new();
     for prefix in [
@@ -285,52 +284,49 @@ pub(super) fn entries(index: &dyn Index) -> Result<Vec<Entry>, FactError> {
     Ok(all)
 }
 
-/// The entry of a resource.
 pub(super) fn observed_key(key: &Key) -> Vec<u8> {
     [OBSERVED, key.to_string().as_bytes()].concat()
 }
 
-/// The entry that names a resource's open intent.
+/// Key of the entry that names a resource's open intent.
 pub(super) fn open_key(key: &Key) -> Vec<u8> {
     [OPEN_BY_KEY, key.to_string().as_bytes()].concat()
 }
 
-/// The entry of an intent that is not closed.
+/// Key of the entry of an open intent.
 pub(super) fn intent_key(id: IntentId) -> Vec<u8> {
     [INTENTS, &id.get().to_be_bytes()].concat()
 }
 
-/// The entry of a mark that we gave out.
+/// Key of the entry of a mark that this state issued.
 pub(super) fn mark_key(mark: &str) -> Vec<u8> {
     [MARKS, mark.as_bytes()].concat()
 }
 
-/// The entry of a stored notification.
+/// Key of the entry of a stored webhook of the partner interface.
 pub(super) fn inbox_key(id: &Digest) -> Vec<u8> {
     [INBOX, id.as_bytes()].concat()
 }
 
-/// The entry of a possible orphan.
 pub(super) fn orphan_key(id: IntentId) -> Vec<u8> {
     [ORPHANS, &id.get().to_be_bytes()].concat()
 }
 
-/// The entry of a public key that a merchant is bound to.
+/// Key of the entry that names the owner of a public key.
 pub(super) fn public_key_key(key: &PublicKey) -> Vec<u8> {
     [PUBLIC_KEYS, key.as_str().as_bytes()].concat()
 }
 
-/// The entry of a saved plan that was used.
+/// Key of the entry of a saved plan that was used.
 pub(super) fn plan_key(token: &str) -> Vec<u8> {
     [PLANS, token.as_bytes()].concat()
 }
 
-/// The entry of a resource that a person suspended.
 pub(super) fn suspended_key(key: &Key) -> Vec<u8> {
     [SUSPENDED, key.to_string().as_bytes()].concat()
 }
 
-/// The resource that an entry is about.
+/// Parses the resource key that follows an entry's prefix.
 pub(super) fn parse_key(text: &[u8]) -> Result<Key, FactError> {
     let unreadable = |detail: String| FactError::Unreadable {
         key: String::from_utf8_lossy(text).into_owned(),
@@ -340,8 +336,8 @@ pub(super) fn parse_key(text: &[u8]) -> Result<Key, FactError> {
     text.parse().map_err(|error| unreadable(format!("{error}")))
 }
 
-/// The resources of which a batch changes what is known: their facts, their suspension, or the records about them,
-/// those of their intents among these.
+/// Returns the resources that a batch changes: their observed state, their suspension, or the
+/// records about them or their intents.
 pub(super) fn resources(batch: &Batch) -> Result<BTreeSet<Key>, FactError> {
     let mut names = BTreeSet::new();
     for prefix in [OBSERVED, TRAILS, SUSPENDED] {
@@ -351,7 +347,7 @@ pub(super) fn resources(batch: &Batch) -> Result<BTreeSet<Key>, FactError> {
     names.into_iter().map(parse_key).collect()
 }
 
-/// Reads one entry, what a batch is about to write first.
+/// Reads one entry, preferring the pending writes of the batch.
 pub(super) fn read<T: DeserializeOwned>(
     index: &dyn Index,
     batch: &Batch,
@@ -361,7 +357,6 @@ pub(super) fn read<T: DeserializeOwned>(
     value.map(|value| decode(key, &value)).transpose()
 }
 
-/// Writes one entry.
 pub(super) fn write<T: Serialize>(
     batch: &mut Batch,
     key: &[u8],
@@ -381,7 +376,6 @@ pub(super) fn decode_entry<T: DeserializeOwned>(key: &[u8], value: &[u8]) -> Res
     decode(key, value)
 }
 
-/// Decodes one entry.
 fn decode<T: DeserializeOwned>(key: &[u8], value: &[u8]) -> Result<T, FactError> {
     ciborium::from_reader(value).map_err(|error| FactError::Unreadable {
         key: String::from_utf8_lossy(key).into_owned(),

@@ -1,8 +1,8 @@
-//! The journal folded into the index: a pure function of the records, with no clock and no
+//! Folds the journal into the index: a pure function of the records, with no clock and no
 //! configuration.
 //!
-//! The laws are asserted here, where every effect passes: a record that breaks one is refused,
-//! and the process stops rather than go on from a state that cannot be.
+//! The fold asserts the laws, since every effect passes here. It refuses a record that breaks a
+//! law, and the process stops rather than go on from an impossible state.
 
 mod absences;
 mod adoption;
@@ -48,21 +48,21 @@ use crate::store::journal::Head;
 use crate::store::touched::Touched;
 use crate::store::writer::Fold;
 
-/// A record that cannot be folded.
+/// Error of folding a record.
 #[derive(Debug, thiserror::Error)]
 pub enum FoldError {
     /// The index failed or is damaged.
     #[error(transparent)]
     Fact(#[from] FactError),
-    /// The record breaks a law: our own mistake.
+    /// The record breaks a law, which is an internal error.
     #[error("law {law}: {detail}")]
     Law {
         /// The law's number (design.md part 1).
         law: u8,
-        /// What was about to happen.
+        /// The violation.
         detail: String,
     },
-    /// An intent was to go where it cannot.
+    /// An intent made an illegal transition.
     #[error(transparent)]
     Transition(#[from] IllegalTransition),
 }
@@ -102,7 +102,7 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
         Record::Absence(absence) => absences::fold(index, batch, absence),
         Record::Moved(moved) => moves::fold(index, batch, moved),
         Record::Restored(restored) => epoch::restored(index, fold.batch, restored),
-        // The audit trail alone: what follows from a word has a record of its own.
+        // For the history alone: a separate record holds what follows from the person's decision.
         Record::Resolved { .. } | Record::Compacted(_) | Record::Rekeyed(_) => Ok(()),
         Record::Released(release) => epoch::released(index, fold.batch, release),
         Record::Adopted(adoption) => adoption::adopted(index, fold.batch, adoption),
@@ -120,7 +120,7 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
     }
 }
 
-/// Folds durable records into an index, with how far it has come, in one transaction.
+/// Folds durable records into an index, with the fold's progress, in one transaction.
 #[derive(Debug)]
 pub struct IndexFold {
     index: Arc<dyn Index>,
@@ -128,7 +128,6 @@ pub struct IndexFold {
 }
 
 impl IndexFold {
-    /// Folds into this index.
     pub fn new(index: Arc<dyn Index>) -> Self {
         Self { index, touched: Touched::default() }
     }
@@ -157,13 +156,14 @@ impl Fold<Record> for IndexFold {
     }
 }
 
-/// Whether two records that follow one another are counted at once.
+/// Returns true if two successive records are folded as one group.
 fn are_together(one: &Record, next: &Record) -> bool {
     (events::post_in(one).is_some() && events::post_in(next).is_some())
         || hooks::are_together(one, next)
 }
 
-/// Folds one record, several posts, or several runs of hooks. Nothing of these belongs to a resource's trail.
+/// Folds one record, several posts, or several runs of hooks. Groups of posts and runs belong to no
+/// resource's history.
 fn fold_group(
     index: &dyn Index,
     batch: &mut Batch,
@@ -180,14 +180,14 @@ fn fold_group(
     hooks::ran_together(index, batch, records.filter_map(hooks::run_in))
 }
 
-/// A batch in the making.
+/// A batch under construction.
 struct Folding<'a> {
     index: &'a dyn Index,
     batch: &'a mut Batch,
 }
 
 impl Folding<'_> {
-    /// A new promise. Law 5: a resource has one open effect at a time.
+    /// Opens an intent. Law 5: a resource has one open effect at a time.
     fn intent(&mut self, intent: &Intent) -> Result<(), FoldError> {
         let older: Option<IntentId> = self.read(&open_key(&intent.key))?;
         if let Some(older) = older {
@@ -204,8 +204,8 @@ impl Folding<'_> {
         Ok(counted::promised(self.index, self.batch, intent)?)
     }
 
-    /// The number after every one that was given out. Intents become durable in another order than
-    /// they were numbered in, and a number is given out once.
+    /// Returns the number after every number that was issued. Intents may become durable in another
+    /// order than their numbers, and each number is issued once.
     fn next_intent(&self, id: IntentId) -> Result<IntentId, FoldError> {
         if self.read::<OpenIntent>(&intent_key(id))?.is_some() {
             let detail = format!("{id} is open, and another intent has its number");
@@ -215,7 +215,7 @@ impl Folding<'_> {
         Ok(known.map_or(id.next(), |known| known.max(id.next())))
     }
 
-    /// What became of a promise.
+    /// Applies an intent's progress.
     fn progress(
         &mut self,
         id: IntentId,
@@ -248,7 +248,7 @@ impl Folding<'_> {
         if held { self.unproved(&intent, at, progress) } else { Ok(()) }
     }
 
-    /// What a promise's fate says about its resource.
+    /// Applies the consequence of an intent's progress to its resource.
     fn consequence(
         &mut self,
         intent: &Intent,
@@ -286,7 +286,8 @@ impl Folding<'_> {
         }
     }
 
-    /// What was held and did not happen, as somebody says: what a change would have changed is not taken for granted.
+    /// Applies a person's word that an intent on hold did not happen: the fields that its change
+    /// would have set become unknown.
     fn unproved(
         &mut self,
         intent: &Intent,
@@ -299,7 +300,7 @@ impl Folding<'_> {
         self.change(intent, at, |known| unsure::forget(known, &intent.applied.spec))
     }
 
-    /// A fact that did not come from an effect.
+    /// Applies an observation that did not come from an effect.
     fn observation(&mut self, fact: &Observation) -> Result<(), FoldError> {
         let known: Option<Observed> = self.read(&observed_key(&fact.key))?;
         let mut known = known.unwrap_or_else(|| Observed::unknown(fact.merchant.clone(), fact.at));
@@ -311,7 +312,7 @@ impl Folding<'_> {
         Ok(write(self.batch, &observed_key(&fact.key), &known)?)
     }
 
-    /// Changes what is known of an intent's resource.
+    /// Changes the observed state of an intent's resource.
     fn change(
         &mut self,
         intent: &Intent,
@@ -324,7 +325,7 @@ impl Folding<'_> {
         Ok(write(self.batch, &observed_key(&intent.key), &known)?)
     }
 
-    /// A resource is put on hold.
+    /// Puts a resource on hold.
     fn hold(
         &mut self,
         key: &Key,
@@ -338,7 +339,8 @@ impl Folding<'_> {
         Ok(write(self.batch, &observed_key(key), &known)?)
     }
 
-    /// A person approved a live binding. It counts for what it names alone, whatever is bound by now.
+    /// Records a person's approval of a live binding. The approval covers only what it names, not
+    /// the binding of the moment.
     fn approval(&mut self, approval: &Approval) -> Result<(), FoldError> {
         let key = &approval.binding.merchant;
         let known: Option<Observed> = self.read(&observed_key(key))?;
@@ -347,7 +349,7 @@ impl Folding<'_> {
         Ok(write(self.batch, &observed_key(key), &known)?)
     }
 
-    /// What was made again is listed no more.
+    /// Removes a possible orphan that a person has seen.
     fn orphan_seen(&mut self, seen: &OrphanSeen) -> Result<(), FoldError> {
         self.batch.remove(orphan_key(seen.intent));
         let known: Option<Observed> = self.read(&observed_key(&seen.key))?;
@@ -356,7 +358,8 @@ impl Folding<'_> {
         Ok(write(self.batch, &observed_key(&seen.key), &known)?)
     }
 
-    /// An operator vouches for the remote side: holds of surveys end, and surveys need no marks.
+    /// Applies `EmptyRemote`, an operator's declaration that nothing at the service is ours: holds
+    /// of surveys end, and surveys need no marks.
     fn empty_remote(&mut self, at: DateTime<Utc>) -> Result<(), FoldError> {
         write(self.batch, EMPTY_REMOTE, &at)?;
         epoch::vouched(self.index, self.batch)?;

@@ -1,4 +1,4 @@
-//! What is wrong with a state that could be opened: values that it names and that cannot be unsealed.
+//! Health of an open state: values that the state names and that cannot be unsealed.
 
 use serde::Serialize;
 
@@ -7,19 +7,19 @@ use crate::model::intent::StoredBody;
 use crate::store::facts::{FactError, Facts};
 use crate::store::vault::{Vault, VaultError, VaultRef};
 
-/// One thing that is wrong.
+/// A value that cannot be unsealed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Ill {
-    /// The resource whose value it is.
+    /// The resource that the value belongs to.
     pub key: Key,
-    /// What the value is of it.
+    /// The fact or the request that holds the value.
     pub what: String,
-    /// Why it cannot be unsealed, and what to do.
+    /// The reason why the value cannot be unsealed, with the remedy.
     pub why: String,
 }
 
-/// Every sealed value that is known of a resource, or that an open intent would send again, and
-/// that cannot be unsealed. A value that was destroyed on purpose is none.
+/// Returns every sealed value that is known of a resource, or that an open intent would send again,
+/// and that cannot be unsealed. A value that was destroyed on purpose is not included.
 pub fn ills(facts: &Facts, vault: &Vault) -> Result<Vec<Ill>, FactError> {
     let mut ills = Vec::new();
     facts.each_observed(|key, known| {
@@ -41,7 +41,7 @@ pub fn ills(facts: &Facts, vault: &Vault) -> Result<Vec<Ill>, FactError> {
     Ok(ills)
 }
 
-/// Why a value cannot be unsealed.
+/// Returns the reason why a value cannot be unsealed.
 fn closed(vault: &Vault, reference: &str) -> Option<String> {
     let reference: VaultRef = match reference.parse() {
         Ok(reference) => reference,

@@ -1,18 +1,20 @@
-//! The high-water mark: the head that a journal had, kept outside the state directory.
+//! The high-water mark: a journal's last durable head, kept outside the state directory.
 //!
-//! Purpose: a state that was put back by a copy or a snapshot looks whole. Only something outside it knows how far it
-//! had gone.
+//! Purpose: a state that was put back by a copy or a snapshot looks intact. Only something outside
+//! the state knows how far it had gone.
 //!
 //! Guarantees:
-//! - The mark is never ahead of what is durable in the journal: [`Journal`](super::journal::Journal) writes it after a
-//!   successful sync.
-//! - It is durable before an effect leaves the process ([`Fold::leaves`](super::writer::Fold::leaves)), and after a clean stop. Between
-//!   those it is written without a sync: the end of a process loses nothing of it, a power failure may.
-//! - A power failure leaves the old mark or a newer one: two sectors take turns, and the one that is durable is not written
-//!   before the other one is. What an earlier process left without a sync is synced before the first write.
+//! - The mark is never ahead of the durable journal: [`Journal`](super::journal::Journal) writes it
+//!   after a successful sync.
+//! - It is durable before an effect leaves the process
+//!   ([`Fold::leaves`](super::writer::Fold::leaves)), and after a clean stop. Between those it is
+//!   written without a sync: a process that ends loses nothing of it, a power failure may.
+//! - A power failure leaves the old mark or a newer one: writes alternate between two sectors, and
+//!   the durable sector is not overwritten before the other one is durable. A mark that an earlier
+//!   process left unsynced is synced before the first write.
 //!
-//! The file is `{id of the state}.mark`, so that states share a folder. It is made with the first record that is
-//! written; looking makes nothing.
+//! The file is `{id of the state}.mark`, so that states can share a folder. It is created with the
+//! first record that is written; reading creates nothing.
 //!
 //! ```text
 //! per sector of 512 bytes: magic 8 · version 4 · count 8 · sequence 8 · hash 32 · crc32 4 · zeros
@@ -36,14 +38,14 @@ const FILE_BYTES: u64 = 1024;
 pub struct HighWater {
     disk: Arc<dyn Disk>,
     file: String,
-    /// What the file says.
+    /// The head in the file.
     head: Option<Head>,
-    /// How often it was written; the higher of two sectors is the newer one.
+    /// The number of writes; the sector with the higher count is the newer one.
     count: u64,
-    /// Whether the next write goes to the second sector.
+    /// True if the next write goes to the second sector.
     second: bool,
     unsynced: bool,
-    /// Whether this process has written the mark: until then the newest sector may not be durable.
+    /// True if this process has written the mark; until then the newest sector may not be durable.
     begun: bool,
 }
 
@@ -51,7 +53,7 @@ impl HighWater {
     /// Reads the mark of the state with this id; nothing is written.
     ///
     /// # Errors
-    /// The file cannot be read. A file without one valid sector counts as none.
+    /// The file cannot be read. A file without one valid sector counts as missing.
     pub fn open(disk: Arc<dyn Disk>, id: &str) -> io::Result<Self> {
         let file = format!("{id}.mark");
         let bytes = match disk.read_at(&file, 0, SECTOR_BYTES.saturating_mul(2)) {
@@ -68,12 +70,12 @@ impl HighWater {
         Ok(Self { disk, file, head, count, second: newer_is_first, unsynced: false, begun: false })
     }
 
-    /// Returns the head that the file holds; none before the first record.
+    /// Returns the head in the file; `None` before the first record.
     pub fn head(&self) -> Option<Head> {
         self.head
     }
 
-    /// Writes the mark without a sync. `head` is durable in the journal.
+    /// Writes the mark without a sync. `head` must be durable in the journal.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -86,7 +88,8 @@ impl HighWater {
         Ok(())
     }
 
-    /// Makes the file, or makes durable what an earlier process left: the first write goes over the older sector.
+    /// Creates the file, or makes an earlier process's mark durable, since the first write
+    /// overwrites the older sector.
     fn begin(&mut self) -> io::Result<()> {
         if self.begun {
             return Ok(());
@@ -124,7 +127,7 @@ fn encode(count: u64, head: Head) -> Vec<u8> {
     sector
 }
 
-/// The count and the head of a sector whose checksum holds.
+/// Returns count and head of a sector with a valid checksum.
 fn decode(sector: &[u8]) -> Option<(u64, Head)> {
     let covered = sector.get(..COVERED_BYTES)?;
     let crc = Fields::new(from(sector, COVERED_BYTES)).u32()?;

@@ -1,9 +1,9 @@
-//! The master key: what seals the vault and binds a state directory to its owner.
+//! The master key: it seals the vault and ties a state directory to its owner.
 //!
 //! Why it exists: the key comes from outside the state directory, so that a copy of the directory
-//! alone shows nothing.
+//! alone reveals nothing.
 //!
-//! Contract: 32 bytes, never shown and wiped when dropped. Every use derives a key of its own, so
+//! Contract: 32 bytes, never shown, and wiped when dropped. Every use derives a key of its own, so
 //! no two purposes share one.
 
 use std::{
@@ -23,7 +23,7 @@ use super::real_disk::sync_dir;
 
 /// The name of the key file, beside the state directory.
 pub const KEY_FILE: &str = ".reckon.key";
-/// Longer than any key file; bounds what is read.
+/// Longer than any key file; bounds the read.
 const FILE_BYTES_MAX: u64 = 256;
 
 /// 32 secret bytes.
@@ -31,19 +31,19 @@ const FILE_BYTES_MAX: u64 = 256;
 pub struct MasterKey(Zeroizing<[u8; 32]>);
 
 impl MasterKey {
-    /// A key of these bytes.
+    /// Wraps these bytes as a key.
     pub fn new(bytes: [u8; 32]) -> Self {
         Self(Zeroizing::new(bytes))
     }
 
-    /// A new key.
+    /// Generates a new key.
     pub fn generate(rng: &mut dyn CryptoRng) -> Self {
         let mut key = Zeroizing::new([0; 32]);
         rng.fill_bytes(key.as_mut_slice());
         Self(key)
     }
 
-    /// A key as base64 text; white space around it is ignored.
+    /// Parses a key from base64 text; white space around it is ignored.
     pub fn from_base64(text: &str) -> Result<Self, KeyError> {
         let bytes = Zeroizing::new(STANDARD.decode(text.trim()).map_err(|_| KeyError::Malformed)?);
         let mut key = Zeroizing::new([0; 32]);
@@ -54,14 +54,16 @@ impl MasterKey {
         Ok(Self(key))
     }
 
-    /// The key as base64 text, to be given to its owner once.
+    /// Returns the key as base64 text, to be given to its owner once.
     pub fn to_base64(&self) -> Zeroizing<String> {
         Zeroizing::new(STANDARD.encode(self.0.as_slice()))
     }
 
-    /// Reads a key file; `None` if there is none.
+    /// Reads a key file; `None` if it does not exist.
     ///
-    /// A file that others may read is refused: then the key is no secret any more.
+    /// # Errors
+    /// The file cannot be read. A file that others may read is refused: then the key is no longer
+    /// secret.
     pub fn read_file(path: &Path) -> Result<Option<Self>, KeyError> {
         let file = match File::open(path) {
             Ok(file) => file,
@@ -72,9 +74,9 @@ impl MasterKey {
         Self::from_base64(&text).map(Some)
     }
 
-    /// Reads the key file, or makes one (0600) if there is none.
+    /// Reads the key file, or creates it (0600) if it does not exist.
     ///
-    /// Of several processes that do this at once, one makes the key and all read the same.
+    /// Of several processes that do this at once, one creates the key and all read the same.
     pub fn read_or_make_file(path: &Path, rng: &mut dyn CryptoRng) -> Result<Self, KeyError> {
         if let Some(key) = Self::read_file(path)? {
             return Ok(key);
@@ -90,7 +92,8 @@ impl MasterKey {
         }
     }
 
-    /// Writes the whole file beside its place and links it there, which fails if one stands there.
+    /// Writes the complete file beside its place and links it there; fails if the place is
+    /// occupied.
     pub(super) fn write_new(&self, path: &Path, rng: &mut dyn CryptoRng) -> io::Result<()> {
         let dir = folder(path);
         let temporary = dir.join(format!("{KEY_FILE}.{:016x}", rng.next_u64()));
@@ -107,12 +110,12 @@ impl MasterKey {
         sync_dir(dir)
     }
 
-    /// A key for one purpose; the purpose is a sentence that no other use shares.
+    /// Derives a key for one purpose; the purpose is a sentence that no other use shares.
     pub fn derive(&self, purpose: &str) -> Zeroizing<[u8; 32]> {
         Zeroizing::new(blake3::derive_key(purpose, self.0.as_slice()))
     }
 
-    /// A short public name of this key, 16 hex digits, to bind a state directory to it.
+    /// Returns a short public name of this key, 16 hex digits, to tie a state directory to the key.
     pub fn fingerprint(&self) -> String {
         let mut digest = self.derive("reckon 2026 master key fingerprint v1");
         let name = HEXLOWER.encode(digest.get(..8).unwrap_or_default());
@@ -139,7 +142,7 @@ fn read_private(file: File, path: &Path) -> Result<Zeroizing<String>, KeyError> 
     Ok(text)
 }
 
-/// Why there is no key.
+/// Error of reading or creating a key.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// Not 32 bytes of base64. The text itself is never shown.
@@ -147,36 +150,27 @@ pub enum KeyError {
     Malformed,
     /// Others may read the key file.
     #[error("read the key file {path}: others may read it; `chmod 600` it, or make a new key")]
-    Exposed {
-        /// The key file.
-        path: PathBuf,
-    },
-    /// The key file leads elsewhere, so it is not ours to exchange.
+    Exposed { path: PathBuf },
+    /// The key file is a link, so its target is not ours to exchange.
     #[error(
         "{path} is a link: set secrets.key in reckon.yaml to what it holds, and name the file of the new key with \
          --new-key-file"
     )]
-    Link {
-        /// The key file.
-        path: PathBuf,
-    },
+    Link { path: PathBuf },
     /// The key file opens another state, too.
     #[error(
         "{path} opens the state {other}, too: set secrets.key in reckon.yaml for one of them, and name the file of its new \
          key with --new-key-file"
     )]
     Shared {
-        /// The key file.
         path: PathBuf,
         /// The other state.
         other: PathBuf,
     },
-    /// The file could not be read or made.
+    /// The file could not be read or created.
     #[error("read or make the key file {path}: {source}")]
     Io {
-        /// The key file.
         path: PathBuf,
-        /// The system's error.
         #[source]
         source: io::Error,
     },
@@ -188,7 +182,7 @@ impl KeyError {
     }
 }
 
-/// The folder of a file; where the path names none, this one.
+/// Returns the folder of a file; the current folder if the path names none.
 pub(super) fn folder(path: &Path) -> &Path {
     path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

@@ -1,11 +1,12 @@
-//! The key file beside a state, and the key that is to take its place.
+//! The key file beside a state, and the staged key that is to replace it.
 //!
-//! An exchange of the key writes the new key beside the old one, has the vault exchange its keys, and then puts the new
-//! file in the place of the old one. A crash leaves both files; the vault decides which key counts.
+//! An exchange of the key writes the new key beside the old one and makes the vault exchange its
+//! keys. Then the new file replaces the old one. A crash leaves both files; the vault decides which
+//! key counts.
 //!
-//! Guarantees: the key that opens the state is in one of both files at any time. None of them goes before the vault's
-//! decision is durable.
-//! Assumptions: who settles an exchange holds the state's lock.
+//! Guarantees: the key that opens the state is in one of both files at any time. Neither file is
+//! removed before the vault's decision is durable.
+//! Assumptions: a process that settles an exchange holds the state's lock.
 
 use std::{
     fs, io,
@@ -21,7 +22,7 @@ use super::{
     vault::{self, KEYS_FILE},
 };
 
-/// The files are read so often where an exchange goes on meanwhile.
+/// Maximum of reads of the files while an exchange is under way.
 const READS_MAX: usize = 3;
 
 /// The key file of a state.
@@ -33,7 +34,7 @@ pub struct KeyFile {
 }
 
 impl KeyFile {
-    /// The one beside this state.
+    /// Returns the key file beside this state.
     pub fn of(state: &Path) -> Self {
         let state = std::path::absolute(state).unwrap_or_else(|_| state.to_owned());
         let beside = state.parent().unwrap_or(Path::new("."));
@@ -42,7 +43,6 @@ impl KeyFile {
         Self { path: beside.join(KEY_FILE), next: beside.join(next), state }
     }
 
-    /// Returns where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -54,7 +54,7 @@ impl KeyFile {
     pub fn read(&self) -> Result<Option<MasterKey>, KeyError> {
         if self.state.join("vault").join(KEYS_FILE).exists() {
             for _ in 0..READS_MAX {
-                // In this order: a key that takes its place meanwhile is found there.
+                // In this order: a staged key that replaces the key file meanwhile is found there.
                 let next = MasterKey::read_file(&self.next)?;
                 let known = [next, MasterKey::read_file(&self.path)?];
                 if let Some(key) = known.into_iter().flatten().find(|key| opens(&self.state, key)) {
@@ -65,7 +65,8 @@ impl KeyFile {
         MasterKey::read_file(&self.path)
     }
 
-    /// Ends an exchange that was begun, by the key that opens the state: it is kept in the key file, the other one goes.
+    /// Ends an exchange that was begun: the key that opens the state is kept in the key file, the
+    /// other one is removed.
     ///
     /// # Errors
     /// The files cannot be changed; the next opening does it.
@@ -82,10 +83,10 @@ impl KeyFile {
         settled.and_then(|()| sync_dir(folder(&self.path))).map_err(failed)
     }
 
-    /// Puts the key that is to take its place beside it, durably.
+    /// Writes the key that is to replace the key file beside it, durably.
     ///
     /// # Errors
-    /// The key file is not a file of its own, opens another state, too, or nothing can be written beside it.
+    /// The key file is a link, it opens another state, too, or nothing can be written beside it.
     pub(super) fn stage(&self, new: &MasterKey, rng: &mut dyn CryptoRng) -> Result<(), KeyError> {
         let failed = |source| KeyError::io(&self.next, source);
         if fs::symlink_metadata(&self.path).map_err(failed)?.is_symlink() {
@@ -99,7 +100,7 @@ impl KeyFile {
         new.write_new(&self.next, rng).map_err(failed)
     }
 
-    /// Another state beside this one that the same key opens.
+    /// Returns another state beside this one that the same key opens.
     fn sibling(&self, key: &MasterKey) -> io::Result<Option<PathBuf>> {
         for entry in fs::read_dir(folder(&self.path))? {
             let path = entry?.path();
@@ -113,7 +114,7 @@ impl KeyFile {
     }
 }
 
-/// Tries a key on the vault of a state that exists.
+/// Returns true if a key opens the vault of an existing state.
 fn opens(state: &Path, key: &MasterKey) -> bool {
     let vault = RealDisk::open(&state.join("vault"));
     vault.is_ok_and(|vault| vault::identity(&vault, key).is_ok())

@@ -1,7 +1,7 @@
 //! One owner of a state directory at a time.
 //!
 //! Why it exists: two writers of one journal would break the chain. The operating system holds the
-//! lock and drops it when its holder dies; the file's text only tells the loser who that is.
+//! lock and drops it when its holder dies; the file's text only names the holder to the loser.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -16,14 +16,13 @@ use serde::{Deserialize, Serialize};
 pub const LOCK_FILE: &str = "lock";
 const TEXT_BYTES_MAX: u64 = 4096;
 
-/// Who holds the lock, for the message of those who do not.
+/// Holder of the lock, named in the error message of other processes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
-    /// The process.
     pub pid: u32,
-    /// The machine it runs on.
+    /// The machine that the process runs on.
     pub host: String,
-    /// When it started, RFC 3339.
+    /// Start of the process, RFC 3339.
     pub started: String,
 }
 
@@ -62,7 +61,8 @@ fn introduce(file: &mut File, who: &Owner) -> io::Result<()> {
     file.write_all(serde_json::to_string(who)?.as_bytes())
 }
 
-/// The holder may be between locking and writing its name: then nobody is named.
+/// Returns the error for a held lock. The holder may not have written its name yet; then none is
+/// given.
 fn held(file: File, path: PathBuf) -> LockError {
     let mut text = String::new();
     let read = file.take(TEXT_BYTES_MAX).read_to_string(&mut text);
@@ -72,33 +72,26 @@ fn held(file: File, path: PathBuf) -> LockError {
     }
 }
 
-/// Why the lock was not taken.
+/// Error of taking the lock.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    /// Another process holds it.
     #[error("lock {path}: process {pid} on {host} has held it since {since}")]
     Held {
-        /// The lock file.
         path: PathBuf,
-        /// The holder.
+        /// The process id of the holder.
         pid: u32,
-        /// The machine it runs on.
+        /// The machine that the holder runs on.
         host: String,
-        /// When it started, RFC 3339.
+        /// Start of the holder, RFC 3339.
         since: String,
     },
-    /// Another process holds it that has not said who it is.
+    /// Another process holds the lock and has not written its name.
     #[error("lock {path}: another process holds it")]
-    HeldByUnknown {
-        /// The lock file.
-        path: PathBuf,
-    },
+    HeldByUnknown { path: PathBuf },
     /// The lock file could not be opened or written.
     #[error("lock {path}: {source}")]
     Io {
-        /// The lock file.
         path: PathBuf,
-        /// The system's error.
         #[source]
         source: io::Error,
     },

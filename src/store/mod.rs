@@ -1,15 +1,15 @@
-//! Truth on disk: the journal, its fold, and the vault.
+//! Durable state on disk: the journal, its fold, and the vault.
 //!
-//! Why it exists: nothing may leave the process before the entry that explains it is on disk, and
-//! nothing that was written may be forgotten. Everything here is synchronous except the one door
-//! for appends, so that the simulator can drive it on one thread over a failing disk.
+//! Why it exists: no effect leaves the process before the entry that explains the effect is on
+//! disk, and no written entry may be lost. All code here is synchronous except the writer's append,
+//! so that the simulator can drive the store on one thread over a failing disk.
 //!
-//! Guarantees: an answered append survives power loss; a damaged journal never opens as if it
-//! were whole; a secret is on disk only in sealed form.
+//! Guarantees: an acknowledged append survives power loss; a damaged journal never opens as an
+//! undamaged one; a secret is on disk only in sealed form.
 //! Assumptions: one process owns the directory ([`lock`]), and a sync that succeeds is durable.
 //!
-//! Reading order: [`disk`] (the seam that can fail), [`journal`] (the truth), [`vault`] (what may
-//! not stand in the open), [`index`] (what can be rebuilt), [`writer`] (the door).
+//! Reading order: [`disk`] (the seam that can fail), [`journal`] (the source of truth), [`vault`]
+//! (sealed values), [`index`] (rebuilt from the journal), [`writer`] (appends).
 
 pub mod backup;
 mod bind;

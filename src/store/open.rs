@@ -1,7 +1,7 @@
-//! A state directory is opened: lock, key, journal, vault, and the index folded up to the head.
+//! Opens a state directory: lock, key, journal, vault, and the index folded up to the head.
 //!
-//! Guarantees: what cannot be trusted in the index is made again from the journal, and nothing is
-//! sent for it; what cannot be trusted in the journal stops everything and says why.
+//! Guarantees: untrusted parts of the index are rebuilt from the journal, which sends nothing. Any
+//! untrusted part of the journal stops the opening with its reason.
 
 mod assemble;
 mod base;
@@ -39,31 +39,26 @@ use peek::open_index;
 /// A file in a state directory while a backup is being restored into it.
 pub const RESTORING: &str = "restoring";
 
-/// What opening needs to know.
+/// Parameters of opening a state.
 #[derive(Debug, Clone)]
 pub struct Opening {
-    /// The state directory.
     pub dir: PathBuf,
-    /// Who opens it, for the message of those who cannot.
+    /// The process that opens the state, named in the error message of others.
     pub owner: Owner,
     /// The id of this boot: an index left open under another one is not trusted.
     pub boot: String,
-    /// Makes the index again in any case.
+    /// Rebuilds the index in any case.
     pub rebuild: bool,
-    /// Where the mark outside the state directory is; none for a state that needs none.
+    /// Location of the mark outside the state directory; `None` for a state that needs none.
     pub marking: Option<Marking>,
 }
 
 /// An open state.
 #[derive(Debug)]
 pub struct State {
-    /// The door for appends.
     pub writer: Arc<Writer<Record, IndexFold>>,
-    /// Typed reads of the fold.
     pub facts: Facts,
-    /// Seals and opens blobs.
     pub vault: Vault,
-    /// What opening found and did.
     pub found: Found,
     compactor: Arc<Compactor>,
     index: Arc<dyn Index>,
@@ -71,72 +66,58 @@ pub struct State {
     _lock: StateLock,
 }
 
-/// What opening found and did.
+/// Findings and repairs of an opening.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Found {
     /// A torn tail that was cut.
     pub cut: Option<CutTail>,
-    /// Why the index was made again.
+    /// The reason for rebuilding the index.
     pub rebuilt: Option<String>,
-    /// Where a damaged index was moved to.
+    /// New place of a damaged index.
     pub moved_aside: Option<PathBuf>,
-    /// How many records were folded.
+    /// The number of records that were folded.
     pub folded: u64,
-    /// The state is older than its mark, or another one: a new epoch began.
+    /// Set if the state is older than its mark, or another one: a new epoch began.
     pub put_back: Option<PutBack>,
-    /// Why no mark, or a new one, watches over a state that holds records.
+    /// Set if a state with records has no mark, or a new one, with the reason.
     pub unmarked: Option<String>,
 }
 
-/// Why a state cannot be opened. All of these are exit code 4.
+/// Error of opening a state. All of these are exit code 4.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Another process has it.
+    /// Another process has the state open.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// Its key cannot be had.
+    /// The key cannot be read or created.
     #[error(transparent)]
     Key(#[from] KeyError),
-    /// The journal cannot be opened.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The vault cannot be opened.
     #[error(transparent)]
     Vault(#[from] VaultError),
     /// The index cannot be opened or folded.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The index cannot be opened.
     #[error(transparent)]
     Index(#[from] IndexError),
-    /// The index cannot be read.
     #[error(transparent)]
     Fact(#[from] FactError),
-    /// The directory cannot be used.
     #[error("open the state directory {}: {source}", dir.display())]
-    Io {
-        /// The directory.
-        dir: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    Io { dir: PathBuf, source: std::io::Error },
     /// The mark outside the state directory cannot be used.
     #[error("use the mark of the state in {}: {source}", place.display())]
     Mark {
         /// The folder, or the file that names the state.
         place: PathBuf,
-        /// Why.
         source: std::io::Error,
     },
-    /// A backup was being restored into it.
+    /// A restore of a backup into the state was interrupted.
     #[error(
         "open the state {}: a restore of a backup was interrupted; run `reckon store restore` again",
         dir.display()
     )]
-    Interrupted {
-        /// The directory.
-        dir: PathBuf,
-    },
+    Interrupted { dir: PathBuf },
     /// A compaction was ended because the state is being closed.
     #[error("compact the state: it is being closed; the next compaction does the rest")]
     Closing,
@@ -145,13 +126,13 @@ pub enum OpenError {
         "open the state: it belongs to another {what}; use the state directory of this partner, or another one"
     )]
     Foreign {
-        /// Which part of the binding differs.
+        /// The part of the ownership that differs.
         what: &'static str,
     },
 }
 
 impl State {
-    /// Opens a state directory, or makes it.
+    /// Opens a state directory, or creates it.
     pub fn open(opening: &Opening, key: &MasterKey) -> Result<Self, OpenError> {
         if opening.dir.join(RESTORING).exists() {
             return Err(OpenError::Interrupted { dir: opening.dir.clone() });
@@ -202,12 +183,12 @@ impl State {
         Ok(Self { writer, facts, vault, found, compactor, index, reader, _lock: lock })
     }
 
-    /// Checks whose state this is; a state without an owner becomes this one's.
+    /// Checks the owner of this state; a state without an owner gets this one.
     pub async fn bind(&self, binding: &Binding) -> Result<(), OpenError> {
         bind(&self.writer, &self.facts, binding).await
     }
 
-    /// Verifies every record of the journal, the first included, and answers its head.
+    /// Verifies every record of the journal, the first included, and returns its head.
     pub fn verify(&self) -> Result<Head, OpenError> {
         let durable = self.writer.head();
         let mut head = Head::EMPTY;
@@ -225,29 +206,30 @@ impl State {
         Ok(head)
     }
 
-    /// The record behind which the journal begins: 0 unless it was compacted.
+    /// Returns the record behind which the journal begins: 0 unless it was compacted.
     pub fn begins_behind(&self) -> Result<u64, OpenError> {
         Ok(self.reader.base()?.map_or(0, |base| base.head.sequence))
     }
 
-    /// Makes the state smaller while it is in use.
+    /// Returns the compactor, which works while the state is in use.
     pub fn compactor(&self) -> Arc<Compactor> {
         Arc::clone(&self.compactor)
     }
 
-    /// The index, for values that are no part of the state.
+    /// Returns the index, for values that are no part of the state.
     pub fn index(&self) -> &Arc<dyn Index> {
         &self.index
     }
 
-    /// Ends cleanly: what is open next starts from here. A compaction that goes on is ended first.
+    /// Closes the state cleanly, so that the next opening starts from here. A running compaction is
+    /// ended first.
     pub async fn close(self) -> Result<Head, OpenError> {
         self.compactor.end().await;
         close(&self.writer, &*self.index).await
     }
 }
 
-/// Checks whose state this is; a state without an owner becomes this one's.
+/// Checks the owner of this state; a state without an owner gets this one.
 pub async fn bind(
     writer: &Writer<Record, IndexFold>,
     facts: &Facts,

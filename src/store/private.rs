@@ -1,19 +1,22 @@
-//! Folders that are for their owner alone.
+//! Folders that only their owner can enter.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 
-/// The mode of such a folder.
+/// The mode of a private folder.
 const OWN: u32 = 0o700;
-/// The bits that let others in.
+/// The mode bits that let others in.
 const OTHERS: u32 = 0o077;
-/// The bit of a folder that everybody shares, such as `/tmp`.
+/// The sticky bit of a shared folder such as `/tmp`.
 const SHARED: u32 = 0o1000;
 
-/// Makes a folder that only its owner can enter, and the folders above it. One that is there and lets others in is closed
-/// to them, with a warning, unless it is not ours to close. Errors: the folder cannot be made or looked at.
+/// Creates a folder that only its owner can enter, and the folders above it. An existing folder
+/// that lets others in is closed to them, with a warning, unless it is not ours to close.
+///
+/// # Errors
+/// The folder cannot be created or examined.
 pub fn private_dir(dir: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(OWN).create(dir)?;
     let found = fs::metadata(dir)?;
@@ -48,7 +51,7 @@ mod tests {
         fs::metadata(dir).unwrap().mode() & 0o777
     }
 
-    /// Closes S11: every folder of a state is its owner's alone, also one that was made open.
+    /// Closes S11: only its owner can enter a folder of a state, also one that was created open.
     #[test]
     fn folders_of_a_state_are_closed_to_others() {
         let dir = tempfile::tempdir().unwrap();

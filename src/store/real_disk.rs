@@ -1,11 +1,11 @@
 //! The production [`Disk`]: one directory of a real file system.
 //!
 //! Why it exists: the care that durable files need (directory syncs, temporary names, written
-//! zeros) stands in one place.
+//! zeros) is in one place.
 //!
-//! Contract: files are 0600 in a directory of 0700; a name is flat and plain, and a link or a
-//! directory in the place of a file is refused, so nothing outside the directory is ever touched.
-//! Files that were written stay open, a bounded number of them.
+//! Contract: files are 0600 in a directory of 0700. A name is flat and plain. A link or a directory
+//! in the place of a file is refused, so that nothing outside the directory is ever touched. Files
+//! that were written stay open, a bounded number of them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -39,13 +39,13 @@ pub struct RealDisk {
 #[derive(Debug, Default)]
 struct Handles {
     files: BTreeMap<String, Arc<File>>,
-    /// Files whose name is not known to be durable yet.
+    /// Files whose name may not be durable yet.
     fresh: BTreeSet<String>,
 }
 
 impl RealDisk {
-    /// Opens the directory, making it (0700) if there is none, and closing it to others if they could enter it. Names that an earlier process
-    /// left behind are made durable.
+    /// Opens the directory; creates it (0700) if it does not exist, and closes it to others. Names
+    /// that an earlier process left behind are made durable.
     pub fn open(dir: &Path) -> io::Result<Self> {
         let is_new = !dir.is_dir();
         private_dir(dir)?;
@@ -70,7 +70,7 @@ impl RealDisk {
         if flat { Ok(self.dir.join(name)) } else { Err(refused(name, "is not a plain name")) }
     }
 
-    /// The open file, or a handle for this one use.
+    /// Returns the open file, or a handle for this one use.
     fn reading(&self, name: &str) -> io::Result<Arc<File>> {
         if let Some(file) = self.handles().files.get(name) {
             return Ok(Arc::clone(file));
@@ -80,7 +80,7 @@ impl RealDisk {
         Ok(Arc::new(File::open(path)?))
     }
 
-    /// The open file for writing; made when `make` and there is none.
+    /// Returns the open file for writing; creates it if `make` is set and it does not exist.
     fn writing(&self, name: &str, make: bool) -> io::Result<Arc<File>> {
         let mut handles = self.handles();
         if let Some(file) = handles.files.get(name) {
@@ -158,7 +158,7 @@ impl Disk for RealDisk {
         self.named(name)
     }
 
-    /// At once: the file system writes what they have in common only once.
+    /// Syncs all files concurrently: the file system then writes what they share only once.
     fn sync_all(&self, names: &[&str]) -> io::Result<()> {
         let Some((last, others)) = names.split_last() else {
             return Ok(());
@@ -251,7 +251,7 @@ mod tests {
     use super::*;
     use crate::store::disk::MemoryDisk;
 
-    /// The contract that every disk keeps.
+    /// The contract of every disk.
     fn conforms(disk: &dyn Disk) {
         assert_eq!(disk.len("a").unwrap_err().kind(), io::ErrorKind::NotFound);
         assert!(disk.sync("a").is_err());

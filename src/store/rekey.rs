@@ -1,8 +1,8 @@
-//! The master key of a state is exchanged, in the process that holds the state.
+//! Exchanges the master key of a state, in the process that holds the state.
 //!
-//! Guarantees: a wrong new key is refused before anything changes; a crash at any step leaves a state that one of the two
-//! keys opens, and the key that opens it is on disk. The vault notes the exchange in the same moment, and a record of the
-//! journal follows. Reads and writes go on.
+//! Guarantees: a wrong new key is refused before anything changes. A crash at any step leaves a
+//! state that one of the two keys opens, and that key is on disk. The vault notes the exchange in
+//! the same moment, and a record of the journal follows. Reads and writes continue meanwhile.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,33 +24,33 @@ use crate::model::record::{Record, Rekeyed};
 pub struct Rekeyer {
     vault: Vault,
     writer: Arc<Writer<Record, IndexFold>>,
-    /// The key file beside the state; none where the configuration gives the key.
+    /// The key file beside the state; `None` if the configuration gives the key.
     key_file: Option<KeyFile>,
-    /// Held while a key is exchanged.
+    /// Locked while a key is exchanged.
     rng: Mutex<ChaCha20Rng>,
 }
 
-/// A wanted exchange.
+/// Request for an exchange.
 #[derive(Debug, Clone)]
 pub struct Rekeying {
-    /// The file of the new key, where the configuration gives the key; else a new key is made.
+    /// The file of the new key, if the configuration gives the key; otherwise a new key is
+    /// generated.
     pub new_key_file: Option<PathBuf>,
     /// The time of the exchange.
     pub at: DateTime<Utc>,
-    /// The person who wants it.
+    /// The person who requests it.
     pub actor: String,
 }
 
-/// Why a key was not exchanged.
+/// Error of exchanging a key.
 #[derive(Debug, thiserror::Error)]
 pub enum RekeyError {
-    /// A key cannot be read, made or kept.
+    /// A key cannot be read, created or stored.
     #[error("exchange the key, nothing was changed: {0}")]
     Key(#[source] KeyError),
-    /// The vault refuses.
     #[error(transparent)]
     Vault(VaultError),
-    /// The disk refused while the vault was exchanged.
+    /// The disk failed while the vault's key was exchanged.
     #[error(
         "exchange the key: {0}; the old key or the new one opens the state: stop the daemon if one runs, and open it again"
     )]
@@ -60,7 +60,7 @@ pub enum RekeyError {
         "the key was exchanged, and its file is not in its place yet: {0}; the next command puts it there"
     )]
     Unsettled(#[source] KeyError),
-    /// The new key opens the state, and the journal does not say so.
+    /// The new key opens the state, and the journal has no record of it.
     #[error("the key was exchanged, and the journal does not tell it: {0}")]
     Untold(#[source] StoreError),
     /// The configuration gives the key, and no new one was given.
@@ -68,25 +68,23 @@ pub enum RekeyError {
         "exchange the key: secrets.key gives it; name the file of the new one with --new-key-file"
     )]
     NewMissing,
-    /// A new key was given, and the command makes it itself.
+    /// A new key was given, although the command generates it.
     #[error("exchange the key: {} is exchanged for a new one; leave --new-key-file out", path.display())]
-    NewNeedless {
-        /// The key file.
-        path: PathBuf,
-    },
+    NewNeedless { path: PathBuf },
 }
 
 impl Rekeyer {
-    /// Exchanges the key of this state. `key_file`: the one beside it, where the configuration does not give the key.
+    /// Creates the rekeyer of this state. `key_file` is the one beside it, unless the configuration
+    /// gives the key.
     pub fn new(state: &State, key_file: Option<KeyFile>, rng: ChaCha20Rng) -> Self {
         let (vault, writer) = (state.vault.clone(), Arc::clone(&state.writer));
         Self { vault, writer, key_file, rng: Mutex::new(rng) }
     }
 
-    /// Exchanges the key. Waits for disks: it belongs on a thread that may block.
+    /// Exchanges the key. Waits for disks, so it belongs on a thread that may block.
     ///
     /// # Errors
-    /// Each says whether the old key or the new one opens the state.
+    /// Each error says if the old key or the new one opens the state.
     pub async fn rekey(&self, wanted: &Rekeying) -> Result<Rekeyed, RekeyError> {
         let (rekeyed, settled) = self.exchange(wanted)?;
         let record = Record::Rekeyed(Box::new(rekeyed.clone()));
@@ -96,7 +94,8 @@ impl Rekeyer {
         Ok(rekeyed)
     }
 
-    /// Exchanges the keys of the vault, and the key file after it; answers whether that is in its place.
+    /// Exchanges the keys of the vault, and then the key file; the inner result says if the file is
+    /// in its place.
     fn exchange(
         &self,
         Rekeying { new_key_file, at, actor }: &Rekeying,

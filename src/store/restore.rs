@@ -1,8 +1,9 @@
-//! A backup is put in the place of a state, and a new epoch begins.
+//! Restores a backup in place of a state, and begins a new epoch.
 //!
-//! Guarantees: nothing is touched before all of the backup was read and holds; what stood there is
-//! moved aside and never deleted; a restore that is interrupted leaves a state that nobody opens
-//! before it is restored again; the record of the new epoch is durable before the state can be used.
+//! Guarantees: nothing is touched before the complete backup was read and verified. The former
+//! state is moved aside and never deleted. An interrupted restore leaves a state that does not open
+//! before it is restored again. The record of the new epoch is durable before the state can be
+//! used.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,68 +25,58 @@ use crate::store::private::private_dir;
 use crate::store::real_disk::{RealDisk, sync_dir};
 use crate::store::writer::Commit;
 
-/// What a state directory holds that is part of the state.
+/// Entries of a state directory that are part of the state.
 const PARTS: [&str; 6] = ["archive", "journal", "sled", "sled.newer", "sled.next", "vault"];
-/// How much is copied at once.
+/// Bytes copied at once.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// What is wanted of a restore.
+/// Request for a restore.
 #[derive(Debug, Clone)]
 pub struct Wanted {
-    /// The state directory, and who opens it.
+    /// The state directory, and the process that opens it.
     pub opening: Opening,
-    /// The partner that the state has to be of, where that is known.
+    /// The partner that must own the state, if known.
     pub partner: Option<String>,
-    /// Whether a state that is there may be moved aside.
+    /// True if an existing state may be moved aside.
     pub replace: bool,
-    /// Whether a person says that nothing was sent since the backup.
+    /// True if a person says that nothing was sent since the backup.
     pub nothing_since: bool,
-    /// When.
     pub at: DateTime<Utc>,
-    /// Who.
     pub actor: String,
 }
 
-/// What was done.
+/// Result of a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Done {
     /// The new epoch.
     pub began: Restored,
-    /// Where the state that stood there is now.
+    /// The folder that now holds the former state.
     pub aside: Option<PathBuf>,
-    /// The journal's last record now.
+    /// The sequence of the journal's last record.
     pub sequence: u64,
 }
 
-/// Why nothing was restored.
+/// Error of a restore.
 #[derive(Debug, thiserror::Error)]
 pub enum RestoreError {
-    /// The backup cannot be read.
     #[error(transparent)]
     Backup(#[from] BackupError),
-    /// The backup does not hold.
+    /// The backup does not verify.
     #[error("the backup does not hold, and nothing was changed:\n{}", lines(.wrong))]
     Unproved {
-        /// Everything that is wrong with it.
+        /// Every problem of the backup.
         wrong: Vec<Wrong>,
     },
-    /// A state is there.
+    /// The directory holds a state already.
     #[error("{} holds a state already; nothing was changed", dir.display())]
-    Occupied {
-        /// The state directory.
-        dir: PathBuf,
-    },
-    /// The state cannot be opened.
+    Occupied { dir: PathBuf },
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// The file system refuses.
     #[error("{doing} {}: {source}; the restore is not complete: run it again", path.display())]
     Io {
-        /// The verb.
+        /// The verb of the operation.
         doing: &'static str,
-        /// The file.
         path: PathBuf,
-        /// The system's error.
         #[source]
         source: std::io::Error,
     },
@@ -134,12 +125,12 @@ pub async fn restore(
     Ok(Done { began, aside, sequence })
 }
 
-/// Whether a journal is there.
+/// Returns true if the directory has a journal.
 fn occupied(dir: &Path) -> bool {
     fs::read_dir(dir.join("journal")).is_ok_and(|mut files| files.next().is_some())
 }
 
-/// What says that the backup is another partner's.
+/// Returns the problem that the backup belongs to another partner, if it does.
 fn stranger(kept: &Kept, wanted: &Wanted) -> Vec<Wrong> {
     let found = &kept.manifest.partner;
     let other = wanted.partner.as_ref().filter(|partner| *partner != found);
@@ -211,7 +202,7 @@ fn one(
     }
 }
 
-/// Opens what was copied and writes down that a new epoch began.
+/// Opens the restored state and appends the record of the new epoch.
 async fn begin(
     kept: &Kept,
     wanted: &Wanted,
@@ -238,7 +229,8 @@ async fn begin(
     Ok((began, sequence))
 }
 
-/// The epoch that begins when a backup, of this head and moment, is restored then and by them.
+/// Returns the epoch that a restore begins: of a backup with this head and time, at the time `at`,
+/// by `actor`.
 pub(crate) fn began(
     facts: &Facts,
     (head, backup_at): (Head, DateTime<Utc>),

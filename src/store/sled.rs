@@ -1,14 +1,17 @@
-//! The index over sled 0.34, within what is known to be safe of it.
+//! The index over sled 0.34, limited to the safe part of it.
 //!
 //! Why it exists: a cold start must not fold the whole journal again.
 //!
-//! Contract: one tree, one batch at a time; values above [`VALUE_BYTES_MAX`] are stored in chunks,
-//! since large values are where sled 0.34 is weak; its asynchronous flush is never used, because
-//! it can dead-lock. Its own flush thread is off: that one syncs the file twice a second, in the way of
-//! the journal's syncs, and cleans old segments long after a large apply. A full segment is written
-//! through anyway, which bounds what is folded again after a kill. Durability rests on the journal
-//! alone. Opening a damaged database is an error
-//! of its own, also when sled panics over it.
+//! Contract:
+//! - One tree, one batch at a time.
+//! - Values above [`VALUE_BYTES_MAX`] are stored in chunks, since large values are where sled 0.34
+//!   is weak.
+//! - sled's asynchronous flush is never used, because it can dead-lock.
+//! - Its own flush thread is off: that thread syncs the file twice a second, in the way of the
+//!   journal's syncs, and cleans old segments long after a large apply. A full segment is written
+//!   through anyway, which bounds the records that are folded again after a kill.
+//! - Durability rests on the journal alone.
+//! - Opening a damaged database is an error of its own, also if sled panics over it.
 
 use std::{
     collections::BTreeMap,
@@ -26,7 +29,7 @@ use super::{
 
 /// Memory for pages, in bytes; sled may use about twice as much.
 const CACHE_BYTES: u64 = 16 << 20;
-/// The longest value stored in one piece, and the length of a chunk.
+/// The longest value stored in one piece, in bytes.
 pub const VALUE_BYTES_MAX: usize = 7 << 10;
 const CHUNK_BYTES: usize = 4 << 10;
 
@@ -37,7 +40,7 @@ const CHUNK: u8 = b'c';
 const WHOLE: u8 = 0;
 const CHUNKED: u8 = 1;
 
-/// Keys of values that stand in chunks, with the number of these.
+/// Keys of values that are stored in chunks, with the number of chunks.
 type Chunked = BTreeMap<Vec<u8>, u32>;
 
 /// An index in a folder.
@@ -45,30 +48,33 @@ type Chunked = BTreeMap<Vec<u8>, u32>;
 pub struct SledIndex {
     path: PathBuf,
     db: ::sled::Db,
-    /// Dropped after the database, so that it can wait for it.
+    /// Dropped after the database, so that the drop can wait for it.
     file: OwnHandle,
-    /// Values that stand in chunks, and in how many: known here, so that a change need not look what it replaces.
-    /// A scan holds this while it reads, so that it never sees half of a batch.
+    /// Values stored in chunks, with the number of chunks, so that a change need not read the value
+    /// that it replaces. A scan holds this lock while it reads, so that it never sees half of a
+    /// batch.
     chunked: RwLock<Chunked>,
-    /// Whether a flush has to survive a power cut, or only the end of this process.
+    /// True if a flush must survive a power cut; false if only the end of this process.
     synced: bool,
 }
 
-/// Our own handle on the file of the database: sled's flush does not sync it on Linux.
+/// Our own handle on the file of the database: sled's flush does not sync the file on Linux.
 #[derive(Debug)]
 struct OwnHandle(File);
 
 impl Drop for OwnHandle {
-    /// Waits until sled's last thread has let go of the file. It holds a lock on it for a moment
-    /// after the database is dropped, and opening the folder again would fail in that moment.
+    /// Waits until sled's last thread has closed the file. That thread locks it for a moment after
+    /// the database is dropped, and opening the folder again would fail in that moment.
     fn drop(&mut self) {
         drop(self.0.lock());
     }
 }
 
 impl SledIndex {
-    /// Opens the index in this folder, making it if there is none; nobody but its owner can enter it.
+    /// Opens the index in this folder; creates it if it does not exist. Only its owner can enter
+    /// the folder.
     ///
+    /// # Errors
     /// [`IndexError::Corrupt`] means that the folder should be moved aside and rebuilt.
     pub fn open(path: &Path) -> Result<Self, IndexError> {
         let failed = |source| IndexError::Io { path: path.to_owned(), source };
@@ -96,8 +102,8 @@ impl SledIndex {
         })
     }
 
-    /// The same index, whose flush reaches the operating system and no further: what was flushed
-    /// survives the end of this process, but not a power cut.
+    /// Returns the same index with a flush that reaches only the operating system: flushed values
+    /// survive the end of this process, but not a power cut.
     #[must_use]
     pub fn unsynced(mut self) -> Self {
         self.synced = false;
@@ -112,12 +118,12 @@ impl SledIndex {
         self.chunked.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The stored bytes of an entry.
+    /// Returns the stored bytes of an entry.
     fn stored(&self, key: &[u8]) -> Result<Option<::sled::IVec>, IndexError> {
         self.db.get(entry_key(key)).map_err(|error| self.refused(error))
     }
 
-    /// The value behind the stored bytes of an entry.
+    /// Returns the value of an entry from its stored bytes.
     fn value(&self, key: &[u8], stored: &[u8]) -> Result<Vec<u8>, IndexError> {
         let broken = || corrupt(&self.path, "a value has lost its form");
         match Form::read(stored).ok_or_else(broken)? {
@@ -183,7 +189,7 @@ impl Index for SledIndex {
     }
 }
 
-/// Adds one change to what sled applies at once, chunks included.
+/// Adds one change to the batch for sled, chunks included.
 fn stage(chunked: &mut Chunked, out: &mut ::sled::Batch, key: Vec<u8>, change: Option<Vec<u8>>) {
     let before = if chunked.is_empty() { 0 } else { chunked.remove(&key).unwrap_or(0) };
     let after = if let Some(value) = change {
@@ -200,7 +206,7 @@ fn stage(chunked: &mut Chunked, out: &mut ::sled::Batch, key: Vec<u8>, change: O
     }
 }
 
-/// The values that stand in chunks.
+/// Lists the values that are stored in chunks.
 fn in_chunks(db: &::sled::Db) -> Result<Chunked, ::sled::Error> {
     let mut chunked = Chunked::new();
     for item in db.scan_prefix([CHUNK]).keys() {
@@ -230,7 +236,7 @@ impl<'a> Form<'a> {
     }
 }
 
-/// Stages a value and answers the number of its chunks.
+/// Stages a value and returns the number of its chunks.
 fn put(out: &mut ::sled::Batch, key: &[u8], value: Vec<u8>) -> u32 {
     if value.len() <= VALUE_BYTES_MAX {
         let mut stored = value;
@@ -256,7 +262,8 @@ fn entry_key(key: &[u8]) -> Vec<u8> {
     stored
 }
 
-/// The length stands first, so that no key's chunks lie among another's.
+/// Returns the stored key of a chunk. The length comes first, so that no key's chunks lie among
+/// another's.
 fn chunk_key(key: &[u8], number: u32) -> Vec<u8> {
     let length = u32::try_from(key.len()).unwrap_or(u32::MAX);
     let mut stored = vec![CHUNK];
@@ -266,7 +273,7 @@ fn chunk_key(key: &[u8], number: u32) -> Vec<u8> {
     stored
 }
 
-/// The key to which a chunk's key belongs.
+/// Returns the key of the value that a chunk belongs to.
 fn chunked_key(stored: &[u8]) -> Option<Vec<u8>> {
     let mut fields = Fields::new(stored.get(1..)?);
     let length = u32::from_be_bytes(fields.array()?);

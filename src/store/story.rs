@@ -1,7 +1,7 @@
-//! Everything that the journal says of a resource, as one story for each effect: what `why` tells.
+//! History of a resource: everything that the journal holds about it, by effect. `why` shows it.
 //!
-//! Read from the journal's files alone: no service, no index. What is told was verified: checksums,
-//! hashes, and the links from the beginning of each segment that was read.
+//! Read from the journal's files alone: no service, no index. Everything shown was verified:
+//! checksums, hashes, and the links from the beginning of each segment that was read.
 
 mod adoption;
 mod past;
@@ -24,76 +24,71 @@ use crate::store::open::decode;
 
 pub use past::Past;
 
-/// What is read is read so many times at most.
+/// Maximum of attempts of a read.
 const READS_MAX: usize = 5;
 
-/// Where a record stands.
+/// Reference to a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stands {
-    /// Its sequence.
+    /// The sequence.
     pub record: u64,
-    /// Its hash, which fixes everything before it.
+    /// The hash, which fixes everything before the record.
     pub hash: Digest,
 }
 
-/// One thing that happened, and where that is written.
+/// One entry of a history, with its record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Happened {
-    /// Where.
     pub stands: Stands,
-    /// When.
     pub at: DateTime<Utc>,
-    /// A word for it.
+    /// A word for the entry.
     pub what: String,
-    /// A sentence, where there is more to say.
+    /// A sentence with further details.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub detail: Option<String>,
-    /// The id of the service that it taught.
+    /// The id of the service in the record.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub remote_id: Option<String>,
 }
 
-/// One effect, from its promise to what became of it.
+/// One effect, from its intent to its outcome.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EffectStory {
-    /// Where the promise stands.
+    /// The record of the intent.
     pub stands: Stands,
-    /// The promise.
     pub intent: Intent,
-    /// What became of it, in order.
+    /// The progress of the intent, in order.
     pub progress: Vec<Happened>,
-    /// Ids of the service that it taught.
+    /// Ids of the service that the progress contains.
     pub ids: Vec<String>,
 }
 
-/// Everything that the journal says of a resource.
+/// Everything that the journal holds about a resource.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Story {
-    /// The resource.
     pub key: Key,
-    /// Its effects, in order.
+    /// The effects, in order.
     pub effects: Vec<EffectStory>,
-    /// What else was written about it, in order.
+    /// The other entries, in order.
     pub others: Vec<Happened>,
     /// Approvals of its live binding, for a merchant.
     pub approvals: Vec<(Stands, Approval)>,
-    /// Runs of records that were verified for this.
+    /// Ranges of records that were verified for this history.
     pub verified: Vec<(u64, u64)>,
     /// Records that a compaction dropped for good.
     pub dropped: Vec<u64>,
 }
 
-/// The journal's files: the segments in use, and those that a compaction put aside.
+/// The journal's files: the segments in use, and the archived ones.
 #[derive(Debug, Clone)]
 pub struct Books {
-    /// In use.
     pub journal: Reader,
-    /// Put aside, where there is such a folder.
+    /// The archived segments, if the folder exists.
     pub archive: Option<Reader>,
 }
 
 impl Books {
-    /// Reads again where segments were moved, or dropped, in the middle of it: a compaction goes on beside.
+    /// Repeats a read if a concurrent compaction moved or dropped segments meanwhile.
     fn steadily<T>(&self, read: impl Fn() -> Result<T, StoreError>) -> Result<T, StoreError> {
         let begins = || -> Result<_, StoreError> {
             let archive = self.archive.as_ref().map(Reader::first).transpose()?;
@@ -111,7 +106,7 @@ impl Books {
         }
     }
 
-    /// The records of these sequences, and those that are nowhere any more.
+    /// Returns the records of these sequences, and the sequences that no longer exist.
     fn pick(&self, sequences: &[u64]) -> Result<(Picked, Vec<u64>), StoreError> {
         let begins = self.journal.first()?.unwrap_or(1);
         let split = sequences.partition_point(|sequence| *sequence < begins);
@@ -132,7 +127,7 @@ impl Books {
         Ok((picked, dropped))
     }
 
-    /// Verifies the chain to this head, from the first record that is there; answers that one's
+    /// Verifies the chain to this head, from the first record that exists; returns that record's
     /// sequence.
     pub fn verify(&self, head: Head) -> Result<u64, StoreError> {
         self.steadily(|| self.verify_once(head))
@@ -152,7 +147,7 @@ impl Books {
         Ok(first)
     }
 
-    /// The story of a resource, from the sequences of its records.
+    /// Returns the history of a resource, from the sequences of its records.
     pub fn story(&self, key: &Key, sequences: &[u64]) -> Result<Story, StoreError> {
         let (picked, dropped) = self.steadily(|| self.pick(sequences))?;
         let mut story = Story {
@@ -185,7 +180,7 @@ fn ends_at(reader: &Reader, first: u64, head: Head) -> Result<(), StoreError> {
     Err(JournalError::Forgotten { known: head, found: last }.into())
 }
 
-/// Takes one record in.
+/// Adds one record to a history.
 fn take(story: &mut Story, stands: Stands, record: Record) {
     if let Some(line) = adoption::told(stands, &record) {
         return story.others.push(line);
@@ -257,7 +252,7 @@ fn take(story: &mut Story, stands: Stands, record: Record) {
     }
 }
 
-/// What became of an event, in a word.
+/// Returns a word for the freshness of an event.
 fn word(standing: Standing) -> &'static str {
     match standing {
         Standing::News => "news",
@@ -271,7 +266,7 @@ fn happened(stands: Stands, at: DateTime<Utc>, what: &str, detail: Option<String
     Happened { stands, at, what: what.to_owned(), detail, remote_id: None }
 }
 
-/// A fact that did not come from an effect.
+/// Returns the entry of an observation that did not come from an effect.
 fn observed(stands: Stands, fact: &Observation) -> Happened {
     let what = match fact.exists {
         Some(false) => "seen to be gone",
@@ -284,7 +279,7 @@ fn observed(stands: Stands, fact: &Observation) -> Happened {
     Happened { remote_id, ..happened(stands, fact.at, what, detail) }
 }
 
-/// What became of an intent.
+/// Adds an intent's progress to its effect.
 fn progressed(
     story: &mut Story,
     stands: Stands,
@@ -314,7 +309,7 @@ fn progressed(
     effect.progress.push(line);
 }
 
-/// What there is to say of a progress.
+/// Returns the details of a progress.
 fn detail(progress: &Progress) -> Option<String> {
     match progress {
         Progress::Again => None,
@@ -330,14 +325,15 @@ fn detail(progress: &Progress) -> Option<String> {
 }
 
 impl EffectStory {
-    /// Whether an id of the service, or a mark, is what this effect made or changed.
+    /// Returns true if an id of the service, or a mark, belongs to an object that this effect
+    /// created or changed.
     pub fn speaks_of(&self, id: &str) -> bool {
         self.ids.iter().any(|one| one == id)
             || self.intent.target.as_ref().is_some_and(|target| target.as_str() == id)
             || self.intent.mark.as_str() == id
     }
 
-    /// What the answer had to say: the money among it.
+    /// Returns the values that the answer had to contain, the money among them.
     pub fn expected(&self) -> Vec<(&str, &Value)> {
         self.intent.expect.iter().map(|(path, value)| (path.as_str(), value)).collect()
     }

@@ -1,9 +1,9 @@
-//! How long the journal's syncs take: counted where they happen, read by whoever looks.
+//! Durations of the journal's syncs: counted by the writer, read by metrics.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// The upper ends of the classes, in microseconds; the last class has none.
+/// The upper bounds of the classes, in microseconds, cumulative like a histogram.
 pub const CLASSES_US: [u64; 8] = [100, 250, 500, 1_000, 5_000, 25_000, 100_000, 1_000_000];
 
 /// Syncs of the journal since the process began.
@@ -14,19 +14,19 @@ pub struct Syncs {
     total_us: AtomicU64,
 }
 
-/// The same at one moment.
+/// The counts at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SyncCounts {
-    /// How many took no longer than each of [`CLASSES_US`].
+    /// The number of syncs that took no longer than each of [`CLASSES_US`].
     pub within: [u64; 8],
-    /// All of them.
+    /// The number of all syncs.
     pub count: u64,
-    /// How long all of them took, in microseconds.
+    /// The total duration of all syncs, in microseconds.
     pub total_us: u64,
 }
 
 impl Syncs {
-    /// One sync took so long.
+    /// Counts one sync of this duration.
     pub(super) fn took(&self, time: Duration) {
         let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         for (class, end) in self.classes.iter().zip(CLASSES_US) {
@@ -38,7 +38,7 @@ impl Syncs {
         self.total_us.fetch_add(micros, Ordering::Relaxed);
     }
 
-    /// What was counted so far.
+    /// Returns the counts so far.
     pub fn counts(&self) -> SyncCounts {
         let mut within = [0; 8];
         for (count, class) in within.iter_mut().zip(&self.classes) {

@@ -1,4 +1,4 @@
-//! A disk that counts and fails, for the tests of the store.
+//! Disks that count and fail, for the tests of the store.
 
 use std::{
     io,
@@ -91,12 +91,13 @@ impl Disk for TestDisk {
     }
 }
 
-/// A generator that repeats.
+/// A generator with a fixed seed.
 pub(crate) fn seeded(seed: u64) -> rand_chacha::ChaCha20Rng {
     rand_core::SeedableRng::seed_from_u64(seed)
 }
 
-/// A disk that is full from its so-manieth change on: the change is half done and refused.
+/// A disk that becomes full after a number of changes: the next write or allocation is half done
+/// and refused.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FullDisk<D = MemoryDisk> {
     pub(crate) inner: D,
@@ -104,7 +105,7 @@ pub(crate) struct FullDisk<D = MemoryDisk> {
 }
 
 impl FullDisk {
-    /// A disk with room for so many changes.
+    /// A disk in memory with room for this number of changes.
     pub(crate) fn new(inner: MemoryDisk, room: usize) -> Self {
         Self::over(inner, room)
     }
@@ -116,12 +117,12 @@ impl<D: Disk> FullDisk<D> {
         Self { inner, left: Arc::new(AtomicUsize::new(room)) }
     }
 
-    /// There is room again.
+    /// Makes room again.
     pub(crate) fn free(&self) {
         self.leave(usize::MAX / 2);
     }
 
-    /// There is room for this number of changes from now on.
+    /// Sets the number of changes that still fit.
     pub(crate) fn leave(&self, room: usize) {
         self.left.store(room, Ordering::SeqCst);
     }
@@ -190,7 +191,7 @@ impl<D: Disk> Disk for FullDisk<D> {
     }
 }
 
-/// An intent of an invoice, as it was written before anything was counted.
+/// An intent of an invoice, in the form from before exposure was counted.
 pub(crate) fn old(id: u64, name: &str, merchant: &str, mode: Mode) -> Intent {
     let key: Key = format!("Invoice/{name}").parse().unwrap();
     let source_id = SourceId::new("acme", &key, 0);

@@ -1,7 +1,9 @@
-//! The resources that records spoke of: how the owner of a copy learns which of its entries are old.
+//! The resources that new records changed, so that the owner of a copy knows which of its entries
+//! are old.
 //!
-//! The fold notes a resource whenever a record changes what is known of it. Whoever keeps a copy takes the notes and
-//! reads these resources again, so that no copy depends on the writer of a record remembering to say so.
+//! The fold notes a resource whenever a record changes its observed state. The owner of a copy
+//! takes the notes and reads these resources again. So no copy depends on the writer of a record to
+//! report the change.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,7 +25,7 @@ impl Touched {
         std::mem::take(&mut *self.keys())
     }
 
-    /// Forgets the note of one resource: it is about to be read again.
+    /// Removes the note of one resource, which is about to be read again.
     pub fn forget(&self, key: &Key) {
         self.keys().remove(key);
     }

@@ -1,5 +1,5 @@
-//! The store in trouble: every file damaged in every way, a full disk, a crash in a compaction, a
-//! clock that goes back. Either the state is repaired, or it is refused with what to do.
+//! Corruption tests of the store: every file damaged in every way, a full disk, a crash in a
+//! compaction, a clock that goes back. Each state is repaired, or refused with a remedy.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ fn at(minute: u32) -> DateTime<Utc> {
     format!("2026-11-21T12:{minute:02}:00Z").parse().unwrap()
 }
 
-/// The disks of a state, and what is folded from them.
+/// The disks of a state.
 #[derive(Debug, Clone)]
 struct Disks {
     journal: MemoryDisk,
@@ -79,7 +79,7 @@ fn hold(name: &str) -> Record {
     Record::Hold { key, reason: "a reason that fills a segment".into(), at: at(1) }
 }
 
-/// A state of so many records and a sealed value; `salt` makes it another one.
+/// A state of this many records and a sealed value; `salt` makes it another one.
 async fn state(records: usize, salt: &str) -> Disks {
     let disks = Disks { journal: MemoryDisk::new(), vault: MemoryDisk::new() };
     let Assembled { journal, fold, vault, found: _ } = open(&disks, None).unwrap().0;
@@ -100,7 +100,7 @@ fn compacting() -> Compacting {
     Compacting { history: History::Keep, at: at(2), actor: "uid 1".into() }
 }
 
-/// What makes the state on these disks smaller: journal, vault and archive.
+/// The compactor of the state on these disks: journal, vault and archive.
 fn compactor(disks: [Arc<dyn Disk>; 3]) -> Compactor {
     let [journal, vault, archive] = disks;
     let index = Arc::new(Buffered::new(Arc::new(MemoryIndex::new())));
@@ -119,7 +119,7 @@ fn compactor(disks: [Arc<dyn Disk>; 3]) -> Compactor {
     }
 }
 
-/// Compacts a state; answers the digest of what is known.
+/// Compacts a state; returns the digest of its fold.
 async fn compacted(disks: &Disks, archive: &MemoryDisk) -> Digest {
     let (journal, vault) = (Arc::new(disks.journal.clone()), Arc::new(disks.vault.clone()));
     let compactor = compactor([journal, vault, Arc::new(archive.clone())]);
@@ -127,7 +127,7 @@ async fn compacted(disks: &Disks, archive: &MemoryDisk) -> Digest {
     Facts::new(compactor.index.clone()).digest().unwrap()
 }
 
-/// The ways in which a file can be damaged.
+/// Returns a copy for each way in which a file can be damaged.
 fn damages(
     disks: &Disks,
     (part, file): (&'static str, &str),
@@ -159,14 +159,14 @@ fn damages(
     all
 }
 
-/// Whether a sentence says what to do.
+/// Returns true if a sentence names a remedy.
 fn helps(sentence: &str) -> bool {
     let ways = ["restore", "move", "give the key", "use the newer program", "check the journal"];
     ways.iter().any(|way| sentence.contains(way))
 }
 
-/// Opens every damaged copy, with nothing in the index and with what was folded before. What opens
-/// knows no less than before: whoever was told that something is written is not made a liar.
+/// Opens every damaged copy, with an empty index and with the index folded before. A state that
+/// opens holds at least what it held before, so no acknowledged record is lost.
 async fn matrix(disks: &Disks) {
     let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());
     let (whole, digest) = open(disks, Some(index.clone())).unwrap();
@@ -188,8 +188,8 @@ async fn matrix(disks: &Disks) {
                         assert_eq!(found, digest, "{name}: it opened and knows something else");
                         assert_eq!(assembled.journal.head(), whole.journal.head(), "{name}");
                     }
-                    // Without an index nobody knows what was acknowledged: a shorter end may be a
-                    // torn one.
+                    // Without an index the last acknowledged record is unknown: a shorter end may
+                    // be a torn one.
                     Ok((assembled, _)) => {
                         let head = assembled.journal.head().sequence;
                         assert!(head <= whole.journal.head().sequence, "{name}");

@@ -1,5 +1,6 @@
-//! Events until the tree comes to rest, and what they add up to. Pure: what stands at a path is
-//! asked of a function.
+//! Bursts: collects file events until the tree is quiet, and summarises them as one hint.
+//!
+//! Pure: a function supplied by the caller inspects paths.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -7,33 +8,30 @@ use std::path::{Component, Path, PathBuf};
 use notify::event::{AccessKind, AccessMode, ModifyKind};
 use notify::{Event, EventKind};
 
-/// More paths than this are one look at the whole tree.
+/// Maximum number of paths; more become one reading of the whole tree.
 const PATHS_MAX: usize = 1000;
 
-/// What to look at again.
+/// The part of the tree to read again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Hint {
-    /// Nothing.
     Nothing,
-    /// These paths.
     Paths(Vec<PathBuf>),
-    /// Everything.
     Tree,
 }
 
-/// Events of one burst.
+/// The events of one burst.
 #[derive(Debug, Default)]
 pub(super) struct Burst {
     paths: BTreeSet<PathBuf>,
     tree: bool,
-    /// Events were lost: the watcher is not to be trusted with what it watches.
+    /// Events were lost: the watcher's state is no longer reliable.
     pub(super) lost: bool,
-    /// Something happened beside the root: it may lead elsewhere.
+    /// An entry beside the root changed: the root may lead elsewhere.
     pub(super) around: bool,
 }
 
 impl Burst {
-    /// Takes an event in; answers whether it says anything.
+    /// Adds an event; returns whether it is relevant.
     pub(super) fn take(
         &mut self,
         root: &Path,
@@ -62,7 +60,7 @@ impl Burst {
         news
     }
 
-    /// What it all adds up to.
+    /// Summarises the burst.
     pub(super) fn hint(self) -> Hint {
         if self.tree || self.lost || self.paths.len() > PATHS_MAX {
             Hint::Tree
@@ -78,15 +76,16 @@ impl Burst {
         true
     }
 
-    /// The root itself, or an entry beside it. What is written into a file there means nothing.
+    /// Handles an event at the root itself, or at an entry beside it. A write to a file there is
+    /// ignored.
     fn beside(&mut self, kind: EventKind) -> bool {
         let named = is_entry(kind);
         self.around |= named;
         named
     }
 
-    /// Something beneath the root. A folder that is put in another's place, and a hidden one that
-    /// visible symlinks may lead through (`..data`), are a matter of the whole tree.
+    /// Handles an event beneath the root. A folder that replaces another one requires a reading of
+    /// the whole tree. So does a hidden one that visible symlinks may lead through (`..data`).
     fn below(
         &mut self,
         path: &Path,
@@ -110,11 +109,11 @@ impl Burst {
     }
 }
 
-/// How a path is hidden.
+/// Hiding of a path.
 enum Hidden {
-    /// It is not.
+    /// Not hidden.
     No,
-    /// It is, or is beneath, a folder as Kubernetes makes them: `..2026_11_20`, `..data`.
+    /// In or at a folder of Kubernetes's form: `..2026_11_20`, `..data`.
     Data,
     /// Its own name begins with a dot.
     Name,
@@ -141,7 +140,7 @@ fn hidden(below: &Path) -> Hidden {
     }
 }
 
-/// Whether an event can mean a change: whoever reads the tree causes events, too.
+/// Returns whether an event can mean a change; readers of the tree cause events, too.
 fn says_something(kind: EventKind) -> bool {
     match kind {
         EventKind::Access(AccessKind::Close(AccessMode::Write))
@@ -154,7 +153,7 @@ fn says_something(kind: EventKind) -> bool {
     }
 }
 
-/// Whether a name came or went.
+/// Returns whether a name appeared or disappeared.
 fn is_entry(kind: EventKind) -> bool {
     matches!(kind, EventKind::Create(_) | EventKind::Remove(_)) || is_rename(kind)
 }
@@ -174,7 +173,7 @@ mod tests {
     const GONE: EventKind = EventKind::Remove(RemoveKind::Any);
     const RENAMED: EventKind = EventKind::Modify(ModifyKind::Name(RenameMode::Any));
 
-    /// What one event adds up to; names that end in `/` lead to folders.
+    /// Returns the hint of one event; names that end in `/` lead to folders.
     fn hint(kind: EventKind, path: &str) -> Hint {
         let mut burst = Burst::default();
         let event = Event::new(kind).add_path(PathBuf::from(path.trim_end_matches('/')));

@@ -1,9 +1,9 @@
 //! The spec tree as a stream of hints.
 //!
-//! Any event means "look again" and nothing more: what a file says is for the reader of specs to
-//! find out. Hints come once the tree was quiet for a moment, so that an edit is applied within a
-//! second and a checkout of thousands of files is one look. Whatever may have gone unseen (a lost
-//! event, a folder put in another's place) is a look at the whole tree, and so is every minute.
+//! Any event means "read again" and nothing more: only the reader of specs finds out the content of
+//! a file. Hints come once the tree was quiet for a moment. So an edit is applied within a second,
+//! and a checkout of thousands of files is one reading. A possibly missed change (a lost event, a
+//! replaced folder) causes a reading of the whole tree, and so does every minute.
 
 mod burst;
 mod places;
@@ -22,15 +22,15 @@ use crate::engine::Event;
 use burst::{Burst, Hint};
 use places::Places;
 
-/// The tree is taken as complete after so long without an event.
+/// Time without an event after which the tree counts as complete.
 const QUIET: Duration = Duration::from_millis(100);
-/// A tree that never comes to rest is looked at after so long all the same; an edit in it is
-/// still to be applied within a second.
+/// Maximum length of a burst: a tree that is never quiet is read after this time anyway. An edit in
+/// it is still applied within a second.
 const BURST_MAX: Duration = Duration::from_millis(700);
-/// How often everything is looked at, whatever the events say.
+/// Interval between readings of the whole tree, whatever the events are.
 const RESCAN: Duration = Duration::from_mins(1);
 
-/// Why a tree cannot be watched. It is still looked at every minute.
+/// Reasons why a tree cannot be watched. It is still read every minute.
 #[derive(Debug, thiserror::Error)]
 pub enum WatchError {
     /// Its path has no meaning here.
@@ -43,9 +43,12 @@ pub enum WatchError {
     },
 }
 
-/// Sends hints about the tree at `root` until `shutdown` ends or nobody listens. The first one, a
-/// look at everything, says that the watch has begun. A root that is not there yet is waited for.
-/// Errors: only a path that has no meaning.
+/// Sends hints about the tree at `root` until `shutdown` ends or the receiver is dropped. The first
+/// hint, a reading of the whole tree, shows that the watch has begun. A root that does not exist
+/// yet is awaited.
+///
+/// # Errors
+/// Only a path that has no meaning.
 pub async fn watch(
     root: PathBuf,
     events: mpsc::Sender<Event>,
@@ -63,7 +66,7 @@ pub async fn watch(
     Ok(())
 }
 
-/// What the watcher's thread and the task share.
+/// State shared by the watcher's thread and the task.
 #[derive(Debug, Default)]
 struct Seen {
     burst: Mutex<Burst>,
@@ -71,7 +74,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Takes one event in, on the watcher's thread.
+    /// Adds one event, on the watcher's thread.
     fn take(&self, places: &Places, event: notify::Result<notify::Event>) {
         let mut burst = self.burst.lock().unwrap_or_else(PoisonError::into_inner);
         if burst.take(places.real(), event, &places::leads_to_folder) {
@@ -79,7 +82,7 @@ impl Seen {
         }
     }
 
-    /// Everything since the last time.
+    /// Takes the burst since the last call.
     fn empty(&self) -> Burst {
         std::mem::take(&mut *self.burst.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -87,7 +90,7 @@ impl Seen {
 
 /// One tree under watch.
 struct Tree {
-    /// As it was given: hints begin with it.
+    /// The root as it was given: hints begin with it.
     root: PathBuf,
     /// The same from the root of the file system.
     full: PathBuf,
@@ -97,7 +100,7 @@ struct Tree {
 }
 
 impl Tree {
-    /// Watches until nobody listens.
+    /// Watches until the receiver is dropped.
     async fn run(&mut self, events: &mpsc::Sender<Event>) {
         let mut rescan = interval(RESCAN);
         rescan.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -138,7 +141,7 @@ impl Tree {
         }
     }
 
-    /// What the events since the last time add up to.
+    /// Summarises the events since the last call.
     fn hint(&mut self) -> Hint {
         let burst = self.seen.empty();
         if burst.lost || (burst.around && !self.stands()) {
@@ -151,19 +154,19 @@ impl Tree {
         }
     }
 
-    /// Paths beneath the root as it was given.
+    /// Rewrites paths beneath the real root to begin with the root as it was given.
     fn given(&self, paths: &[PathBuf], places: &Places) -> Vec<PathBuf> {
         let below = paths.iter().filter_map(|path| path.strip_prefix(places.real()).ok());
         below.map(|path| self.root.join(path)).collect()
     }
 
-    /// Whether the watcher watches what the root leads to now.
+    /// Returns whether the watcher watches the present target of the root.
     fn stands(&self) -> bool {
         let now = Places::of(&self.full);
         self.armed.as_ref().is_some_and(|(_, places)| *places == now)
     }
 
-    /// Makes a new watcher, which sees the tree as it is now, unless the old one does.
+    /// Makes a new watcher for the present tree, unless the old one watches it.
     async fn arm(&mut self) {
         if self.stands() {
             return;
@@ -184,9 +187,8 @@ impl Tree {
     }
 }
 
-/// A watcher of everything beneath `full`, and of the folders in which something could be put in
-/// its place. Symlinks beneath are not followed: the reader does not either, and they may lead
-/// anywhere.
+/// Makes a watcher of everything beneath `full`, and of the folders in which an entry could replace
+/// it. Symlinks beneath are not followed: the reader does not either, and they may lead anywhere.
 fn arm(full: &Path, seen: &Arc<Seen>) -> notify::Result<(RecommendedWatcher, Places)> {
     let places = Places::of(full);
     let handler = {

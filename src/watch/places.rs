@@ -1,21 +1,21 @@
-//! Where a path leads: which folder it is now, and the folders whose entries decide that.
+//! Resolution of a path: the folder that it leads to, and the folders whose entries decide that.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Symlinks that are followed; the operating system follows as many.
+/// Maximum number of followed symlinks, the same as the operating system's.
 const HOPS_MAX: usize = 40;
 
-/// Where the root leads. Equal as long as nothing was put in its place.
+/// The target of the root. Equal until another entry replaces it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Places {
-    /// The root without symlinks, as far as it is there.
+    /// The root without symlinks, as far as it exists.
     real: PathBuf,
-    /// Folders with an entry on the way to the root that could be put in another's place.
+    /// Folders with an entry on the way to the root that could be replaced.
     around: BTreeSet<PathBuf>,
-    /// Device and inode of the root; `None` when it is not there.
+    /// Device and inode of the root; `None` when it does not exist.
     identity: Option<(u64, u64)>,
 }
 
@@ -38,23 +38,23 @@ impl Places {
         Self { real, around, identity: found.map(|root| (root.dev(), root.ino())) }
     }
 
-    /// The root without symlinks.
+    /// Returns the root without symlinks.
     pub(super) fn real(&self) -> &Path {
         &self.real
     }
 
-    /// Whether the root is there.
+    /// Returns whether the root exists.
     pub(super) fn is_there(&self) -> bool {
         self.identity.is_some()
     }
 
-    /// The folders to be watched besides the root, without what is beneath them.
+    /// Returns the folders to watch besides the root, without their subfolders.
     pub(super) fn around(&self) -> impl Iterator<Item = &Path> {
         self.around.iter().map(PathBuf::as_path)
     }
 }
 
-/// The first part of a path that is a symlink, and what comes after it.
+/// Returns the first part of a path that is a symlink, and the rest behind it.
 fn first_link(path: &Path) -> Option<(PathBuf, PathBuf)> {
     let mut parts = path.components();
     let mut here = PathBuf::new();
@@ -67,7 +67,7 @@ fn first_link(path: &Path) -> Option<(PathBuf, PathBuf)> {
     None
 }
 
-/// Whether a path is a folder, or a symlink to one.
+/// Returns whether a path is a folder, or a symlink to one.
 pub(super) fn leads_to_folder(path: &Path) -> bool {
     path.is_dir()
 }

@@ -7,7 +7,7 @@ use tokio::time::timeout;
 
 use super::*;
 
-/// How long a hint may take on a machine that is busy with other things.
+/// Maximum time for a hint on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A watch of `specs` in a folder of its own, once it has begun.
@@ -36,7 +36,7 @@ impl Watched {
         self.folder.path().join(below)
     }
 
-    /// The next hint.
+    /// Waits for the next hint.
     async fn next(&mut self) -> Vec<PathBuf> {
         match timeout(PATIENCE, self.events.recv()).await.expect("a hint in time") {
             Some(Event::Files(paths)) => paths,
@@ -44,7 +44,7 @@ impl Watched {
         }
     }
 
-    /// Waits for a hint that makes one look at this path.
+    /// Waits for a hint that includes this path.
     async fn looks_at(&mut self, below: &str) {
         let wanted = self.path(below);
         loop {
@@ -55,7 +55,7 @@ impl Watched {
         }
     }
 
-    /// Waits for a look at everything.
+    /// Waits for a hint of the whole tree.
     async fn looks_at_everything(&mut self) {
         while !self.next().await.is_empty() {}
     }
@@ -68,7 +68,7 @@ impl Watched {
     }
 }
 
-/// `specs` with a folder and a file in it.
+/// Creates `specs` with a folder and a file in it.
 fn specs(folder: &Path) {
     fs::create_dir_all(folder.join("specs/team")).unwrap();
     fs::write(folder.join("specs/team/a.yaml"), "a: 1\n").unwrap();

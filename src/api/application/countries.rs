@@ -9,7 +9,7 @@ const CODES: &str = "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE
     SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM \
     US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW";
 
-/// Is it an assigned code, in capitals?
+/// Returns whether a text is an assigned code, in capitals.
 pub fn is_country(code: &str) -> bool {
     CODES.split_ascii_whitespace().any(|known| known == code)
 }

@@ -1,7 +1,9 @@
-//! Every field of an application, in the order of the reference (partner-api, Merchant application).
+//! Every field of an application, in the order of the reference (partner-api, Merchant
+//! application).
 //!
-//! Types and marks are the reference's own. An additional address line is optional, as the second owner's
-//! is marked to be. The last five fields are older and optional (service-facts, 83).
+//! Types and marks are the reference's own. An additional address line is optional, like the second
+//! owner's, which the reference marks so. The last five fields are older and optional
+//! (service-facts, 83).
 
 use FieldType::{
     Boolean, Choice, Country, Date, Email, Integer, Phone, PostalCode, Signature, State,
@@ -29,29 +31,29 @@ pub const OWNER_TITLES: &[&str] = &[
 /// The two tests of a complete application (partner-api, States and transitions).
 pub const TESTS: &[&str] = &["validate", "fail"];
 
-/// What a sign-up needs; the applicant adds the rest (partner-api, the sign-up endpoint).
+/// Required fields of a sign-up; the applicant adds the rest (partner-api, the sign-up endpoint).
 pub const SIGN_UP_REQUIRED: [&str; 3] = ["reference", "plan", "email"];
 
-/// `has_dba` where it is not given.
+/// Value of `has_dba` where it is not given.
 pub const HAS_DBA_DEFAULT: bool = false;
-/// `owner_percentage_of_ownership` where it is not given.
+/// Value of `owner_percentage_of_ownership` where it is not given.
 pub const OWNERSHIP_DEFAULT: i64 = 100;
 
 /// The property that carries the second owner.
 pub const SECOND_OWNER: &str = "second_owner";
 
-/// What a field may hold.
+/// Type of a field's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldType {
     /// Any plain text.
     Text,
-    /// A text that looks like an e-mail address.
+    /// A text with the form of an e-mail address.
     Email,
     /// A text of at most 22 characters (service-facts, 31).
     Phone,
     /// Three to nine letters and digits (service-facts, 31).
     PostalCode,
-    /// A text that may hold percent signs of its own: an address in the web.
+    /// A web address, which may hold percent signs of its own.
     Url,
     /// A two-letter code of a state or province.
     State,
@@ -61,7 +63,6 @@ pub enum FieldType {
     Choice(&'static [&'static str]),
     /// A whole number between two bounds, both included.
     Integer(i64, i64),
-    /// `true` or `false`.
     Boolean,
     /// `yyyy-mm-dd`.
     Date,
@@ -72,7 +73,7 @@ pub enum FieldType {
 }
 
 impl FieldType {
-    /// The type as the reference words it.
+    /// Returns the type in the reference's words.
     pub fn word(self) -> &'static str {
         match self {
             Text | Email | Phone | PostalCode | Url | State | Country | Choice(_) | Signature => {
@@ -85,7 +86,7 @@ impl FieldType {
         }
     }
 
-    /// The most characters that it may have, where that is known.
+    /// Returns the maximum number of characters, where it is known.
     pub fn length_max(self) -> Option<usize> {
         match self {
             State | Country => Some(2),
@@ -97,40 +98,34 @@ impl FieldType {
     }
 }
 
-/// When a complete application must carry a field.
+/// Condition under which a complete application must carry a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
-    /// Always.
     Required,
-    /// Never.
     Optional,
-    /// When `has_dba` is true.
+    /// Required when `has_dba` is true.
     WithDba,
-    /// When the plan is a trust plan.
+    /// Required when the plan is a trust plan.
     TrustPlan,
 }
 
-/// Who may see a field's value.
+/// Visibility of a field's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Privacy {
-    /// Everybody.
+    /// Visible to everyone.
     Plain,
     /// A name, an address, an e-mail, a phone: masked for people.
     Personal,
-    /// A tax, identity, licence or account number, a birth date, a signature: shown to nobody.
+    /// A tax, identity, licence or account number, a birth date, a signature: never shown.
     Secret,
 }
 
-/// One field of an application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field {
-    /// Its name on the wire.
+    /// The field's name on the wire.
     pub name: &'static str,
-    /// What it may hold.
     pub of: FieldType,
-    /// When it must be there.
     pub need: Need,
-    /// Who may see it.
     pub privacy: Privacy,
 }
 
@@ -138,7 +133,7 @@ const fn field(name: &'static str, of: FieldType, need: Need, privacy: Privacy) 
     Field { name, of, need, privacy }
 }
 
-/// The field of this path: `owner_title`, or `second_owner.job_title`.
+/// Returns the field at a path: `owner_title`, or `second_owner.job_title`.
 pub fn find(path: &str) -> Option<&'static Field> {
     match path.split_once('.') {
         None => FIELDS.iter().find(|field| field.name == path),

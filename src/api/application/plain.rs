@@ -1,31 +1,32 @@
-//! Is a text plain, or was it encoded (partner-api: encoded values are not accepted)?
+//! Detection of encoded texts (partner-api: encoded values are not accepted).
 //!
-//! Judged by what encoders write and people do not: an encoder turns only those characters into `%20` or
-//! `&amp;` that need it, and base64 of a text reads as a text again. So `50% off`, `AT&T` and any word pass.
+//! The tests detect texts that encoders write and people do not. An encoder turns only those
+//! characters into `%20` or `&amp;` that need it, and base64 of a text decodes to a text again. So
+//! `50% off`, `AT&T` and any word pass.
 
 use data_encoding::BASE64;
 
-/// Shortest base64 without padding that is told from a word.
+/// Shortest base64 without padding that differs from a word.
 const BASE64_LENGTH_MIN: usize = 12;
-/// The same with padding, which no word has.
+/// Shortest base64 with padding, which no word has.
 const PADDED_LENGTH_MIN: usize = 8;
 
-/// The last letter of the Latin blocks: what a decoded text is made of.
+/// The last letter of the Latin blocks: a decoded text holds no later letters.
 const LATIN_MAX: char = '\u{24f}';
 
-/// How a text is encoded.
+/// Encoding of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Encoding {
-    /// `%20`.
+    /// Such as `%20`.
     Percent,
-    /// `&amp;`.
+    /// Such as `&amp;`.
     Html,
-    /// `SmFuZSBEb2U=`.
+    /// Such as `SmFuZSBEb2U=`.
     Base64,
 }
 
 impl Encoding {
-    /// As it is spoken of.
+    /// Returns the encoding's name for messages.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Percent => "percent-encoded",
@@ -35,7 +36,7 @@ impl Encoding {
     }
 }
 
-/// The encoding of a text, `None` for a plain one. An address in the web keeps its percent signs.
+/// Returns the encoding of a text, `None` for a plain one. A web address keeps its percent signs.
 pub(crate) fn encoding(text: &str, is_address: bool) -> Option<Encoding> {
     let own_percents = is_address && text.contains("://");
     if !own_percents && is_percent_encoded(text) {
@@ -47,8 +48,8 @@ pub(crate) fn encoding(text: &str, is_address: bool) -> Option<Encoding> {
     is_base64(text.trim()).then_some(Encoding::Base64)
 }
 
-/// Is there a `%` and two hex digits that an encoder would write? One behind a digit in a text with spaces is
-/// a percentage.
+/// Returns whether a text has a `%` and two hex digits that an encoder would write. One behind a
+/// digit in a text with spaces is a percentage.
 fn is_percent_encoded(text: &str) -> bool {
     let has_space = text.contains(char::is_whitespace);
     text.match_indices('%').any(|(at, _)| {
@@ -58,7 +59,8 @@ fn is_percent_encoded(text: &str) -> bool {
     })
 }
 
-/// The escape of an ASCII character that needs one, or of a whole character of more bytes.
+/// Returns whether a text starts with the escape of an ASCII character that needs one, or of a
+/// whole multi-byte character.
 fn starts_with_escape(text: &str) -> bool {
     let mut bytes = Vec::new();
     let mut rest = text;
@@ -79,14 +81,14 @@ fn is_unreserved(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '~')
 }
 
-/// The byte of a `%XX` at the start, and what follows it.
+/// Returns the byte of a `%XX` at the start, and the rest of the text.
 fn escape(text: &str) -> Option<(u8, &str)> {
     let digits = text.strip_prefix('%')?;
     let pair = digits.get(..2).filter(|pair| pair.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
     Some((u8::from_str_radix(pair, 16).ok()?, digits.get(2..)?))
 }
 
-/// Names of characters that encoders use, beside the accented letters.
+/// Names of characters that encoders use, besides the accented letters.
 const ENTITIES: [&str; 30] = [
     "amp", "lt", "gt", "quot", "apos", "nbsp", "copy", "reg", "trade", "euro", "pound", "cent",
     "yen", "sect", "deg", "middot", "hellip", "ndash", "mdash", "lsquo", "rsquo", "ldquo", "rdquo",
@@ -94,7 +96,7 @@ const ENTITIES: [&str; 30] = [
 ];
 const ACCENTS: [&str; 8] = ["acute", "grave", "circ", "uml", "tilde", "cedil", "ring", "slash"];
 
-/// Is there an `&name;` or `&#number;`?
+/// Returns whether a text has an `&name;` or `&#number;`.
 fn is_html_encoded(text: &str) -> bool {
     text.match_indices('&').any(|(at, _)| {
         let entity = text.split_at(at).1.split_once(';').map(|(entity, _)| entity);
@@ -116,7 +118,8 @@ fn is_entity(name: &str) -> bool {
     ENTITIES.contains(&name) || ACCENTS.iter().any(|accent| accented(accent))
 }
 
-/// Does it decode, and is it either padded, or too mixed for a word and readable when decoded?
+/// Returns whether a text decodes and is either padded, or too mixed for a word and readable when
+/// decoded.
 fn is_base64(text: &str) -> bool {
     let Ok(bytes) = BASE64.decode(text.as_bytes()) else {
         return false;
@@ -131,7 +134,8 @@ fn is_base64(text: &str) -> bool {
         && std::str::from_utf8(&bytes).is_ok_and(|read| read.chars().all(readable))
 }
 
-/// Has it small letters and capitals, and a capital behind a small letter, or a digit?
+/// Returns whether a text has small letters and capitals, and a capital behind a small letter, or a
+/// digit.
 fn is_mixed(text: &str) -> bool {
     let mut last = ' ';
     let mut turns = false;

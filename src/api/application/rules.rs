@@ -1,7 +1,7 @@
-//! What is wrong with an application: every problem at once, each at its field.
+//! Checks of an application: every problem at once, each at its field.
 //!
-//! The rules are the table's ([`FIELDS`]) and those that look at several fields. A text of white space counts
-//! as missing, as does a null. What a field holds is never repeated in a message.
+//! The rules are the table's ([`FIELDS`]) and those that concern several fields. A text of white
+//! space counts as missing, as does a null. No message repeats a field's value.
 
 use chrono::{DateTime, NaiveDate};
 use serde_json::{Map, Value};
@@ -14,8 +14,8 @@ use super::{
 };
 use crate::api::rules::{FieldProblem, Problems, is_email};
 
-/// Everything wrong with the fields of an application. `trust_plan`: is its plan one with a trust account?
-/// Fields that the table does not name are not judged.
+/// Returns every problem of the fields of an application. `trust_plan` means that its plan has a
+/// trust account. Fields that the table does not name are not checked.
 pub fn rules(
     submission: Submission,
     fields: &Map<String, Value>,
@@ -47,7 +47,7 @@ fn is_needed(need: Need, has_dba: bool, trust_plan: bool) -> bool {
     }
 }
 
-/// The second owner, once there is one: an object with its own table.
+/// Checks the second owner, if there is one: an object with its own table.
 fn second_owner(problems: &mut Problems, submission: Submission, fields: &Map<String, Value>) {
     let Some(owner) = given(fields.get(SECOND_OWNER)) else {
         return;
@@ -62,8 +62,9 @@ fn second_owner(problems: &mut Problems, submission: Submission, fields: &Map<St
     }
 }
 
-/// Someone owns more than a quarter, or someone is responsible (partner-api,
-/// `owner_has_significant_responsibility`). Judged once every owner says both.
+/// Checks that one owner owns more than a quarter or is responsible (partner-api,
+/// `owner_has_significant_responsibility`). Reports only when every owner answers both questions
+/// with false.
 fn responsibility(problems: &mut Problems, fields: &Map<String, Value>) {
     let mut owners = vec![(
         flag(fields, "owner_has_significant_ownership"),
@@ -83,14 +84,14 @@ fn flag(fields: &Map<String, Value>, name: &str) -> Option<bool> {
     fields.get(name).and_then(Value::as_bool)
 }
 
-/// A value that says something: no null, no white space.
+/// Returns a value that is neither null nor white space.
 fn given(value: Option<&Value>) -> Option<&Value> {
     value.filter(|value| {
         !value.is_null() && value.as_str().is_none_or(|text| !text.trim().is_empty())
     })
 }
 
-/// Adds what is wrong with one field, at most one problem.
+/// Adds the problem of one field, at most one.
 fn check(
     problems: &mut Problems,
     parent: &str,
@@ -111,7 +112,7 @@ fn check(
     }
 }
 
-/// The path of a field, and its name in a sentence.
+/// Returns the path of a field, and its name for a sentence.
 fn names(parent: &str, name: &str) -> (String, String) {
     let path = if parent.is_empty() { name.to_owned() } else { format!("{parent}.{name}") };
     let words = path.replace(['_', '.'], " ");
@@ -121,7 +122,7 @@ fn names(parent: &str, name: &str) -> (String, String) {
 
 type Fault = Option<(&'static str, String)>;
 
-/// A finer code, and the end of a sentence.
+/// Returns a problem of a value: a finer code, and the end of a sentence.
 fn fault(of: FieldType, value: &Value) -> Fault {
     let invalid = |wrong: bool, text: &str| wrong.then(|| ("invalid", text.to_owned()));
     match (of, value) {
@@ -195,7 +196,7 @@ fn code_fault(text: &str, fault: &str, is_known: impl Fn(&str) -> bool) -> Fault
     (!is_known(text)).then(|| ("invalid", fault.to_owned()))
 }
 
-/// `yyyy-mm-dd`, with all its digits.
+/// Returns whether a text is `yyyy-mm-dd`, with all its digits.
 fn is_date(text: &str) -> bool {
     text.len() == 10 && NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok()
 }

@@ -1,4 +1,4 @@
-//! The JSON Schema of an application, made of the table of its fields.
+//! The JSON Schema of an application, generated from the table of its fields.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,8 @@ impl JsonSchema for ApplicationFields {
         "ApplicationFields".into()
     }
 
-    /// What either way of submission asks for; a complete application needs more, by its own fields.
+    /// Requires the fields that both ways of submission need; a complete application needs more, by
+    /// its own fields.
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let mut properties = properties(FIELDS);
         let second = json!({"type": "object", "properties": self::properties(SECOND_OWNER_FIELDS)});

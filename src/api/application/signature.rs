@@ -1,11 +1,12 @@
-//! The jSignature format (partner-api, `signature`): JSON text, an array of strokes, each with the integers
-//! `lx`, `ly`, `mx` and `my`.
+//! The jSignature format (partner-api, `signature`): JSON text, an array of strokes, each with the
+//! integers `lx`, `ly`, `mx` and `my`.
 
 use serde_json::Value;
 
 const POINTS: [&str; 4] = ["lx", "ly", "mx", "my"];
 
-/// What is wrong with a signature, as the end of a sentence; `None` when nothing is. Never repeats the text.
+/// Returns the fault of a signature, as the end of a sentence; `None` for a valid one. Never
+/// repeats the text.
 pub(crate) fn fault(text: &str) -> Option<String> {
     let Ok(Value::Array(strokes)) = serde_json::from_str(text) else {
         return Some("is not JSON text of an array of strokes".to_owned());

@@ -1,11 +1,13 @@
-//! Every rule of the Merchant application table, a wrong value for each, typed from the reference text.
+//! Every rule of the Merchant application table, a wrong value for each, typed from the reference
+//! text.
 
 use serde_json::{Map, Value, json};
 
 use super::fields::find;
 use super::*;
 
-/// A complete application as the reference describes it; no field is optional there but those left out.
+/// Returns a complete application as the reference describes it; no field is optional there but
+/// those left out.
 fn complete() -> Value {
     json!({
         "reference": "usr_1", "plan": "basic", "first_name": "Jane", "last_name": "Doe",
@@ -49,7 +51,7 @@ fn found(submission: Submission, fields: &Value, trust: bool) -> Vec<(String, St
     problems.into_iter().map(|one| (one.context, one.sub_code)).collect()
 }
 
-/// The complete application with this value at this path.
+/// Returns the complete application with this value at this path.
 fn with(path: &str, value: Value) -> Value {
     let mut fields = complete();
     match path.split_once('.') {
@@ -105,7 +107,7 @@ fn a_complete_application_is_right_with_and_without_what_is_optional() {
 
 /// Path, wrong value, the finer code of its problem.
 const WRONG: &[(&str, &str, &str)] = &[
-    // Text where nothing but an encoded value, or no text at all, is wrong.
+    // Text fields, where only an encoded value or a value that is no text is wrong.
     ("reference", "17", "invalid"),
     ("plan", "true", "invalid"),
     ("first_name", "\"J%C3%A9an\"", "invalid"),

@@ -1,4 +1,4 @@
-//! Recurring charges made from an earlier charge, and their ends.
+//! Recurring charges made from an earlier charge, and their cancellation and deletion.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use crate::api::recurring::{RecurringCharge, Schedule};
 use crate::api::rules::AMOUNT_MAX;
 use crate::api::{Auth, Endpoint, Host, Method};
 
-/// The request that makes a recurring charge from an earlier charge's method and customer.
+/// The request that creates a recurring charge from an earlier charge's method and customer.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("required" = ["amount", "schedule"]))]
@@ -16,13 +16,15 @@ pub struct NewClone {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = AMOUNT_MAX))]
     pub amount: Option<i64>,
-    /// Required; a start in the past means the next date on or after today.
+    /// Schedule of the payments; required; a start in the past means the next date on or after
+    /// today.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("required" = ["interval_unit", "interval_delay", "start"]))]
     pub schedule: Option<Schedule>,
 }
 
-/// Makes a recurring charge from an earlier charge (gateway-api, POST /v1/charges/{chargeId}/schedule).
+/// Creates a recurring charge from an earlier charge (gateway-api, POST
+/// /v1/charges/{chargeId}/schedule).
 #[derive(Debug, Clone, Copy, JsonSchema)]
 pub struct ScheduleCharge;
 

@@ -1,9 +1,9 @@
-//! The rules of the fields of recurring charges and schedules.
+//! Field rules of recurring charges and schedules.
 
 use crate::api::recurring::{NewClone, NewRecurringCharge, Recur, RecurringChange, Schedule};
 use crate::api::rules::{FieldProblem, Problems};
 
-/// Everything wrong with the fields of a new recurring charge, but for an inline method's own.
+/// Returns every problem of a new recurring charge's fields, but for an inline method's own.
 pub fn rules(new: &NewRecurringCharge) -> Vec<FieldProblem> {
     let mut problems = Problems::default();
     problems.amount_required("amount", "Amount", new.amount);
@@ -18,7 +18,7 @@ pub fn rules(new: &NewRecurringCharge) -> Vec<FieldProblem> {
     problems.into_list()
 }
 
-/// Everything wrong with the fields of a change, but for a method's own.
+/// Returns every problem of a change's fields, but for a method's own.
 pub fn change_rules(change: &RecurringChange) -> Vec<FieldProblem> {
     let mut problems = Problems::default();
     if let Some(amount) = change.amount {
@@ -31,7 +31,7 @@ pub fn change_rules(change: &RecurringChange) -> Vec<FieldProblem> {
     problems.into_list()
 }
 
-/// Everything wrong with the fields of a recurring charge made from an earlier charge.
+/// Returns every problem of the fields of a recurring charge made from an earlier charge.
 pub fn clone_rules(new: &NewClone) -> Vec<FieldProblem> {
     let mut problems = Problems::default();
     problems.amount_required("amount", "Amount", new.amount);
@@ -42,7 +42,8 @@ pub fn clone_rules(new: &NewClone) -> Vec<FieldProblem> {
     problems.into_list()
 }
 
-/// Everything wrong with the schedule that a charge of this amount starts; its fields lie below `recur`.
+/// Returns every problem of the schedule that a charge of this amount starts; its fields are below
+/// `recur`.
 pub fn recur_rules(recur: &Recur, charged: Option<i64>) -> Vec<FieldProblem> {
     let mut problems = Problems::default();
     if let Some(amount) = recur.amount {
@@ -67,7 +68,7 @@ pub fn recur_rules(recur: &Recur, charged: Option<i64>) -> Vec<FieldProblem> {
     problems
 }
 
-/// The rules of a schedule (gateway-api, recur object; service-facts, 58, 65).
+/// Checks a schedule (gateway-api, recur object; service-facts, 58, 65).
 pub fn schedule_rules(problems: &mut Problems, schedule: &Schedule, whole: bool) {
     let unit = schedule.interval_unit.as_deref();
     match unit {

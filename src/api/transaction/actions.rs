@@ -1,4 +1,4 @@
-//! What can be done with a transaction after it was made, and money given without a charge.
+//! Actions on a transaction after its creation, and credits: money paid out without a charge.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,14 +11,14 @@ use crate::api::transaction::Transaction;
 use crate::api::wire::Timestamp;
 use crate::api::{Auth, Endpoint, Host, Method, Page};
 
-/// Capture at once, which is the default.
+/// Captures at once, which is the default.
 pub const CAPTURE_NOW: &str = "IMMEDIATE";
-/// Capture by the next daily run (service-facts, 46).
+/// Captures with the next daily run (service-facts, 46).
 pub const CAPTURE_LATER: &str = "NEXT_AUTO_CAPTURE";
 const CAPTURE_TIMES: [&str; 2] = [CAPTURE_NOW, CAPTURE_LATER];
-/// Characters of a signature's type (service-facts, 31).
+/// Maximum characters of a signature's type (service-facts, 31).
 pub const MIME_TYPE_LENGTH_MAX: usize = 64;
-/// Characters of a signature (service-facts, 31).
+/// Maximum characters of a signature (service-facts, 31).
 pub const SIGNATURE_LENGTH_MAX: usize = 8192;
 
 /// The request that captures a hold (gateway-api, POST /v1/charges/{chargeId}/capture).
@@ -45,12 +45,12 @@ pub struct NewCapture {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = AMOUNT_MAX))]
     pub gratuity: Option<i64>,
-    /// What the payer drew (service-facts, 47).
+    /// The payer's drawn signature (service-facts, 47).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signature: Option<NewSignature>,
 }
 
-/// The request that gives a charge's money back, all of it or a part.
+/// The request that refunds a charge, all of it or a part.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("required" = ["amount"]))]
@@ -65,17 +65,18 @@ pub struct NewRefund {
     /// Another card or bank account of the same type, where the tenant allows it (service-facts, 54).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<MethodRef>,
-    /// At most 128 characters; the documents name none, public clients read it (service-facts, 26c).
+    /// At most 128 characters; not in the documents, but public clients read it (service-facts,
+    /// 26c).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = TRANSACTION_REFERENCE_LENGTH_MAX))]
     pub reference: Option<String>,
-    /// Any object; kept and returned (service-facts, 33).
+    /// Any object; stored and returned (service-facts, 33).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub data: Option<Value>,
 }
 
-/// The request that takes a transaction back before it is settled; all of it may be left out.
+/// The request that voids a transaction before it is settled; every field may be left out.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct NewVoid {
@@ -85,7 +86,7 @@ pub struct NewVoid {
     pub reference: Option<String>,
 }
 
-/// The request that gives money without a charge.
+/// The request that pays money out without a charge.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("required" = ["amount", "method"]))]
@@ -97,19 +98,19 @@ pub struct NewCredit {
     /// Three letters; the account's by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub currency: Option<String>,
-    /// Required.
+    /// Payment method; required.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<MethodRef>,
-    /// The primary account of the method's type by default.
+    /// Id of the account; the primary account of the method's type by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account_id: Option<String>,
-    /// Not documented for credits; kept where the service takes it.
+    /// Not documented for credits; stored where the service accepts it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
 }
 
-/// A signature as a caller gives it; whatever else a client sends along is ignored (service-facts, 26c).
-/// `data` is a secret: what a person drew.
+/// A signature as a caller gives it; further fields of a client are ignored (service-facts, 26c).
+/// `data` is a secret: a person's drawn signature.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("required" = ["mime_type", "data"]))]
@@ -122,14 +123,14 @@ pub struct NewSignature {
     pub data: String,
 }
 
-/// A signature as it is kept. `data` is a secret: what a person drew.
+/// A stored signature. `data` is a secret: a person's drawn signature.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Signature {
     /// 22 characters; only when it is read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Its making; only when it is read.
+    /// Creation of the signature; only when it is read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<Timestamp>,
     /// `service/jsignature`, or any text of 1 to 64 characters (service-facts, 49).
@@ -138,17 +139,17 @@ pub struct Signature {
     pub data: String,
 }
 
-/// A transaction that was signed: itself, and the signature (service-facts, 48 and part 12).
+/// A signed transaction with its signature (service-facts, 48 and part 12).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Signed {
     /// The transaction, with `signature_id`.
     #[serde(flatten)]
     pub transaction: Transaction,
-    /// What was signed.
+    /// The signature.
     pub signature: Signature,
 }
 
-/// Everything wrong with the own fields of a capture.
+/// Returns every problem of a capture's own fields.
 pub fn capture_rules(new: &NewCapture) -> Vec<FieldProblem> {
     let mut problems = Problems::default();
     problems.amount_required("amount", "Amount", new.amount);
@@ -161,7 +162,7 @@ pub fn capture_rules(new: &NewCapture) -> Vec<FieldProblem> {
     problems.into_list()
 }
 
-/// Everything wrong with the own fields of a refund; those of another method come from its own rules.
+/// Returns every problem of a refund's own fields; another method has rules of its own.
 pub fn refund_rules(new: &NewRefund) -> Vec<FieldProblem> {
     let mut problems = Problems::default();
     problems.amount_required("amount", "Amount", new.amount);
@@ -170,7 +171,7 @@ pub fn refund_rules(new: &NewRefund) -> Vec<FieldProblem> {
     problems.into_list()
 }
 
-/// Everything wrong with a signature (service-facts, 31 and 48).
+/// Returns every problem of a signature (service-facts, 31 and 48).
 pub fn signature_rules(new: &NewSignature) -> Vec<FieldProblem> {
     let mut problems = Problems::default();
     let (mime_type, data) = (new.mime_type.as_str(), new.data.as_str());
@@ -186,8 +187,8 @@ pub fn signature_rules(new: &NewSignature) -> Vec<FieldProblem> {
     problems
 }
 
-/// Is it JSON stroke data with arrays x and y (gateway-api, POST /v1/transactions/{transactionId}/sign): one stroke, or
-/// a list of them?
+/// Returns whether a text is JSON stroke data with arrays x and y (gateway-api, POST
+/// /v1/transactions/{transactionId}/sign): one stroke, or a list of them.
 fn are_strokes(data: &str) -> bool {
     let numbers = |value: Option<&Value>| {
         let list = value.and_then(Value::as_array);
@@ -201,7 +202,7 @@ fn are_strokes(data: &str) -> bool {
     }
 }
 
-/// Everything wrong with the own fields of a void.
+/// Returns every problem of a void's own fields.
 pub fn void_rules(new: &NewVoid) -> Vec<FieldProblem> {
     let mut problems = Problems::default();
     let reference = new.reference.as_deref();
@@ -209,7 +210,7 @@ pub fn void_rules(new: &NewVoid) -> Vec<FieldProblem> {
     problems.into_list()
 }
 
-/// Everything wrong with the own fields of a credit.
+/// Returns every problem of a credit's own fields.
 pub fn credit_rules(new: &NewCredit) -> Vec<FieldProblem> {
     let mut problems = Problems::default();
     problems.amount_required("amount", "Amount", new.amount);
@@ -247,19 +248,21 @@ endpoint! {
     ListHolds, "charge.holds", Get "/v1/charges/holds", (), Page<Transaction>, PAGE, PAGE_SIZE, ACCOUNT
 }
 endpoint! {
-    /// Gives money of a charge back (gateway-api, POST /v1/charges/{chargeId}/refund).
+    /// Refunds a charge (gateway-api, POST /v1/charges/{chargeId}/refund).
     RefundCharge, "charge.refund", Post "/v1/charges/{id}/refund", NewRefund, Transaction
 }
 endpoint! {
-    /// Takes a transaction back before it is settled (gateway-api, POST /v1/transactions/{transactionId}/void).
+    /// Voids a transaction before it is settled (gateway-api, POST
+    /// /v1/transactions/{transactionId}/void).
     VoidTransaction, "transaction.void", Post "/v1/transactions/{id}/void", NewVoid, Transaction
 }
 endpoint! {
-    /// Gives money without a charge (gateway-api, POST /v1/credits).
+    /// Pays money out without a charge (gateway-api, POST /v1/credits).
     CreateCredit, "credit.create", Post "/v1/credits", NewCredit, Transaction
 }
 endpoint! {
-    /// Keeps a signature of a transaction (gateway-api, POST /v1/transactions/{transactionId}/sign).
+    /// Stores a signature of a transaction (gateway-api, POST
+    /// /v1/transactions/{transactionId}/sign).
     SignTransaction, "transaction.sign", Post "/v1/transactions/{id}/sign", NewSignature, Signed
 }
 endpoint! {

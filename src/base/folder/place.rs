@@ -1,7 +1,8 @@
-//! The way to a configured folder: from where, by which components, and which of them may be links.
+//! Location of a configured folder: its base, its relative path, and the links that it may contain.
 //!
-//! A relative path of the configuration holds no link at all. In an absolute one the operator's own links count, but none
-//! that is kept in a git work tree, where a pull request can put one.
+//! A relative path of the configuration may hold no link at all. In an absolute path the operator's
+//! own links are followed. A link in a git work tree is not, since a pull request can put one
+//! there.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -13,7 +14,6 @@ use rustix::io::Errno;
 
 use super::{FOLDER, Folder, PathError, by_kernel, by_parts};
 
-/// How a folder is found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     base: PathBuf,
@@ -21,7 +21,8 @@ pub struct Place {
 }
 
 impl From<&Path> for Place {
-    /// A folder that the caller vouches for: links that lead there are followed, outside of git work trees.
+    /// Takes a folder that the caller vouches for: links to it are followed, outside of git work
+    /// trees.
     fn from(path: &Path) -> Self {
         Self { base: path.to_owned(), relative: PathBuf::new() }
     }
@@ -46,7 +47,8 @@ impl From<&Place> for Place {
 }
 
 impl Place {
-    /// A folder that a configuration in `dir` names; `path` is the name joined to `dir`, or absolute.
+    /// Takes a folder that a configuration in `dir` names; `path` is the name joined to `dir`, or
+    /// absolute.
     pub fn configured(dir: &Path, path: &Path) -> Self {
         match path.strip_prefix(dir) {
             Ok(relative) => Self { base: dir.to_owned(), relative: relative.to_owned() },
@@ -54,9 +56,9 @@ impl Place {
         }
     }
 
-    /// The whole path.
+    /// Returns the whole path.
     pub fn path(&self) -> PathBuf {
-        // Joining nothing would leave a separator at the end.
+        // Joining an empty path would leave a separator at the end.
         if self.relative.as_os_str().is_empty() {
             return self.base.clone();
         }
@@ -66,7 +68,7 @@ impl Place {
     /// Opens the folder.
     ///
     /// # Errors
-    /// There is no folder, or a component is a link that may not be one.
+    /// There is no folder, or a component is a forbidden link.
     pub fn open(&self) -> Result<Folder, PathError> {
         let base = if self.base.as_os_str().is_empty() { Path::new(".") } else { &self.base };
         if self.relative.as_os_str().is_empty() {
@@ -89,13 +91,12 @@ impl Place {
     }
 }
 
-/// Opens a folder, following links.
 fn opened(path: &Path) -> Result<OwnedFd, io::Error> {
     let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
     openat(CWD, path, flags, Mode::empty()).map_err(|errno: Errno| errno.into())
 }
 
-/// The first component of a path that is a link and is kept in a git work tree.
+/// Returns the first component of a path that is a link and is kept in a git work tree.
 fn link_in_work_tree(path: &Path) -> Option<PathBuf> {
     let mut here = PathBuf::new();
     for part in path.components() {
@@ -109,7 +110,7 @@ fn link_in_work_tree(path: &Path) -> Option<PathBuf> {
     None
 }
 
-/// Whether a folder is kept in a git work tree.
+/// Returns whether a folder is kept in a git work tree.
 fn in_work_tree(folder: &Path) -> bool {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());

@@ -1,4 +1,4 @@
-//! Closes S4: folders are opened once, and nothing leads out of them.
+//! Closes S4: folders are opened once, and no path leads out of them.
 
 use std::fs;
 use std::io::Read;
@@ -30,7 +30,7 @@ fn s4_files_are_read_beneath_the_folder_alone() {
     }
     assert!(matches!(folder.file("a"), Err(PathError::Odd { what: "a folder", .. })));
     assert!(folder.file("a/none").unwrap_err().is_absent());
-    // The handle stays, whatever takes the folder's name.
+    // The handle stays valid, whatever takes the folder's name.
     let moved = tempfile::tempdir().unwrap();
     fs::rename(dir.path().join("a"), moved.path().join("a")).unwrap();
     let inner = Place::from(moved.path().join("a")).open().unwrap();
@@ -90,7 +90,8 @@ fn s4_a_configured_folder_is_reached_without_links() {
         let error = open(path).unwrap_err();
         assert!(matches!(error, PathError::Link { .. }), "{path}: {error}");
     }
-    // The operator's own links count outside of the configuration's folder, but none of a work tree.
+    // The operator's own links are followed outside of the configuration's folder, but none of a
+    // work tree.
     let elsewhere = tempfile::tempdir().unwrap();
     let open = |path: &str| Place::configured(elsewhere.path(), &dir.path().join(path)).open();
     open("linked/specs").unwrap();

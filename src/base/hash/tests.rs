@@ -16,7 +16,7 @@ fn a_source_id_grows_a_suffix_with_a_deliberate_replacement_only() {
     assert_ne!(source(0).mark(), source(1).mark());
 }
 
-/// S3: what is on the service already stays ours.
+/// S3: marks on the service are recognised for ever.
 #[test]
 fn names_and_marks_on_the_service_never_change() {
     let of = |key: &str, generation| SourceId::new("acme", &key.parse().unwrap(), generation);
@@ -31,7 +31,7 @@ fn names_and_marks_on_the_service_never_change() {
 }
 
 proptest! {
-    /// Closes S3 for names and marks: two obligations never share one.
+    /// Closes S3 for names and marks: two required effects never share one.
     #[test]
     fn two_obligations_never_share_a_name(
         parts in proptest::collection::vec(("[AB]", "[a0]([a0.-]{0,3}[a0])?", "[a0]([a0.-]{0,3}[a0])?", 0_u32..12), 2..6)

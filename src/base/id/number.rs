@@ -1,4 +1,4 @@
-//! The numbers that we count ourselves, and the mode that separates pretend money from real money.
+//! Our own counted numbers, and the mode that separates pretend money from real money.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,19 +6,18 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Why a text is no [`IntentId`] or [`Mode`].
+/// Error for a text that is no [`IntentId`] or [`Mode`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no {what}; write {example}")]
 pub struct NumberError {
-    /// The text as given.
     pub text: String,
-    /// What was wanted.
+    /// The expected thing.
     pub what: &'static str,
-    /// How it looks.
+    /// The expected form, for the message.
     pub example: &'static str,
 }
 
-/// The number of an intent, counted from 1 within one state directory. Written `i-000123`.
+/// Number of an intent, counted from 1 within one state directory. Written `i-000123`.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
@@ -26,17 +25,17 @@ pub struct NumberError {
 pub struct IntentId(u64);
 
 impl IntentId {
-    /// Wraps the number.
     pub const fn new(number: u64) -> Self {
         Self(number)
     }
 
-    /// The bare number.
+    /// Returns the bare number.
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// The number after this one; stays at the greatest number, which no journal reaches.
+    /// Returns the number after this one, or the same at the greatest number, which no journal
+    /// reaches.
     #[must_use]
     pub const fn next(self) -> Self {
         Self(self.0.saturating_add(1))
@@ -67,7 +66,7 @@ impl FromStr for IntentId {
     }
 }
 
-/// The place of a record in the journal, counted from 1; 0 is before the first record.
+/// Position of a record in the journal, counted from 1; 0 is before the first record.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
@@ -78,17 +77,17 @@ impl Sequence {
     /// Before the first record.
     pub const ZERO: Self = Self(0);
 
-    /// Wraps the number.
     pub const fn new(number: u64) -> Self {
         Self(number)
     }
 
-    /// The bare number.
+    /// Returns the bare number.
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// The place after this one; stays at the greatest number, which no journal reaches.
+    /// Returns the position after this one, or the same at the greatest number, which no journal
+    /// reaches.
     #[must_use]
     pub const fn next(self) -> Self {
         Self(self.0.saturating_add(1))
@@ -107,14 +106,14 @@ impl fmt::Display for Sequence {
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// Nothing is ever collected.
+    /// Pretend money: no payment is ever collected.
     Test,
     /// Real cards, real accounts.
     Live,
 }
 
 impl Mode {
-    /// The word in files and answers.
+    /// Returns the word in files and answers.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Test => "test",

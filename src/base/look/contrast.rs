@@ -1,8 +1,8 @@
-//! The colours can be told apart (WCAG 2.2, 1.4.3 and 1.4.11), in the light look and in the dark one.
+//! Contrast of the colours (WCAG 2.2, 1.4.3 and 1.4.11), in the light look and in the dark one.
 
 use super::STYLES;
 
-/// Text and what is behind it.
+/// Pairs of text colour and background.
 const TEXTS: [(&str, &str); 11] = [
     ("ink", "paper"),
     ("ink", "ground"),
@@ -16,17 +16,17 @@ const TEXTS: [(&str, &str); 11] = [
     ("good", "paper"),
     ("good", "good-ground"),
 ];
-/// Edges of inputs and the ring of the focus, and what is beside them.
+/// Pairs of an input's edge or the focus ring and the neighbouring colour.
 const EDGES: [(&str, &str); 4] =
     [("edge", "paper"), ("bad", "paper"), ("accent", "paper"), ("accent", "ground")];
 
-/// The part of the styles that holds the colours of a look.
+/// Returns the part of the styles that holds the colours of a look.
 fn palette(is_dark: bool) -> &'static str {
     let (light, rest) = STYLES.split_once("@media (prefers-color-scheme: dark)").unwrap();
     if is_dark { rest.split_once("}\n}").unwrap().0 } else { light }
 }
 
-/// The brightness of a colour, from 0 to 1.
+/// Returns the brightness of a colour, from 0 to 1.
 fn luminance(palette: &str, name: &str) -> f64 {
     let (_, rest) = palette.split_once(&format!("--{name}: #")).unwrap_or_else(|| panic!("{name}"));
     let hex = rest.split(';').next().unwrap();
@@ -46,7 +46,7 @@ fn contrast(palette: &str, one: &str, other: &str) -> f64 {
     (one.max(other) + 0.05) / (one.min(other) + 0.05)
 }
 
-/// Closes E16: nothing is too faint to read, in either look.
+/// Closes E16: every colour is readable, in either look.
 #[test]
 fn every_colour_is_told_apart_from_what_is_behind_it() {
     for is_dark in [false, true] {

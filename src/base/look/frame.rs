@@ -1,5 +1,5 @@
-//! The frame of a page: its head, the name of its sender, its heading and its last line, and the headers that keep it apart
-//! from other pages.
+//! Frame of a page: its head, its sender, its heading and its last line, and the headers that
+//! isolate it from other pages.
 
 use http::{HeaderName, HeaderValue, header};
 use maud::{DOCTYPE, Markup, html};
@@ -8,7 +8,6 @@ use maud::{DOCTYPE, Markup, html};
 const NOTHING: &str =
     "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// The parts of a page.
 #[derive(Debug)]
 pub struct Frame<'a> {
     /// The heading, and the first part of the title.
@@ -17,15 +16,13 @@ pub struct Frame<'a> {
     pub sender: Option<&'a str>,
     /// The content below the heading.
     pub inner: &'a Markup,
-    /// The last line.
     pub footer: Option<&'a str>,
-    /// Keeps the page to one narrow column.
+    /// Limits the page to one narrow column.
     pub is_narrow: bool,
     /// Seconds after which a browser loads the page again.
     pub refresh_s: Option<u32>,
-    /// The sheet of styles, in place or as a link.
+    /// The style sheet, in place or as a link.
     pub styles: Markup,
-    /// The page's own scripts.
     pub scripts: Markup,
 }
 
@@ -62,7 +59,7 @@ impl Frame<'_> {
     }
 }
 
-/// Returns the headers of every page. A policy that no header can hold becomes one that allows nothing.
+/// Returns the headers of every page. An invalid policy becomes one that allows nothing.
 pub fn headers(policy: &str) -> [(HeaderName, HeaderValue); 5] {
     let policy =
         HeaderValue::from_str(policy).unwrap_or_else(|_| HeaderValue::from_static(NOTHING));

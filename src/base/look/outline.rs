@@ -1,9 +1,11 @@
-//! The rules that the HTML of every page keeps, for tests of pages: everything named is there, every input has a label, and
-//! nothing stands in the markup that the policy of pages would stop.
+//! Rules for the HTML of every page, for tests of pages.
+//!
+//! Every referenced element exists, every input has a label, and no markup violates the pages'
+//! policy.
 
 use http::HeaderMap;
 
-/// The opening tags of a page, without their brackets.
+/// Returns the opening tags of a page, without their brackets.
 fn tags(html: &str) -> impl Iterator<Item = &str> {
     html.split('<').skip(1).filter_map(|rest| rest.split_once('>')).map(|(tag, _)| tag)
 }
@@ -19,7 +21,7 @@ fn is_input(tag: &str) -> bool {
     matches!(name, "input" | "select" | "textarea") && is_shown
 }
 
-/// Returns the addresses of this origin that a page leads to.
+/// Returns the addresses of this origin that a page links to.
 pub(crate) fn links(html: &str) -> Vec<&str> {
     let all = tags(html).flat_map(|tag| {
         ["href", "src", "action"].into_iter().filter_map(|name| attribute(tag, name))
@@ -27,7 +29,7 @@ pub(crate) fn links(html: &str) -> Vec<&str> {
     all.filter(|link| link.starts_with('/')).collect()
 }
 
-/// Returns what is wrong with a page.
+/// Returns the faults of a page.
 pub(crate) fn faults(html: &str) -> Vec<String> {
     let ids: Vec<&str> = tags(html).filter_map(|tag| attribute(tag, "id")).collect();
     let labels: Vec<&str> = tags(html).filter_map(|tag| attribute(tag, "for")).collect();
@@ -58,7 +60,7 @@ pub(crate) fn faults(html: &str) -> Vec<String> {
     faults
 }
 
-/// Whether a tag has styles or a script in an attribute.
+/// Returns whether a tag has styles or a script in an attribute.
 fn stopped(tag: &str) -> bool {
     let names = ["style", "onclick", "onsubmit", "onload", "onchange"];
     names.into_iter().any(|name| attribute(tag, name).is_some())

@@ -1,4 +1,4 @@
-//! Which currencies there are and how many decimals each has: ISO 4217.
+//! Currencies and their decimals: ISO 4217.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -11,11 +11,11 @@ use super::MoneyError;
 /// Numeric codes of ISO 4217 have three digits.
 const NUMERIC_CODE_MAX: u16 = 999;
 
-/// Edits (a wrong, missing, extra or swapped letter) up to which a code is worth suggesting.
+/// Maximum edits (a wrong, missing, extra or swapped letter) between a text and a suggested code.
 const SUGGESTION_EDITS_MAX: usize = 1;
 
-/// A currency of ISO 4217 that is paid with (metals, bond units and test codes are none). In text and JSON
-/// its 3-letter code; ordered by it.
+/// A currency of ISO 4217 that is a means of payment (metals, bond units and test codes are none).
+/// Text and JSON hold its 3-letter code, which also orders currencies.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Currency(iso_currency::Currency);
@@ -24,12 +24,12 @@ impl Currency {
     /// US dollars, the service's default (service-facts, 33).
     pub const USD: Self = Self(iso_currency::Currency::USD);
 
-    /// The 3-letter code.
+    /// Returns the 3-letter code.
     pub fn code(self) -> &'static str {
         self.0.code()
     }
 
-    /// Decimals of an amount: minor units in one unit, as a power of ten.
+    /// Returns the decimals of an amount: minor units in one unit, as a power of ten.
     pub fn exponent(self) -> u32 {
         self.0.exponent().map_or(0, u32::from)
     }
@@ -41,7 +41,7 @@ impl Currency {
             .map(Self)
     }
 
-    /// The code that looks most like a text; of equals, US dollars first, then by the alphabet.
+    /// Returns the most similar code; of equals, US dollars first, then by the alphabet.
     fn nearest(text: &str) -> Option<Self> {
         let text = text.to_ascii_uppercase();
         Self::all()
@@ -79,7 +79,10 @@ impl fmt::Debug for Currency {
 impl FromStr for Currency {
     type Err = MoneyError;
 
-    /// Reads an upper-case code. Errors: [`MoneyError::UnknownCurrency`].
+    /// Reads an upper-case code.
+    ///
+    /// # Errors
+    /// [`MoneyError::UnknownCurrency`].
     fn from_str(code: &str) -> Result<Self, MoneyError> {
         iso_currency::Currency::from_code(code)
             .filter(|currency| currency.exponent().is_some())

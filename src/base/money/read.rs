@@ -1,4 +1,4 @@
-//! Reading an amount from text: exact decimals, a currency, nothing guessed.
+//! Parses an amount from text: exact decimals and an explicit currency, without guessing.
 
 use std::str::FromStr;
 
@@ -14,8 +14,11 @@ struct Number<'a> {
 impl FromStr for Money {
     type Err = MoneyError;
 
-    /// Reads `125.00 USD`, `125 USD` and `-0.05 USD`: no exponent, no plus, no thousands separator, no more
-    /// decimals than the currency has. Errors: every [`MoneyError`] but `Mixed`.
+    /// Reads `125.00 USD`, `125 USD` and `-0.05 USD`: no exponent, no plus, no thousands separator,
+    /// no more decimals than the currency has.
+    ///
+    /// # Errors
+    /// Every [`MoneyError`] but `Mixed`.
     fn from_str(text: &str) -> Result<Self, MoneyError> {
         let text = text.trim();
         let not_a_number = || MoneyError::NotANumber { text: text.to_owned() };
@@ -78,7 +81,8 @@ impl<'a> Number<'a> {
         u32::try_from(self.decimals.len()).map_or(true, |decimals| decimals > exponent)
     }
 
-    /// Minor units of a currency with so many decimals; nothing where it has more, or does not fit 64 bits.
+    /// Returns the minor units of a currency with `exponent` decimals; `None` where the number has
+    /// more decimals, or does not fit 64 bits.
     fn minor(&self, exponent: u32) -> Option<i64> {
         let exponent = usize::try_from(exponent).ok()?;
         if self.decimals.len() > exponent {
@@ -88,7 +92,7 @@ impl<'a> Number<'a> {
         format!("{sign}{}{:0<exponent$}", self.whole, self.decimals).parse().ok()
     }
 
-    /// The number itself where it is an integer, however many zeros follow its point.
+    /// Returns the number where it is an integer, even if zeros follow its point.
     fn integer(&self) -> Option<i64> {
         let fraction = self.decimals.trim_end_matches('0');
         let whole = Self { negative: self.negative, whole: self.whole, decimals: fraction };

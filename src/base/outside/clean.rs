@@ -1,12 +1,13 @@
-//! The way of a foreign text: decoded, known values and long numbers taken out, bounded.
+//! Cleaning of a foreign text: decoded, known values and long numbers removed, bounded.
 
 use super::{HIDDEN, Known, decode, digits};
 
-/// So much of a foreign text is looked at, in characters; the rest is dropped unseen.
+/// Characters of a foreign text that are examined; the rest is dropped unseen.
 const WINDOW_CHARACTERS: usize = 8192;
-/// Of a text that was cut, the end of the window is not shown: a value may have been cut in two there.
+/// Characters dropped at the end of the window of a cut text: a value may have been cut in two
+/// there.
 const MARGIN_CHARACTERS: usize = 1024;
-/// Longer unbroken runs of letters and digits are taken for an encoding of something.
+/// Longer unbroken runs of letters and digits count as an encoded value.
 const OPAQUE_MIN: usize = 48;
 
 /// Cleans a foreign text; the result has at most `most` characters.
@@ -24,7 +25,7 @@ pub(super) fn clean(foreign: &str, known: &Known, most: usize) -> String {
     bounded(masked(&text, &hidden), is_cut, most)
 }
 
-/// The characters that stay, a group that is taken out written as one [`HIDDEN`].
+/// Yields the visible characters, each hidden group written as one [`HIDDEN`].
 pub(super) fn masked<'a>(text: &'a [char], hidden: &'a [bool]) -> impl Iterator<Item = char> + 'a {
     let before = std::iter::once(false).chain(hidden.iter().copied());
     let pieces = text.iter().zip(hidden).zip(before);
@@ -35,7 +36,7 @@ pub(super) fn masked<'a>(text: &'a [char], hidden: &'a [bool]) -> impl Iterator<
     })
 }
 
-/// At most `most` characters; an ellipsis says that there was more.
+/// Limits the text to `most` characters; an ellipsis marks a cut.
 fn bounded(mut text: impl Iterator<Item = char>, is_cut: bool, most: usize) -> String {
     let mut kept: String = text.by_ref().take(most).collect();
     if text.next().is_some() || is_cut {
@@ -45,7 +46,7 @@ fn bounded(mut text: impl Iterator<Item = char>, is_cut: bool, most: usize) -> S
     kept.trim_end().to_owned()
 }
 
-/// Hides long unbroken runs of the characters that base64 and hex are made of.
+/// Hides long unbroken runs of the characters of base64 and hex.
 fn mark_opaque(text: &[char], hidden: &mut [bool]) {
     let mut start = 0;
     for end in 0..=text.len() {

@@ -1,13 +1,14 @@
-//! A text with its escapes undone, so that a value is seen however it is written; what steers a terminal becomes a
-//! blank, and what has no width is left out.
+//! Decodes the escapes of a text, so that a value is recognised however it is written.
+//!
+//! Terminal control characters become a blank, and characters without width are dropped.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// How many layers of escapes are undone; deeper ones lose their signs.
+/// Maximum layers of escapes that are decoded; deeper ones lose their escape characters.
 const LAYERS_MAX: usize = 8;
 
-/// The text without escapes, control characters, and characters that turn or hide others.
+/// Returns the text without escapes, control characters, and characters that turn or hide others.
 pub(super) fn decoded(text: &str) -> String {
     let mut text = harmless(text);
     for _ in 0..LAYERS_MAX {
@@ -20,7 +21,8 @@ pub(super) fn decoded(text: &str) -> String {
     harmless(&text.replace(['%', '\\', '&'], " "))
 }
 
-/// Blanks for control characters and line ends, at most one in a row; nothing for what has no width.
+/// Replaces control characters and line ends by blanks, at most one in a row, and drops characters
+/// without width.
 fn harmless(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars().filter(|c| !is_invisible(*c)) {
@@ -35,7 +37,7 @@ fn harmless(text: &str) -> String {
     out
 }
 
-/// Characters that show nothing, or show later ones in another order.
+/// Returns whether a character is invisible, or reorders later ones.
 fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
@@ -43,7 +45,7 @@ fn is_invisible(c: char) -> bool {
         | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// One layer of escapes undone: `%34`, `\u0034`, `\x34`, `\n`, `&#52;`, `&#x34;`, `&amp;`.
+/// Decodes one layer of escapes: `%34`, `\u0034`, `\x34`, `\n`, `&#52;`, `&#x34;`, `&amp;`.
 fn once(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
@@ -58,7 +60,7 @@ fn once(text: &str) -> String {
     out
 }
 
-/// Bytes as URLs write them; what is no UTF-8 becomes U+FFFD.
+/// Decodes bytes as URLs write them; invalid UTF-8 becomes U+FFFD.
 fn percent(rest: &mut Peekable<Chars<'_>>, out: &mut String) {
     let mut bytes = Vec::new();
     while let Some(byte) = hex(rest, 2).and_then(|byte| u8::try_from(byte).ok()) {
@@ -74,7 +76,7 @@ fn percent(rest: &mut Peekable<Chars<'_>>, out: &mut String) {
     out.push_str(&String::from_utf8_lossy(&bytes));
 }
 
-/// What JSON and many languages write after a backslash.
+/// Decodes a backslash escape of JSON and many languages.
 fn backslash(rest: &mut Peekable<Chars<'_>>, out: &mut String) {
     let Some(sign) = rest.next() else { return };
     let code = match sign {
@@ -86,7 +88,7 @@ fn backslash(rest: &mut Peekable<Chars<'_>>, out: &mut String) {
     out.push(code.map_or(sign, character));
 }
 
-/// A character as HTML writes it.
+/// Decodes an HTML character reference.
 fn entity(rest: &mut Peekable<Chars<'_>>, out: &mut String) {
     let mut ahead = rest.clone();
     let name: String = ahead.by_ref().take(10).take_while(|c| *c != ';').collect();
@@ -109,14 +111,14 @@ fn character(code: u32) -> char {
     char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
-/// The rest behind the next character.
+/// Returns the rest behind the next character.
 fn after<'a>(rest: &Peekable<Chars<'a>>) -> Peekable<Chars<'a>> {
     let mut ahead = rest.clone();
     ahead.next();
     ahead
 }
 
-/// A number of so many hex digits, which are taken; nothing is taken where there is none.
+/// Consumes a number of `count` hex digits; consumes nothing where there is none.
 fn hex(rest: &mut Peekable<Chars<'_>>, count: usize) -> Option<u32> {
     let digits: String = rest.clone().take(count).collect();
     let is_number = digits.chars().all(|c| c.is_ascii_hexdigit()) && digits.len() == count;

@@ -1,17 +1,17 @@
 //! Long numbers in a foreign text: cards, accounts, tax ids, telephone numbers.
 //!
-//! Seven digits and more are taken out where blanks, dashes, dots and the like divide them at most, and twelve and
-//! more where anything short but a letter does. Dates (`2026-11-30`) stay.
+//! Hides seven or more digits that only blanks, dashes, dots and the like divide, and twelve or
+//! more that any short gap without letters divides. Dates (`2026-11-30`) stay.
 
 use super::clean::hide;
 
-/// A number of so many digits may be an account's or a tax id.
+/// Fewest digits of an account number or a tax id.
 const ACCOUNT_DIGITS_MIN: usize = 7;
-/// A number of so many digits may be a card's (service-facts, 31).
+/// Fewest digits of a card number (service-facts, 31).
 const CARD_DIGITS_MIN: usize = 12;
-/// The longest gap within a number, in characters.
+/// Longest gap within a number, in characters.
 const GAP_MAX: usize = 3;
-/// The length of a date, in characters.
+/// Length of a date, in characters.
 const DATE_LENGTH: usize = 10;
 
 /// Hides every long number.
@@ -36,13 +36,13 @@ pub(super) fn mark(text: &[char], hidden: &mut [bool]) {
     }
 }
 
-/// A number and what divides it.
+/// A number with its gaps: its digits and its length, in characters.
 struct Run {
     digits: usize,
     length: usize,
 }
 
-/// The number at the start of a text.
+/// Measures the number at the start of a text.
 fn run(text: &[char], divides: fn(char) -> bool) -> Run {
     let mut run = Run { digits: 0, length: 0 };
     for (at, c) in text.iter().enumerate() {
@@ -61,7 +61,7 @@ fn is_plain_gap(c: char) -> bool {
     c.is_whitespace() || "-._/+–—·•'".contains(c)
 }
 
-/// Does the text begin with a date, and not with a longer number that looks like one?
+/// Returns whether the text begins with a date, and not with a longer number that resembles one.
 fn is_date(text: &[char]) -> bool {
     let Some((date, rest)) = text.split_at_checked(DATE_LENGTH) else { return false };
     let fits = (0..).zip(date).all(|(at, c)| match at {

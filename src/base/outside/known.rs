@@ -8,41 +8,41 @@ use zeroize::Zeroizing;
 use super::clean::{hide, masked};
 use super::decode::decoded;
 
-/// The most that may divide two characters of a value, in characters.
+/// Longest gap between two characters of a value, in characters.
 const GAP_MAX: usize = 3;
-/// Shorter values are taken out as whole words only.
+/// Shorter values are removed as whole words only.
 const ANYWHERE_MIN: usize = 4;
-/// Shorter values without a digit are taken out as whole words only.
+/// Shorter values without a digit are removed as whole words only.
 const LETTERS_MIN: usize = 8;
 /// Shorter words of a name are left.
 const WORD_MIN: usize = 3;
-/// Values of less than this may stand in the data of an answer by chance.
+/// Values below this length may appear in the data of an answer by chance.
 const SECRET_MIN: usize = 8;
-/// Of longer values every piece is looked for, and what follows one is hidden, too.
+/// Of longer values every piece is searched for, and the text behind one is hidden, too.
 const LONG_MIN: usize = 256;
-/// The length of such a piece.
+/// Length of such a piece.
 const PIECE: usize = 16;
-/// The most pieces of one value.
+/// Maximum number of pieces of one value.
 const PIECES_MAX: usize = 256;
 
-/// The secret and personal values that a request carried. `Debug` shows how many.
+/// The secret and personal values of a request. `Debug` shows only their number.
 #[derive(Clone, Default)]
 pub struct Known(Vec<Hidden>);
 
-/// One value as it is looked for: its letters and digits alone, in lower case.
+/// One value in its search form: its letters and digits alone, in lower case.
 #[derive(Clone)]
 struct Hidden {
     form: Zeroizing<String>,
-    /// Whether it counts only where no letter or digit stands beside it.
+    /// The value counts only where no letter or digit adjoins it.
     is_word: bool,
-    /// Whether what follows it is a part of the same value.
+    /// The text behind the value belongs to the same value.
     goes_on: bool,
-    /// Whether no data of an answer holds it either.
+    /// The value must not appear in the data of an answer either.
     is_secret: bool,
 }
 
 impl Known {
-    /// Adds a value that no words from outside may repeat.
+    /// Adds a value that no text from outside may repeat.
     pub fn hide(&mut self, value: &str) {
         self.add(value, false);
     }
@@ -62,7 +62,7 @@ impl Known {
         self.add(secret, true);
     }
 
-    /// The text without its secrets, if it holds one.
+    /// Returns the text without its secrets, if it holds one.
     pub fn without_secrets(&self, text: &str) -> Option<String> {
         let mut secrets = self.0.iter().filter(|one| one.is_secret).peekable();
         secrets.peek()?;
@@ -72,7 +72,7 @@ impl Known {
         hidden.contains(&true).then(|| masked(&text, &hidden).collect())
     }
 
-    /// The length of the shortest secret, in bytes; `None` where there is none.
+    /// Returns the length of the shortest secret, in bytes; `None` without secrets.
     pub fn shortest_secret(&self) -> Option<usize> {
         self.0.iter().filter(|one| one.is_secret).map(|one| one.form.len()).min()
     }
@@ -115,7 +115,8 @@ impl fmt::Debug for Known {
     }
 }
 
-/// The value in hex and, at each of its three places, in base64, as far as the value alone decides the characters.
+/// Returns the value in hex and, at each of its three offsets, in base64, as far as the value alone
+/// decides the characters.
 fn encodings(value: &str) -> Vec<String> {
     let skeleton = |text: &str| Skeleton::of(&text.chars().collect::<Vec<_>>()).text;
     let shifted = (0..3_usize).map(|before| {
@@ -129,7 +130,7 @@ fn encodings(value: &str) -> Vec<String> {
     shifted.chain([hex]).filter(|form| form.len() >= ANYWHERE_MIN).collect()
 }
 
-/// The letters and digits of a text in lower case, each byte with the place of its character.
+/// The letters and digits of a text in lower case, each byte with the position of its character.
 struct Skeleton {
     text: String,
     places: Vec<usize>,
@@ -161,7 +162,7 @@ fn mark<'a>(values: impl Iterator<Item = &'a Hidden>, text: &[char], hidden: &mu
     }
 }
 
-/// Whether little divides each character from the next.
+/// Returns whether only short gaps divide the characters.
 fn is_close(places: &[usize]) -> bool {
     let gap = |pair: &[usize]| match pair {
         [one, next] => next.saturating_sub(*one).saturating_sub(1),
@@ -170,7 +171,7 @@ fn is_close(places: &[usize]) -> bool {
     places.windows(2).all(|pair| gap(pair) <= GAP_MAX)
 }
 
-/// Whether no letter or digit stands beside a piece of text.
+/// Returns whether no letter or digit adjoins a piece of text.
 fn stands_alone(text: &[char], first: usize, last: usize) -> bool {
     let is_part =
         |at: Option<usize>| at.and_then(|at| text.get(at)).is_some_and(|c| c.is_alphanumeric());

@@ -1,4 +1,4 @@
-//! What comes through, and what does not.
+//! Cleaning of outside texts: kept text and removed values.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The dates of a schedule, period by period, each reckoned from the anchor.
+//! The dates of a schedule, period by period, each calculated from the anchor.
 
 use chrono::{Datelike, Days, Months, NaiveDate, Weekday};
 
@@ -8,18 +8,19 @@ const DAYS_PER_WEEK: u32 = 7;
 const MONTHS_PER_YEAR: i64 = 12;
 
 impl Schedule {
-    /// Every due date in rising order, to `end` or to the last date that can be written. Empty for a schedule
-    /// with faults. A day that a month lacks falls on the month's last day; two that fall together count once.
+    /// Yields every due date in rising order, to `end` or to the last representable date. Empty for
+    /// a schedule with faults. A day that a month lacks falls on the month's last day; two that
+    /// fall together count once.
     pub fn dates(&self) -> impl Iterator<Item = NaiveDate> + '_ {
         self.dates_of_periods_from(0)
     }
 
-    /// The due dates on or after a date, without a walk from the start.
+    /// Yields the due dates on or after a date, without a walk from the start.
     pub fn dates_from(&self, from: NaiveDate) -> impl Iterator<Item = NaiveDate> + '_ {
         self.dates_of_periods_from(self.period_of(from)).skip_while(move |date| *date < from)
     }
 
-    /// The first due date on or after a date, without a walk from the start.
+    /// Returns the first due date on or after a date, without a walk from the start.
     pub fn next_on_or_after(&self, date: NaiveDate) -> Option<NaiveDate> {
         self.dates_from(date).next()
     }
@@ -35,7 +36,8 @@ impl Schedule {
             .take_while(move |date| *date <= last)
     }
 
-    /// The due dates of one period, counted from 0; nothing beyond the last date that can be written.
+    /// Returns the due dates of one period, counted from 0; `None` beyond the last representable
+    /// date.
     fn period(&self, period: u32) -> Option<Vec<NaiveDate>> {
         let steps = period.checked_mul(self.interval_delay)?;
         let mut dates = match self.interval_unit {
@@ -74,7 +76,8 @@ impl Schedule {
         Some(self.days.iter().filter_map(on).collect())
     }
 
-    /// The period that a date falls in; 0 for what precedes the start. No later period holds an earlier date.
+    /// Returns the period of a date; 0 for a date before the start. No later period holds an
+    /// earlier date.
     fn period_of(&self, date: NaiveDate) -> u32 {
         let days = |from: NaiveDate| date.signed_duration_since(from).num_days();
         let delay = i64::from(self.interval_delay);
@@ -96,7 +99,7 @@ fn add_days(date: NaiveDate, days: u32) -> Option<NaiveDate> {
     date.checked_add_days(Days::new(u64::from(days)))
 }
 
-/// The Monday of a date's week; the date itself in the first week that can be written.
+/// Returns the Monday of a date's week; the date itself in the first representable week.
 fn monday_of(date: NaiveDate) -> NaiveDate {
     date.week(Weekday::Mon).checked_first_day().unwrap_or(date)
 }

@@ -1,4 +1,4 @@
-//! What ends a recurring charge besides its schedule, and what each occurrence collects.
+//! Limits of a recurring charge besides its schedule, and the amount of each occurrence.
 
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
@@ -8,16 +8,18 @@ use super::{Schedule, ScheduleProblem};
 /// The limits of a recurring charge (gateway-api, recur object).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Limits {
-    /// Scheduled payments after which it is complete; a retry of one occurrence counts once.
+    /// Number of scheduled payments after which the charge is complete; a retry of one occurrence
+    /// counts once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_occurrences: Option<u32>,
-    /// Minor units to collect before it is complete; at least the amount of one occurrence.
+    /// Minor units to collect before the charge is complete; at least the amount of one occurrence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_amount: Option<i64>,
 }
 
 impl Limits {
-    /// What is wrong with these limits for occurrences of `amount` minor units; empty when nothing is.
+    /// Returns the faults of these limits for occurrences of `amount` minor units; empty without
+    /// faults.
     pub fn problems(&self, amount: i64) -> Vec<ScheduleProblem> {
         let Self { max_occurrences, max_amount } = *self;
         let occurrences = max_occurrences.filter(|most| *most == 0).map(|_| ScheduleProblem {
@@ -36,8 +38,8 @@ impl Limits {
     }
 }
 
-/// Due dates and what is collected on each, in minor units: `amount`, and last the lesser of `amount` and what
-/// remains below `max_amount`. Empty for an amount of zero or less.
+/// Yields the due dates and the amount of each, in minor units: `amount`, and last the lesser of
+/// `amount` and the rest below `max_amount`. Empty for an amount of zero or less.
 pub fn occurrences(
     schedule: &Schedule,
     amount: i64,

@@ -1,25 +1,24 @@
-//! What is wrong with a schedule: all of it at once, each with what to write instead.
+//! The faults of a schedule: all of them at once, each with the text to write instead.
 
 use super::{Day, Schedule, Unit};
 
 const WEEKDAY_MAX: u8 = 7;
 const MONTH_DAY_MAX: u8 = 31;
 
-/// One thing wrong with a schedule or its limits.
+/// One fault of a schedule or its limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScheduleProblem {
-    /// The guilty field by its wire name.
+    /// The faulty field by its wire name.
     pub field: &'static str,
-    /// The guilty item of `days`, from 0.
+    /// The faulty item of `days`, from 0.
     pub item: Option<usize>,
-    /// What is wrong.
     pub message: String,
-    /// What to write instead.
+    /// The text to write instead.
     pub help: String,
 }
 
 impl Schedule {
-    /// Everything wrong with it (gateway-api, recur object); empty when it can be sent.
+    /// Returns every fault of the schedule (gateway-api, recur object); empty when it can be sent.
     pub fn problems(&self) -> Vec<ScheduleProblem> {
         let faults = self.faults();
         if faults.is_empty() && self.dates().next().is_none() {
@@ -32,7 +31,7 @@ impl Schedule {
         faults
     }
 
-    /// Everything wrong with its fields; a schedule with one of these has no dates.
+    /// Returns the faults of single fields; a schedule with one of these has no dates.
     pub(super) fn faults(&self) -> Vec<ScheduleProblem> {
         let mut faults = Vec::new();
         faults.extend(self.delay_fault());

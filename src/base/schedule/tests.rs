@@ -6,7 +6,8 @@ use serde_json::json;
 
 use super::*;
 
-/// What the oracle says of one schedule: its first dates and amounts, at most [`ORACLE_OCCURRENCES`].
+/// The oracle's result for one schedule: its first dates and amounts, at most
+/// [`ORACLE_OCCURRENCES`].
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OracleCase {

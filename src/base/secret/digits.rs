@@ -1,10 +1,10 @@
 //! Card numbers that slipped into a text which people see: found by the check digit, masked.
 //!
-//! Promises: any 12 to 19 digits that pass Luhn and stand together, or in whole groups divided by up to three
-//! spaces and dashes, are gone, also where more groups of digits (an expiry, a telephone number) follow or
-//! precede. Never touches anything else. One in ten long numbers passes Luhn by chance: that is the price.
+//! Masks any 12 to 19 digits that pass Luhn and adjoin, or form whole groups divided by up to three
+//! spaces and dashes. More groups of digits (an expiry, a telephone number) may follow or precede.
+//! No other text is changed. One in ten long numbers passes Luhn by chance: that is the price.
 
-/// A number of so many digits may be an account's.
+/// Fewest digits of an account number.
 const ACCOUNT_DIGITS_MIN: usize = 7;
 const CARD_DIGITS_MIN: usize = 12;
 const CARD_DIGITS_MAX: usize = 19;
@@ -18,7 +18,7 @@ struct Group {
     end: usize,
 }
 
-/// Neighbouring groups that hold card numbers: which groups, counted from 0, both included.
+/// Neighbouring groups that hold card numbers: their indices, counted from 0, both included.
 struct Span {
     first: usize,
     last: usize,
@@ -45,13 +45,14 @@ pub fn mask_digits(text: &str) -> String {
     out
 }
 
-/// Whether a word can only be the number of a card or an account: seven digits at least, and what divides them.
+/// Returns whether a word can only be a card or account number: seven digits at least, and no
+/// letters.
 pub fn is_number(word: &str) -> bool {
     let digits = word.chars().filter(char::is_ascii_digit).count();
     digits >= ACCOUNT_DIGITS_MIN && word.chars().all(|c| !c.is_alphabetic())
 }
 
-/// The last four digits of a masked piece, without what divides them.
+/// Returns the last four digits of a masked piece, without its gaps.
 fn last_digits(piece: &str) -> String {
     let digits: String = piece.chars().filter(char::is_ascii_digit).collect();
     digits.get(digits.len().saturating_sub(SHOWN_DIGITS)..).unwrap_or_default().to_owned()
@@ -69,8 +70,8 @@ fn groups(text: &str) -> Vec<Group> {
     groups
 }
 
-/// Every group that is part of some card number; numbers that overlap become one span, because which of
-/// them is the true one cannot be known.
+/// Returns every group that is part of some card number. Numbers that overlap become one span,
+/// because the true one among them cannot be known.
 fn spans(text: &str, groups: &[Group]) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
     for first in 0..groups.len() {
@@ -93,8 +94,8 @@ fn spans(text: &str, groups: &[Group]) -> Vec<Span> {
     spans
 }
 
-/// Extends a span while its last four digits, which stay visible, look like a card number together with the groups
-/// behind them. Without this, masking a masked text again would change it.
+/// Extends a span while its last four digits, which stay visible, look like a card number together
+/// with the groups behind them. Without this, masking a masked text again would change it.
 fn lengthen(text: &str, groups: &[Group], span: &mut Span) {
     while let (Some(first), Some(last)) = (groups.get(span.first), groups.get(span.last)) {
         let shown = last_digits(text.get(first.start..last.end).unwrap_or_default());
@@ -104,7 +105,8 @@ fn lengthen(text: &str, groups: &[Group], span: &mut Span) {
     }
 }
 
-/// Returns how many of these groups the longest card number takes. It begins with the digits `begun`, which end at `end`.
+/// Returns the number of groups that the longest card number takes. It begins with the digits
+/// `begun`, which end at `end`.
 fn card_length(text: &str, (begun, mut end): (&str, usize), groups: &[Group]) -> Option<usize> {
     let mut digits = begun.to_owned();
     let mut found = None;
@@ -153,7 +155,8 @@ mod tests {
         check("4242424242424242,4111111111111111", "•••• 4242,•••• 1111");
     }
 
-    /// The four visible digits of a masked number and the digits behind them look like another number here.
+    /// The four visible digits of a masked number and the digits behind them look like another
+    /// number here.
     #[test]
     fn a_masked_text_is_not_masked_once_more() {
         let text = "01-0{8888888888880-08888881-0T";

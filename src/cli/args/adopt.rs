@@ -1,4 +1,4 @@
-//! `import` and `forget`.
+//! Arguments of `import` and `forget`.
 
 use std::path::PathBuf;
 
@@ -6,25 +6,27 @@ use clap::{Args, ValueEnum};
 
 use crate::base::id::RemoteId;
 
-/// `import`.
+/// Arguments of `import`.
 #[derive(Debug, Args)]
 pub struct ImportArgs {
-    /// The document that the object is taken over for.
+    /// The document that takes the object over.
     #[arg(value_name = "KIND/NAME", required_unless_present = "all", requires = "id")]
     pub what: Option<String>,
     /// The object's id at the service.
     #[arg(value_name = "ID")]
     pub id: Option<RemoteId>,
-    /// Take it over although the service shows nothing of it: your word alone says that it is what the document says.
+    /// Take the object over although the service does not show it: only you assert that it matches
+    /// the document.
     #[arg(long, conflicts_with = "all")]
     pub unverified: bool,
-    /// Take over every object of a sort that is not known yet, and write a document for each that has none.
+    /// Take over every object of this sort that is not known yet, and write a document for each
+    /// that has none.
     #[arg(long, value_name = "SORT", requires = "merchant", conflicts_with_all = ["what", "id"])]
     pub all: Option<Sort>,
-    /// Whose objects: the name of the merchant's document.
+    /// The merchant that owns the objects: the name of its document.
     #[arg(long, value_name = "NAME", requires = "all")]
     pub merchant: Option<String>,
-    /// Where the documents are written; `imported` beneath the folder of specs by default.
+    /// The folder to write the documents to; `imported` beneath the folder of specs by default.
     #[arg(long, value_name = "DIR", requires = "all")]
     pub into: Option<PathBuf>,
     /// Do not ask.
@@ -32,7 +34,7 @@ pub struct ImportArgs {
     pub yes: bool,
 }
 
-/// Objects that the service lists.
+/// Sorts of objects that the service lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Sort {
     /// Saved cards.
@@ -44,7 +46,7 @@ pub enum Sort {
 }
 
 impl Sort {
-    /// What the list is called.
+    /// Returns the name of the list, for people.
     pub fn list(self) -> &'static str {
         match self {
             Self::Cards => "cards",
@@ -54,10 +56,11 @@ impl Sort {
     }
 }
 
-/// `forget`.
+/// Arguments of `forget`.
 #[derive(Debug, Args)]
 pub struct ForgetArgs {
-    /// A resource whose document is gone, or the id of an object with a mark of ours that stands in the way.
+    /// A resource whose document is gone, or the id of an unknown object with your mark that blocks
+    /// a step.
     #[arg(value_name = "KIND/NAME|ID")]
     pub what: String,
     /// Do not ask.

@@ -1,33 +1,34 @@
-//! `link` and `attach`: what is given to payers, and what comes of it.
+//! Arguments of `link` and `attach`: links for payers, and the tokens that they bring.
 
 use clap::Args;
 
-/// Days that a payer's link is good for, at most.
+/// Days for which a payer's link is valid, at most.
 const DAYS_MAX: i64 = 90;
 
-/// `link`.
+/// Arguments of `link`.
 #[derive(Debug, Args)]
 pub struct LinkArgs {
-    /// An invoice, or a saved method that says `source: intake`.
+    /// An invoice, or a saved method with `source: intake`.
     #[arg(value_name = "KIND/NAME")]
     pub what: String,
-    /// How many days the link of a saved method is good for, 1 to 90; 7 where nothing is said. The portal link of an
-    /// invoice ends as the service wills.
+    /// The number of days for which the link of a saved method is valid, 1 to 90; 7 by default. The
+    /// service decides when the portal link of an invoice ends.
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u16).range(1..=DAYS_MAX))]
     pub days: Option<u16>,
 }
 
-/// `attach`.
+/// Arguments of `attach`.
 #[derive(Debug, Args)]
 pub struct AttachArgs {
-    /// The saved method; its document says `source: intake`.
+    /// The saved method; its document has `source: intake`.
     #[arg(value_name = "SavedMethod/NAME")]
     pub what: String,
-    /// The one-time token, no older than five minutes; `-` reads it from standard input, where nobody else sees it. Said
-    /// more than once, the further ones are of the same details, for the recurring charges that the method pays: one each.
+    /// The one-time token, no older than five minutes; `-` reads it from standard input, out of
+    /// sight of other users. May be repeated: the further tokens hold the same details, one for
+    /// each recurring charge that the method pays.
     #[arg(long = "token", value_name = "TOKEN", allow_hyphen_values = true, required = true)]
     pub tokens: Vec<String>,
-    /// What is saved already is replaced by what the token holds.
+    /// Replace what is saved already by the token's details.
     #[arg(long)]
     pub replace: bool,
 }

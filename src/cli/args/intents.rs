@@ -1,4 +1,4 @@
-//! `intents`: effects that are not settled, and what a person says of them.
+//! Arguments of `intents`: unsettled effects, and their settlement by a person.
 
 use std::str::FromStr;
 
@@ -7,48 +7,49 @@ use clap::{Args, Subcommand};
 use crate::base::id::IntentId;
 use crate::engine::Said;
 
-/// `intents`.
+/// Arguments of `intents`.
 #[derive(Debug, Args)]
 pub struct IntentsArgs {
-    /// A command for one of them.
+    /// A subcommand for one of them.
     #[command(subcommand)]
     pub command: Option<IntentsCommand>,
 }
 
-/// About one intent.
+/// Subcommands of `intents`.
 #[derive(Debug, Subcommand)]
 pub enum IntentsCommand {
-    /// Say what became of an intent that nothing else can settle. Asks nothing: a word is enough.
+    /// Record the outcome of an intent that nothing else can settle. Never asks for confirmation.
     Resolve(ResolveArgs),
-    /// Say that you looked after what an intent made again: it is listed and counted no more.
+    /// Confirm that you reviewed an effect that was done again after an intent: the intent is no
+    /// longer listed or counted.
     Dismiss(DismissArgs),
 }
 
-/// `intents dismiss`.
+/// Arguments of `intents dismiss`.
 #[derive(Debug, Args)]
 pub struct DismissArgs {
     /// The intent's number, as `intents` lists it under MADE AGAIN.
     #[arg(value_name = "ID")]
     pub id: IntentId,
-    /// The text for the journal: your findings.
+    /// Your findings, for the journal.
     #[arg(long, value_name = "TEXT")]
     pub reason: String,
 }
 
-/// `intents resolve`.
+/// Arguments of `intents resolve`.
 #[derive(Debug, Args)]
 pub struct ResolveArgs {
     /// The intent's number.
     #[arg(value_name = "ID")]
     pub id: IntentId,
-    /// `done:` and the object's id: it happened, and the object is read and compared where the service shows it;
-    /// `unverified:` and the id: it happened, on your word alone; `not-done`: it did not, and cannot any more; `retry`:
-    /// look for it once more.
+    /// The outcome. `done:` and the object's id: it happened; the object is read and compared where
+    /// the service shows it. `unverified:` and the id: it happened, on your word alone. `not-done`:
+    /// it did not happen, and cannot any more. `retry`: look for it once more.
     #[arg(long = "as", value_name = "done:REMOTE_ID|unverified:REMOTE_ID|not-done|retry")]
     pub said: Word,
 }
 
-/// A person's word as it is written.
+/// A person's resolution as it is written on the command line.
 #[derive(Debug, Clone)]
 pub struct Word(pub Said);
 

@@ -1,4 +1,4 @@
-//! The arguments of plans: what they choose, and what is done with saved ones.
+//! Arguments of plans: the choice of resources, and subcommands for saved plans.
 
 use std::path::PathBuf;
 
@@ -6,31 +6,33 @@ use clap::{Args, Subcommand};
 
 use crate::base::id::Key;
 
-/// Resources that are chosen by name.
+/// Arguments that choose resources by name.
 #[derive(Debug, Args, Default)]
 pub struct Choice {
     /// Only this resource; may be repeated.
     #[arg(long, value_name = "KIND/NAME")]
     pub target: Vec<Key>,
-    /// Everything but this resource; may be repeated. What needs it waits, unless it is ready.
+    /// Exclude this resource; may be repeated. Resources that depend on it wait, unless it is
+    /// ready.
     #[arg(long, value_name = "KIND/NAME")]
     pub exclude: Vec<Key>,
 }
 
-/// What can be done with a saved plan beside applying it.
+/// Subcommands of `plan`, for a saved plan.
 #[derive(Debug, Subcommand)]
 pub enum PlanCommand {
-    /// Show a saved plan: offline, without state, key or configuration, used and outdated ones too.
+    /// Show a saved plan: offline, without state, key or configuration, used and outdated plans
+    /// too.
     Show(ShowArgs),
 }
 
-/// `plan show`.
+/// Arguments of `plan show`.
 #[derive(Debug, Args)]
 pub struct ShowArgs {
     /// The file that `plan --out` wrote.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Exit with 2 if it changes anything.
+    /// Exit with 2 if the plan changes anything.
     #[arg(long)]
     pub detailed_exitcode: bool,
 }

@@ -1,10 +1,10 @@
-//! Which daemon a command speaks to, when it is not the one on this machine.
+//! Arguments that choose a daemon on another machine.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-/// `--server URL --token-file FILE`.
+/// Arguments of `--server URL --token-file FILE`.
 #[derive(Debug, Args)]
 pub struct ServerArgs {
     /// Ask the daemon at this address, and keep no state here: https, or http on this machine.

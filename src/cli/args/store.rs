@@ -4,63 +4,67 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-/// `store`.
+/// Subcommands of `store`.
 #[derive(Debug, Subcommand)]
 pub enum StoreCommand {
-    /// Verify the whole journal; print head hash and state digest.
+    /// Verify the complete journal; print head hash and state digest.
     Check,
-    /// Make the index again from the journal.
+    /// Rebuild the index from the journal.
     Rebuild,
-    /// Copy the state to a file or a folder, also beside the daemon. The key is not in it.
+    /// Copy the state to a file or a folder, also beside the daemon. The copy does not contain the
+    /// key.
     Backup(BackupArgs),
-    /// Put a backup in the place of a state. What may have been sent since then is held, or looked
-    /// for before it is sent.
+    /// Replace a state by a backup. Effects that may have been sent since the backup are put on
+    /// hold, or looked for before they are sent.
     Restore(RestoreArgs),
-    /// Make the state smaller, also beside the daemon: a sealed snapshot takes the place of the records so far, which are
-    /// kept in `archive`, and what nothing needs any more goes.
+    /// Make the state smaller, also beside the daemon. A sealed snapshot replaces the records so
+    /// far, which are kept in `archive`; unused sealed values are deleted.
     Compact(CompactArgs),
-    /// Exchange the key of the state for another one, also beside the daemon. The old key then opens nothing of it.
+    /// Exchange the key of the state for another one, also beside the daemon. The old key then
+    /// opens nothing of it.
     Rekey(RekeyArgs),
-    /// Say, after a restore, that these resources were not made since the backup, or that these actions of hooks were done.
+    /// Declare, after a restore, that these resources were not created since the backup, or that
+    /// these actions of hooks were done.
     Release(ReleaseArgs),
 }
 
-/// `store backup`.
+/// Arguments of `store backup`.
 #[derive(Debug, Args)]
 pub struct BackupArgs {
-    /// Where to, a place where nothing is yet: a name with an extension is one file, any other a
+    /// The target, which must not exist yet: a name with an extension is one file, any other a
     /// folder.
     #[arg(value_name = "FILE|DIR")]
     pub to: PathBuf,
 }
 
-/// `store restore`.
+/// Arguments of `store restore`.
 #[derive(Debug, Args)]
 pub struct RestoreArgs {
     /// The backup.
     #[arg(value_name = "FILE|DIR")]
     pub from: PathBuf,
-    /// Move the state that is there aside; it is never deleted.
+    /// Move the existing state aside; it is never deleted.
     #[arg(long)]
     pub replace: bool,
-    /// Write down that nothing was sent since the backup: nothing is held or looked for then.
+    /// Declare that nothing was sent since the backup: nothing is then put on hold or looked for.
     #[arg(long)]
     pub nothing_since: bool,
 }
 
-/// `store compact`.
+/// Arguments of `store compact`.
 #[derive(Debug, Args)]
 pub struct CompactArgs {
-    /// Delete the records, and those that were put aside before: `why` does not know what is older then.
+    /// Delete the records, and those that were put aside before: `why` then knows nothing older.
     #[arg(long)]
     pub drop_history: bool,
 }
 
-/// `store rekey`.
+/// Arguments of `store rekey`.
 #[derive(Debug, Args)]
 pub struct RekeyArgs {
-    /// The file of the new key, where `secrets.key` gives the key: 32 bytes in base64, readable by you alone. Without it the
-    /// command makes a new key and keeps it in the key file beside the state.
+    /// The file of the new key, where `secrets.key` gives the key: 32 bytes in base64, readable by
+    /// you alone. Without this option the command makes a new key and writes it to the key file
+    /// beside the state.
     #[arg(long, value_name = "FILE")]
     pub new_key_file: Option<PathBuf>,
     /// Do not ask.
@@ -68,13 +72,15 @@ pub struct RekeyArgs {
     pub yes: bool,
 }
 
-/// `store release`.
+/// Arguments of `store release`.
 #[derive(Debug, Args)]
 pub struct ReleaseArgs {
-    /// Resources that are not on the service, or actions of hooks (`events dead`); look before you say so.
+    /// Resources that are not on the service, or actions of hooks (`events dead`); check the
+    /// service first.
     #[arg(value_name = "KIND/NAME", required_unless_present = "all")]
     pub what: Vec<String>,
-    /// Nothing at all was sent since the backup; with --done: all that hooks asked for and that waits was done.
+    /// Declare that nothing at all was sent since the backup; with --done: all waiting actions of
+    /// hooks were done.
     #[arg(long, conflicts_with = "what")]
     pub all: bool,
     /// These actions of hooks were done since the backup: they are not done again.

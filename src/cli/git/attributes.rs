@@ -1,27 +1,28 @@
-//! Attributes that make git keep other text than a file holds, or merge it in another way.
+//! Attributes that make git store other text than a file holds, or merge it in another way.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::door::{Git, Trouble};
 
-/// Attributes that change a file's bytes on their way into a commit, and the one that names a program to merge with.
+/// Attributes that change a file's bytes on their way into a commit, and the one that names a
+/// program to merge with.
 const REFUSED: [&str; 4] = ["working-tree-encoding", "filter", "ident", "merge"];
-/// Bytes of a file of attributes that are looked at.
+/// Size of an attributes file that is read, at most.
 const BYTES_MAX: usize = 1 << 20;
 
 /// An attribute that must not be set.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::cli) struct Refused {
-    /// The file that has it, from the top of the repository.
+    /// The file that the attribute applies to, from the top of the repository.
     pub path: String,
-    /// As a file of attributes says it.
+    /// As an attributes file writes it.
     pub attribute: String,
-    /// The file and line that set it, as far as they are found.
+    /// The file and line that set the attribute, as far as they are found.
     pub place: Option<String>,
 }
 
-/// The first of these files that has such an attribute.
+/// Returns the first of these files that has such an attribute.
 ///
 /// # Errors
 /// Git cannot be run.
@@ -45,7 +46,7 @@ pub(in crate::cli) fn refused<'a>(
     Ok(None)
 }
 
-/// The attribute as it is written, if this value changes anything.
+/// Returns the attribute as it is written, if this value changes anything.
 fn written(name: &str, value: &str) -> Option<String> {
     match (name, value) {
         ("merge", "unset") => Some(format!("-{name}")),
@@ -55,7 +56,8 @@ fn written(name: &str, value: &str) -> Option<String> {
     }
 }
 
-/// Where an attribute of a file is set: the last line that speaks of it in the file that git believes most.
+/// Returns the place that sets an attribute of a file: the last line that names the attribute in
+/// the file of the highest precedence.
 fn place(git: &Git, path: &str, name: &str) -> Option<String> {
     let info = git.line(&["rev-parse", "--git-path", "info/attributes"]).ok();
     let mut folders: Vec<&Path> = Path::new(path).ancestors().skip(1).collect();
@@ -69,7 +71,7 @@ fn place(git: &Git, path: &str, name: &str) -> Option<String> {
     })
 }
 
-/// The last line of a file of attributes that names this one, from 1.
+/// Returns the last line of an attributes file that names this attribute, from 1.
 fn line_of(file: &Path, name: &str) -> Option<usize> {
     fs::symlink_metadata(file).ok().filter(fs::Metadata::is_file)?;
     let bytes = fs::read(file).ok().filter(|bytes| bytes.len() <= BYTES_MAX)?;

@@ -1,11 +1,12 @@
-//! Contents of git's objects, many at a time.
+//! Reads the contents of git's objects, many at a time.
 
 use super::door::{Git, Trouble};
 
-/// Blobs that one process reads.
+/// Blobs that one git process reads, at most.
 const BLOBS: usize = 1024;
 
-/// Reads these blobs, each once, and gives their bytes; none for an id that names no blob here.
+/// Reads these blobs, each once, and passes their bytes to `take`; `None` for an id that names no
+/// blob here.
 ///
 /// # Errors
 /// Git cannot be run, or its answer is no list of objects.
@@ -27,12 +28,12 @@ pub(in crate::cli) fn each<'a>(
     Ok(())
 }
 
-/// Whether a blob's id stands for no file.
+/// Returns true for the id that git writes where there is no file, all zeros.
 pub(in crate::cli) fn is_none(id: &str) -> bool {
     id.bytes().all(|byte| byte == b'0')
 }
 
-/// The first answer of `cat-file --batch`, and the rest: `ID blob SIZE`, the bytes, the end of a line.
+/// Splits off the first answer of `cat-file --batch`: `ID blob SIZE`, the bytes, the end of a line.
 fn content(said: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
     let end = said.iter().position(|byte| *byte == b'\n')?;
     let about = std::str::from_utf8(said.get(..end)?).ok()?;

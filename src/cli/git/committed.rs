@@ -1,7 +1,9 @@
-//! The documents of a commit by the very bytes that git keeps: no filter, no conversion, no index, no work tree.
+//! The documents of a commit by the very bytes that git keeps: no filter, no conversion, no index,
+//! no work tree.
 //!
-//! Guarantees: [`Committed::digest`] equals the digest of a loaded tree ([`SpecIndex::digest`]) if and only if the
-//! loader read these files and these bytes, so that who judges a commit judges what was loaded.
+//! Guarantees: [`Committed::digest`] equals the digest of a loaded tree ([`SpecIndex::digest`]) if
+//! and only if the loader read these files and these bytes. So a judgement of the commit is one of
+//! the loaded tree.
 //!
 //! [`SpecIndex::digest`]: crate::spec::source::index::SpecIndex::digest
 
@@ -14,22 +16,22 @@ use crate::base::hash::Digest;
 use crate::spec::source::index::digest_of;
 use crate::spec::source::tree::{Listing, hash_of, read, takes};
 
-/// Git's mode of a plain file begins so; links and submodules begin otherwise.
+/// Prefix of git's modes of plain files; links and submodules have others.
 const FILE: &str = "100";
 
-/// The files of a commit beneath one folder that a loader would take.
+/// The files of a commit beneath one folder that a loader would read.
 #[derive(Debug, Default)]
 pub(in crate::cli) struct Committed {
     files: BTreeMap<String, [u8; 32]>,
     odd: Vec<String>,
 }
 
-/// A file that is not as it was committed.
+/// A file that differs from its commit.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::cli) struct Difference {
-    /// Its path below the folder.
+    /// Path below the folder.
     pub path: String,
-    /// Whether its line ends are all that differs.
+    /// True if only the line ends differ.
     pub line_ends: bool,
 }
 
@@ -71,22 +73,23 @@ impl Committed {
         self.files.extend(paths.map(|path| ((*path).to_owned(), hash)));
     }
 
-    /// The first entry that a loader could read and that is no plain file.
+    /// Returns the first entry that a loader could read and that is no plain file.
     pub(in crate::cli) fn odd(&self) -> Option<&str> {
         self.odd.first().map(String::as_str)
     }
 
-    /// The paths of the files below the folder.
+    /// Returns the paths of the files below the folder.
     pub(in crate::cli) fn paths(&self) -> impl Iterator<Item = &str> {
         self.files.keys().map(String::as_str)
     }
 
-    /// The digest that a loader which read just this has.
+    /// Returns the digest of a loader that read just these files.
     pub(in crate::cli) fn digest(&self) -> Digest {
         digest_of(self.files.iter().map(|(path, hash)| (path.as_str(), hash)))
     }
 
-    /// The first file beneath `root` that is not as it was committed, or is missing there, or here.
+    /// Returns the first file beneath `root` that differs from its commit, is missing on disk, or
+    /// is missing in the commit.
     pub(in crate::cli) fn difference(&self, root: &Place) -> Option<Difference> {
         let listing = Listing::of(root, "");
         let plain = |path: &String| Difference { path: path.clone(), line_ends: false };
@@ -98,7 +101,7 @@ impl Committed {
         listing.files.keys().find_map(|path| self.differs(&root, path))
     }
 
-    /// The difference of one file, if there is one.
+    /// Returns the difference of one file, if there is one.
     fn differs(&self, root: &Folder, path: &str) -> Option<Difference> {
         let committed = self.files.get(path);
         let bytes = read(root, path).ok();
@@ -110,7 +113,7 @@ impl Committed {
     }
 }
 
-/// The bytes with the line ends that git keeps.
+/// Returns the bytes with the line ends that git keeps.
 fn without_returns(bytes: &[u8]) -> Vec<u8> {
     let next = bytes.iter().skip(1).map(Some).chain([None]);
     let kept = bytes.iter().zip(next);

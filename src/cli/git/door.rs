@@ -1,8 +1,9 @@
-//! Runs the git program in a repository that anybody may have written.
+//! Runs the git program in a repository of untrusted content.
 //!
-//! Guarantees: one short environment; no hook, pager, file system monitor, external diff, editor or network; no
-//! replaced, grafted or precomputed history; an end after two minutes. The command line sets whatever decides about
-//! signatures and history, so that the repository's own configuration does not.
+//! Guarantees: one short environment; no hook, pager, file system monitor, external diff, editor or
+//! network; no replaced, grafted or precomputed history; an end after two minutes. The command line
+//! sets every option that decides about signatures and history, so that the repository's own
+//! configuration does not.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -13,23 +14,23 @@ use std::time::Duration;
 
 use crate::config::{Env, ProcessEnv};
 
-/// How long one call may take: a long history is read in one.
+/// Time limit of one call; a long history is read in one.
 const TIME: Duration = Duration::from_mins(2);
-/// How often an ending program is looked at.
+/// Interval at which an ending program is polled.
 const LOOK: Duration = Duration::from_millis(5);
-/// The most that is read of one answer, in bytes.
+/// Bytes that are read of one answer, at most.
 const BYTES_MAX: u64 = 1 << 30;
-/// The variables that git is given, where they are set. The operator's own configuration is in `HOME`: it may say
-/// that a folder of another owner is safe.
+/// The variables that git inherits, where they are set. The operator's own configuration is in
+/// `HOME`: it may say that a folder of another owner is safe.
 const GIVEN: [&str; 2] = ["PATH", "HOME"];
-/// What stands in place of what could be set otherwise.
+/// Settings that override those of every configuration file.
 const SETTINGS: [&str; 17] = [
     // A folder of the tree that looks like a repository is none.
     "safe.bareRepository=explicit",
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.quotePath=false",
-    // A file of precomputed parents could tell another history than the commits do.
+    // A file of precomputed parents could show another history than the commits do.
     "core.commitGraph=false",
     "merge.default=text",
     "merge.renormalize=false",
@@ -53,7 +54,7 @@ const SET: [(&str, &str); 4] = [
     ("GIT_GRAFT_FILE", "/dev/null"),
 ];
 
-/// Git in one folder of a repository.
+/// Runner of git in one folder of a repository.
 #[derive(Debug, Clone)]
 pub(in crate::cli) struct Git {
     /// The folder; paths in answers are relative to the top of its work tree.
@@ -61,18 +62,18 @@ pub(in crate::cli) struct Git {
     signers: Option<PathBuf>,
 }
 
-/// What git said.
+/// Output of one git call.
 #[derive(Debug)]
 pub(in crate::cli) struct Said {
-    /// Whether it went well.
+    /// True if the exit status is 0.
     pub good: bool,
-    /// Its answer.
+    /// Standard output.
     pub out: Vec<u8>,
-    /// What it said beside that.
+    /// Standard error.
     pub err: String,
 }
 
-/// Why nothing was said, or nothing of use.
+/// Failure of a git call, or an answer of no use.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("git {call}: {why}")]
 pub(in crate::cli) struct Trouble {
@@ -81,24 +82,27 @@ pub(in crate::cli) struct Trouble {
 }
 
 impl Trouble {
-    /// A call that told nothing of use.
+    /// Creates the failure of a call whose answer is of no use.
     pub(super) fn new(call: &str, why: String) -> Self {
         Self { call: call.to_owned(), why }
     }
 }
 
 impl Git {
-    /// Git in this folder.
+    /// Creates a runner for this folder.
     pub(in crate::cli) fn at(folder: impl Into<PathBuf>) -> Self {
         Self { top: folder.into(), signers: None }
     }
 
-    /// The same, with a file of allowed signers to verify commits against.
+    /// Adds a file of allowed signers, to verify commits against.
     pub(in crate::cli) fn trusting(self, signers: PathBuf) -> Self {
         Self { signers: Some(signers), ..self }
     }
 
-    /// Runs it with this on its standard input. Errors: it cannot be run, or does not end.
+    /// Runs git with `input` on its standard input.
+    ///
+    /// # Errors
+    /// Git cannot be run, or does not end in time.
     pub(in crate::cli) fn run(&self, arguments: &[&str], input: &[u8]) -> Result<Said, Trouble> {
         let failed = |why: String| Trouble { call: call(arguments), why };
         let io = |error: io::Error| failed(error.to_string());
@@ -111,7 +115,7 @@ impl Git {
         };
         let (answers, beside) = (read(answers), read(beside));
         let input = input.to_vec();
-        // One that ends early reads no more: what it said by then tells why.
+        // Git may end early and read no more: its output then gives the reason.
         std::thread::spawn(move || drop(asks.write_all(&input)));
         let taken = |from: Receiver<io::Result<Vec<u8>>>| match from.recv_timeout(TIME) {
             Ok(read) => read.map_err(io),
@@ -124,7 +128,10 @@ impl Git {
         Ok(Said { good: status.success(), out, err })
     }
 
-    /// What git answers. Errors: as [`Git::run`], and git says no.
+    /// Returns git's answer.
+    ///
+    /// # Errors
+    /// As [`Git::run`], or git fails.
     pub(in crate::cli) fn ask(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, Trouble> {
         let said = self.run(arguments, input)?;
         if said.good {
@@ -133,13 +140,13 @@ impl Git {
         Err(Trouble { call: call(arguments), why: said.err })
     }
 
-    /// The same as one line of text.
+    /// Returns git's answer as one line of text.
     pub(in crate::cli) fn line(&self, arguments: &[&str]) -> Result<String, Trouble> {
         let said = self.ask(arguments, &[])?;
         Ok(String::from_utf8_lossy(&said).trim().to_owned())
     }
 
-    /// The program with these arguments, ready to be started; its streams are piped.
+    /// Returns the program with these arguments, ready to be started; its streams are piped.
     pub(in crate::cli) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("git");
         command.arg("-C").arg(&self.top);
@@ -160,7 +167,7 @@ impl Git {
     }
 }
 
-/// A path from the top of the repository, as git names it.
+/// Returns a path from the top of the repository, as git names it.
 pub(in crate::cli) fn below(top: &Path, path: &Path) -> Option<String> {
     let below = path.strip_prefix(top).ok()?.to_str()?.to_owned();
     (!below.is_empty()).then_some(below)
@@ -170,7 +177,7 @@ fn call(arguments: &[&str]) -> String {
     arguments.first().map(|word| (*word).to_owned()).unwrap_or_default()
 }
 
-/// Reads a stream, apart, so that one which never ends is left behind.
+/// Reads a stream on a thread of its own, so that a stream which never ends is left behind.
 fn read(stream: impl Read + Send + 'static) -> Receiver<io::Result<Vec<u8>>> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
@@ -180,7 +187,7 @@ fn read(stream: impl Read + Send + 'static) -> Receiver<io::Result<Vec<u8>>> {
         let read = read.and_then(|_| {
             if whole { Ok(bytes) } else { Err(io::Error::other("the answer is too long")) }
         });
-        // Whoever asked may have given up.
+        // The receiver may have given up.
         drop(sender.send(read));
     });
     receiver
@@ -189,7 +196,7 @@ fn read(stream: impl Read + Send + 'static) -> Receiver<io::Result<Vec<u8>>> {
 /// Waits for the end of a program that has closed its streams.
 fn wait(child: &mut Child) -> Result<ExitStatus, Trouble> {
     let failed = |why: String| Trouble { call: "program".to_owned(), why };
-    // Nobody sends here: it only lets time pass.
+    // No sender uses this channel: it only lets time pass.
     let (_silent, pause) = mpsc::channel::<()>();
     let mut waited = Duration::ZERO;
     loop {
@@ -204,7 +211,7 @@ fn wait(child: &mut Child) -> Result<ExitStatus, Trouble> {
     }
 }
 
-/// Ends a program that may have ended by itself.
+/// Kills a program that may have ended by itself.
 fn end(child: &mut Child) {
     drop(child.kill());
     drop(child.wait());

@@ -1,13 +1,16 @@
-//! Names in a step: `${charge}` stands for what an earlier step kept under `charge`.
+//! Substitution in a step: `${charge}` becomes the value that an earlier step kept under `charge`.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// What the steps so far kept.
+/// Values that the steps so far kept, by name.
 pub(super) type Kept = BTreeMap<String, String>;
 
-/// A text with its names filled in. Errors: a name that no step kept, or a brace that is not closed.
+/// Returns a text with its names substituted.
+///
+/// # Errors
+/// No step kept a name, or a brace is not closed.
 pub(super) fn text(pattern: &str, kept: &Kept) -> Result<String, String> {
     let mut filled = String::with_capacity(pattern.len());
     let mut rest = pattern;
@@ -23,7 +26,7 @@ pub(super) fn text(pattern: &str, kept: &Kept) -> Result<String, String> {
     Ok(filled)
 }
 
-/// A body with its names filled in.
+/// Returns a body with its names substituted.
 pub(super) fn body(pattern: &Value, kept: &Kept) -> Result<Value, String> {
     Ok(match pattern {
         Value::String(pattern) => Value::String(text(pattern, kept)?),

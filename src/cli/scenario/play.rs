@@ -1,4 +1,4 @@
-//! Plays a story into a sandbox.
+//! Plays a scenario into a sandbox.
 
 use data_encoding::BASE64;
 use serde_json::{Value, json};
@@ -13,8 +13,11 @@ use crate::sandbox::Sandbox;
 const CONTROL: &str = "/_sandbox/";
 const DEMO: &str = "demo";
 
-/// Plays it, unless it was played into this state before; says which, and what it kept. Errors: the state holds something
-/// else, or a step was not answered as it says.
+/// Plays a scenario, unless it was played into this state before. Returns a report for people, with
+/// the values that its steps kept.
+///
+/// # Errors
+/// The state holds something else, or a step got another answer than it expects.
 pub(in crate::cli) async fn play(
     sandbox: &Sandbox,
     scenario: &Scenario,
@@ -54,7 +57,10 @@ fn told(scenario: &Scenario, kept: &Kept) -> String {
     [first].into_iter().chain(names).collect()
 }
 
-/// One step. Errors: why it was not done as it says.
+/// Runs one step.
+///
+/// # Errors
+/// The request failed, or its answer is not the expected one.
 async fn run(sandbox: &Sandbox, step: &Step, kept: &mut Kept) -> Result<(), String> {
     let wrong = || format!("`{}` is no method and path", step.request);
     let (method, path) = step.request.split_once(' ').ok_or_else(wrong)?;
@@ -78,7 +84,7 @@ async fn run(sandbox: &Sandbox, step: &Step, kept: &mut Kept) -> Result<(), Stri
     Ok(())
 }
 
-/// The header of a step's caller.
+/// Returns the `Authorization` header of a step's caller.
 fn credential(sandbox: &Sandbox, step: &Step, path: &str) -> Result<Option<String>, String> {
     let name = step.merchant.as_deref().unwrap_or(DEMO);
     let caller = if path.starts_with(CONTROL) { Caller::Nobody } else { step.caller };
@@ -101,7 +107,10 @@ fn basic(key: &str) -> String {
     format!("Basic {}", BASE64.encode(format!("{key}:").as_bytes()))
 }
 
-/// A key of a merchant. Errors: there is no merchant of that name.
+/// Returns a key of a merchant.
+///
+/// # Errors
+/// There is no merchant of that name.
 fn key(sandbox: &Sandbox, name: &str, pointer: &str) -> Result<String, String> {
     let all = control(sandbox, "GET", "/_sandbox/credentials", None)?;
     let merchants = all.get("merchants").and_then(Value::as_array).into_iter().flatten();
@@ -109,7 +118,7 @@ fn key(sandbox: &Sandbox, name: &str, pointer: &str) -> Result<String, String> {
     mine.map(|one| text(one, pointer)).ok_or_else(|| format!("there is no merchant `{name}`"))
 }
 
-/// The partner's own token.
+/// Returns the partner's own token.
 fn tenant(sandbox: &Sandbox) -> Result<String, String> {
     let all = control(sandbox, "GET", "/_sandbox/credentials", None)?;
     let body = json!({

@@ -1,4 +1,4 @@
-//! Secrets in files: beneath one folder, no links, no more than a secret needs.
+//! Secrets in files: beneath one folder, without links, of limited size.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
@@ -10,11 +10,14 @@ use zeroize::Zeroizing;
 use crate::base::folder::{PathError, Place, open_file};
 use crate::base::secret::Secret;
 
-/// A secret in a file is at most so long.
+/// Bytes of a secret in a file, at most.
 const FILE_BYTES_MAX: u64 = 64 * 1024;
 
-/// Reads a file beneath a folder; no link leads out of it. `closed` is a file that no spec may name, wherever it
-/// stands. Errors: why not, in words that say nothing of the content.
+/// Reads a file beneath a folder; no link leads out of the folder. `closed` is a file that no spec
+/// may name, wherever it is.
+///
+/// # Errors
+/// The reason, which contains nothing of the content.
 pub(super) fn beneath(folder: &Place, name: &str, closed: Option<&Path>) -> Result<Secret, String> {
     let root = folder.open().map_err(|error| {
         format!("the folder {folder} of secrets.files cannot be opened: {error}; put the folder itself there, or write its real path")
@@ -35,12 +38,18 @@ pub(super) fn beneath(folder: &Place, name: &str, closed: Option<&Path>) -> Resu
     if text.is_empty() { Err(format!("the file {name} is empty")) } else { Ok(Secret::from(text)) }
 }
 
-/// A small text file of the operator's. Errors: why not, to follow the file's name.
+/// Reads a small text file of the operator.
+///
+/// # Errors
+/// The reason, to follow the file's name.
 pub(super) fn text(path: &Path) -> Result<Zeroizing<String>, String> {
     content(open_file(path).map_err(|error| format!("cannot be read: {error}"))?)
 }
 
-/// The text of a small file. Errors: as for [`text`].
+/// Reads the text of a small file.
+///
+/// # Errors
+/// As for [`text`].
 fn content(file: File) -> Result<Zeroizing<String>, String> {
     let broken = |error: io::Error| format!("cannot be read: {error}");
     let mut bytes = Zeroizing::new(Vec::new());
@@ -52,7 +61,7 @@ fn content(file: File) -> Result<Zeroizing<String>, String> {
     Ok(Zeroizing::new(text.to_owned()))
 }
 
-/// Whether a path leads to this file.
+/// Returns true if a path leads to this file.
 fn is_same(path: &Path, file: &File) -> bool {
     let id = |found: &Metadata| (found.dev(), found.ino());
     let named = path.metadata().ok();

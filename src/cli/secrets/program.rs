@@ -1,7 +1,8 @@
-//! Secrets from programs that the operator declared: no shell, no input, a short environment, and an end.
+//! Secrets from programs that the operator declared: no shell, no input, a short environment, and a
+//! time limit.
 //!
-//! What a program says on standard error goes nowhere, and nothing that it prints is ever repeated: both may
-//! hold the secret.
+//! A program's standard error is discarded, and no message repeats its output: both may hold the
+//! secret.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -13,18 +14,18 @@ use zeroize::Zeroizing;
 
 use crate::base::secret::Secret;
 
-/// The variables that a program is given, where they are set.
+/// The variables that a program inherits, where they are set.
 pub(super) const GIVEN: [&str; 2] = ["PATH", "HOME"];
 
-/// How often an ending program is looked at.
+/// Interval at which an ending program is polled.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// What a program may take.
+/// Limits of one program run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
-    /// How long it may run.
+    /// Longest run time.
     pub time: Duration,
-    /// How much it may print.
+    /// Bytes of its output, at most.
     pub bytes: u64,
 }
 
@@ -34,21 +35,24 @@ impl Default for Limits {
     }
 }
 
-/// A program to run: its words, where it runs, and what it is given.
+/// A program to run: its words, its folder, and its environment.
 #[derive(Debug)]
 pub(super) struct Program<'a> {
     /// The program and its arguments.
     pub words: &'a [String],
-    /// The folder it runs in; a relative program with a `/` starts there too.
+    /// The folder it runs in; a relative program with a `/` is found from there too.
     pub dir: &'a Path,
-    /// Its whole environment.
+    /// The complete environment.
     pub environment: Vec<(&'static str, String)>,
 }
 
 type Printed = io::Result<Zeroizing<Vec<u8>>>;
 
 impl Program<'_> {
-    /// Runs it; what it prints, less one newline at the end, is the secret. Errors: why not, to follow the name.
+    /// Runs the program; its output, less one newline at the end, is the secret.
+    ///
+    /// # Errors
+    /// The reason, to follow the program's name.
     pub(super) fn run(&self, limits: Limits) -> Result<Secret, String> {
         let mut child = self.start()?;
         let printed = match child.stdout.take() {
@@ -92,7 +96,7 @@ impl Program<'_> {
 
 /// Waits for the end of a program that has closed its output.
 fn wait(child: &mut Child, limits: Limits) -> Result<ExitStatus, String> {
-    // Nobody sends here: it only lets time pass.
+    // No sender uses this channel: it only lets time pass.
     let (_silent, pause) = mpsc::channel::<()>();
     let mut waited = Duration::ZERO;
     loop {
@@ -111,21 +115,22 @@ fn slow(limits: Limits) -> String {
     format!("took longer than {} ms and was stopped", limits.time.as_millis())
 }
 
-/// Reads what a program prints, apart, so that one which never ends is left behind.
+/// Reads a program's output on a thread of its own, so that a program which never ends is left
+/// behind.
 fn read(output: ChildStdout, bytes_max: u64) -> Receiver<Printed> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
         let mut bytes = Zeroizing::new(Vec::new());
         let read = output.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes);
-        // Whoever asked may have given up.
+        // The receiver may have given up.
         drop(sender.send(read.map(|_| bytes)));
     });
     receiver
 }
 
-/// Ends a program; gives the reason back.
+/// Kills a program, and returns the reason.
 fn ended(child: &mut Child, why: &str) -> String {
-    // It may have ended by itself meanwhile.
+    // The program may have ended by itself meanwhile.
     drop(child.kill());
     drop(child.wait());
     why.to_owned()

@@ -81,7 +81,7 @@ fn only_declared_programs_are_run() {
     assert!(error.contains("secrets.exec"), "{error}");
 }
 
-/// A folder with an identity, and secrets that use it.
+/// Makes a folder with an identity, and secrets that use it.
 fn with_identity(file: &str) -> (tempfile::TempDir, OpenedSecrets) {
     let dir = tempfile::tempdir().expect("a folder");
     let key = "AGE-SECRET-KEY-1GQ9778VQXMMJVE8SK7J6VT8UJ4HDQAJUVSFCWCM02D8GEWQ72PVQ2Y5J33";

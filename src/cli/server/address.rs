@@ -1,4 +1,4 @@
-//! The address of a daemon: a token goes there, so that not every address will do.
+//! The address of a daemon. The token is sent there, so not every address is allowed.
 
 use std::net::IpAddr;
 
@@ -7,18 +7,22 @@ use reqwest::Url;
 use crate::cli::exit::Failure;
 use crate::control::wire::CONTROL_PATH;
 
-/// Where requests go.
+/// Address of a daemon.
 #[derive(Debug, Clone)]
 pub(super) struct Address {
     /// As it was written, for messages.
     pub shown: String,
-    /// Where requests are posted.
+    /// URL that requests are posted to.
     pub control: Url,
-    /// Whether nothing seals what is sent: then it stays on this machine.
+    /// True without TLS: then the address is one of this machine.
     pub plain: bool,
 }
 
-/// Reads an address. Errors: it is none, carries what it should not, or would show the token to the network.
+/// Parses an address.
+///
+/// # Errors
+/// The text is no address, carries credentials, a query or a fragment, or would show the token to
+/// the network.
 pub(super) fn read(text: &str) -> Result<Address, Failure> {
     let wrong = |what: &str| {
         Failure::input("reckon::server::url", format!("--server: {what}"))
@@ -49,7 +53,7 @@ pub(super) fn read(text: &str) -> Result<Address, Failure> {
     Ok(Address { shown, control: url, plain })
 }
 
-/// Whether a host is this machine.
+/// Returns true if a host is this machine.
 fn is_here(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']');
     let loopback = |ip: IpAddr| ip.to_canonical().is_loopback();

@@ -1,7 +1,8 @@
-//! `apply --server`: the daemon does the work, if its tree is the one of this machine; this only waits and tells.
+//! `apply --server`: the daemon does the work, if its tree equals the one of this machine; the
+//! command only waits and reports.
 //!
-//! Nothing of this tree is taken over: what is done is what the daemon's own files say. So a tree that is not the
-//! same is refused, with what differs.
+//! The command sends this tree only for a comparison and a plan: the daemon does what its own files
+//! say. So a different tree is refused, with the differences.
 
 use super::tree::{digests, planned, sent};
 use super::{ServerClient, local};
@@ -16,9 +17,9 @@ use crate::engine::{Happened, PlanView, Question, Reply};
 use crate::model::scope::Scope;
 use crate::render;
 
-/// So many files are told by name.
+/// Files that a message names, at most.
 const NAMES_MAX: usize = 5;
-/// So many characters of a commit name it.
+/// Characters of a commit in a message.
 const COMMIT_LENGTH: usize = 12;
 
 /// Runs the command.
@@ -60,7 +61,7 @@ pub(in crate::cli) async fn run(
     told(server, &tree, (scope, &done), out).await
 }
 
-/// Shows what is left, and says if the tree moved on in the meantime.
+/// Shows what remains, and reports a tree that changed in the meantime.
 async fn told(
     server: &ServerClient,
     tree: &SentTree,
@@ -68,7 +69,7 @@ async fn told(
     out: Out,
 ) -> Result<Exit, Failure> {
     let differences = compared(server, tree).await?;
-    // What was named may be gone by now: then all is shown.
+    // A chosen resource may have disappeared meanwhile: then the whole plan is shown.
     let after = match the_plan(server, tree, scope).await {
         Ok(after) => after,
         Err(_) => the_plan(server, tree, Scope::default()).await?,
@@ -84,13 +85,13 @@ async fn told(
     Ok(Exit::Stuck.or(plan::stuck(&after)))
 }
 
-/// How the daemon's tree differs from this one.
+/// Compares the daemon's tree with this one.
 async fn compared(server: &ServerClient, tree: &SentTree) -> Result<Differences, Failure> {
     let value = server.look(Look::Compare(digests(tree))).await?;
     serde_json::from_value(value).map_err(Failure::bug)
 }
 
-/// The plan of this tree.
+/// Returns the plan of this tree.
 async fn the_plan(
     server: &ServerClient,
     tree: &SentTree,
@@ -106,7 +107,7 @@ async fn the_plan(
     Ok(*plan)
 }
 
-/// The daemon would do something else than this tree says.
+/// Returns the failure where the daemon's tree differs from this one.
 fn other_tree(server: &ServerClient, tree: &SentTree, found: &Differences) -> Failure {
     let (at, here, there) =
         (server.address(), commit(tree.commit.as_ref()), commit(found.commit.as_ref()));
@@ -131,13 +132,13 @@ fn other_tree(server: &ServerClient, tree: &SentTree, found: &Differences) -> Fa
     )
 }
 
-/// A commit for people.
+/// Returns a commit for people.
 fn commit(commit: Option<&String>) -> String {
     let short = |commit: &String| commit.chars().take(COMMIT_LENGTH).collect::<String>();
     commit.map_or_else(|| "no commit".to_owned(), |commit| format!("commit {}", short(commit)))
 }
 
-/// Some names, and how many more there are.
+/// Returns some names, and how many more there are.
 fn names(files: &[String]) -> String {
     let some = files.iter().take(NAMES_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
     match files.len().saturating_sub(NAMES_MAX) {

@@ -1,7 +1,7 @@
-//! The asking side of `crate::control::wire`.
+//! HTTP client side of `crate::control::wire`.
 //!
-//! It speaks to daemons of ours and to nobody else: no redirect, no proxy, no second try. The token is in one header
-//! of the request, which is marked so that nothing shows it.
+//! The client talks to reckon daemons only: no redirect, no proxy, no second try. The token is in
+//! one header of the request, which is marked as sensitive so that no log shows it.
 
 use std::fs::File;
 use std::io::Read;
@@ -25,12 +25,12 @@ use crate::control::wire::{
 use crate::control::{ControlError, Request, Response};
 use crate::http::Tokens;
 
-/// How long a connection may take to come about.
+/// Time limit for a connection.
 const CONNECT_MAX: Duration = Duration::from_secs(10);
-/// A token file is shorter.
+/// Bytes that are read of a token file, at most.
 const TOKEN_FILE_BYTES_MAX: u64 = 64 * 1024;
 
-/// The way to a daemon elsewhere. Cheap to clone.
+/// A connection to a daemon elsewhere. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(in crate::cli) struct ServerClient {
     http: reqwest::Client,
@@ -38,7 +38,7 @@ pub(in crate::cli) struct ServerClient {
     token: Secret,
 }
 
-/// The token in a file: the first one, where there are several.
+/// Reads the token in a file: the first one, where there are several.
 pub(super) fn token(file: &Path) -> Result<Secret, Failure> {
     let failed = |why: &dyn std::fmt::Display| {
         let what = format!("read the token file {}: {why}", file.display());
@@ -54,17 +54,20 @@ pub(super) fn token(file: &Path) -> Result<Secret, Failure> {
     Ok(first.secret.clone())
 }
 
-/// The word of a daemon for a path that it does not have.
+/// Code of a daemon's error for a path that it does not have.
 const NO_SUCH_PATH: &str = "no_such_path";
 
-/// What a refusal looks like.
+/// Body of a refusal.
 #[derive(Deserialize)]
 struct Refused {
     error: ControlError,
 }
 
 impl ServerClient {
-    /// A way to this address. Errors: this machine has no certificates to trust.
+    /// Creates a client for this address.
+    ///
+    /// # Errors
+    /// This machine has no certificates to trust.
     pub(super) fn new(address: Address, token: Secret) -> Result<Self, Failure> {
         let builder = reqwest::Client::builder()
             .tls_version_min(tls::Version::TLS_1_2)
@@ -83,12 +86,13 @@ impl ServerClient {
         Ok(Self { http, address, token })
     }
 
-    /// The address, for messages.
+    /// Returns the address, for messages.
     pub(in crate::cli) fn address(&self) -> &str {
         &self.address.shown
     }
 
-    /// Requests and waits for the answer, for as long as it takes and there are signs of life.
+    /// Sends a request and waits for the answer, without a time limit while there are signs of
+    /// life.
     pub(in crate::cli) async fn request(&self, request: &Request) -> Response {
         let body = serde_json::to_vec(request).map_err(|why| self.odd(&why.to_string()))?;
         if body.len() > REQUEST_BYTES_MAX {
@@ -126,7 +130,7 @@ impl ServerClient {
         Ok(value)
     }
 
-    /// The whole body, as far as it is bearable.
+    /// Returns the complete body, up to the size limit.
     async fn body(&self, mut answer: reqwest::Response) -> Result<Vec<u8>, ControlError> {
         let mut body = Vec::new();
         let lost = |why: reqwest::Error| self.cut(&root(&why.without_url()));
@@ -139,7 +143,7 @@ impl ServerClient {
         Ok(body)
     }
 
-    /// Why nothing came back.
+    /// Returns the error of a request without an answer.
     fn unsent(&self, why: reqwest::Error) -> ControlError {
         let (connecting, slow) = (why.is_connect(), why.is_timeout());
         let cause = root(&why.without_url());
@@ -157,7 +161,7 @@ impl ServerClient {
         self.cut(if slow { &silent } else { &cause })
     }
 
-    /// The answer did not come, or not whole: what was asked for may have been done.
+    /// Returns the error of a lost or incomplete answer: the daemon may have done the request.
     fn cut(&self, why: &str) -> ControlError {
         let message = format!("the answer of {} was lost: {why}", self.address.shown);
         let help = "what was asked for may have been done: look with `reckon get` and `reckon intents`, then ask again; a \
@@ -165,7 +169,7 @@ impl ServerClient {
         error(ControlError::LOST, message, help)
     }
 
-    /// Whatever answers is no daemon of ours.
+    /// Returns the error of an answer that no reckon daemon gives.
     fn odd(&self, why: &str) -> ControlError {
         let message =
             format!("{} does not answer as a reckon daemon does: {why}", self.address.shown);

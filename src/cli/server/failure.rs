@@ -1,16 +1,16 @@
-//! How a command ends when the daemon did not answer, or refused: the environment, as a rule.
+//! Failure of a command whose daemon did not answer, or refused: as a rule one of the environment.
 
 use crate::cli::exit::Failure;
 use crate::control::ControlError;
 
-/// Nobody is there.
+/// No daemon answers at the address.
 pub(super) const UNREACHABLE: &str = "server_unreachable";
-/// Its certificate is not trusted.
+/// The certificate is not trusted.
 pub(super) const TLS: &str = "server_tls";
-/// What answers is no daemon.
+/// The answer is not a daemon's.
 pub(super) const ANSWER: &str = "not_a_daemon";
 
-/// The failure of a command.
+/// Returns the failure of a command.
 pub(in crate::cli) fn failure(error: ControlError) -> Failure {
     let code = match error.code.as_str() {
         UNREACHABLE => "reckon::server::unreachable",
@@ -25,7 +25,7 @@ pub(in crate::cli) fn failure(error: ControlError) -> Failure {
     if error.help.is_empty() { failure } else { failure.help(error.help) }
 }
 
-/// A command that cannot be given to a daemon elsewhere, and why.
+/// Returns the failure of a command that a daemon elsewhere cannot run, with the reason.
 pub(in crate::cli) fn local(what: &str, why: &str) -> Failure {
     let message = format!("{what} cannot be asked of a server: {why}");
     Failure::input("reckon::server::local", message)

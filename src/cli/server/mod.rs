@@ -1,5 +1,5 @@
-//! Commands that ask a daemon elsewhere: `--server URL --token-file FILE`. They keep no state, and need no key and
-//! no secret; what they ask for is the same as over the socket.
+//! Commands that ask a daemon on another machine: `--server URL --token-file FILE`. They keep no
+//! state, and need no key and no secret; their requests are the same as over the socket.
 
 mod address;
 pub(super) mod apply;
@@ -24,7 +24,10 @@ use crate::spec::document::API_VERSION;
 pub(super) use client::ServerClient;
 pub(super) use failure::{failure, local};
 
-/// The daemon that the arguments name, if they name one. Errors: they say only half of it, or something else, too.
+/// Returns the daemon that the arguments name, if they name one.
+///
+/// # Errors
+/// The arguments are incomplete, or conflict with `--state`.
 pub(super) fn named(cli: &Cli) -> Result<Option<ServerClient>, Failure> {
     let usage =
         |what: &str, help: &str| Err(Failure::input("reckon::server::usage", what).help(help));
@@ -45,7 +48,8 @@ pub(super) fn named(cli: &Cli) -> Result<Option<ServerClient>, Failure> {
     }
 }
 
-/// The configuration. Commands that ask a daemon elsewhere need none, unless one is named or there.
+/// Returns the configuration. Commands that ask a daemon elsewhere need none, unless one is named
+/// or exists.
 pub(super) fn config(
     server: Option<&ServerClient>,
     cli: &Cli,
@@ -58,8 +62,8 @@ pub(super) fn config(
     }
 }
 
-/// What the checks of documents need. A daemon elsewhere checks by its own configuration: variables that this one
-/// names need not be here.
+/// Returns the context of document checks. A daemon elsewhere checks by its own configuration: the
+/// variables that this one names need not be set here.
 pub(super) fn check(server: Option<&ServerClient>, config: &Config) -> Result<CheckCx, Failure> {
     match config.check_cx(&ProcessEnv) {
         Err(_) if server.is_some() => Ok(nothing()?.check_cx(&ProcessEnv)?),
@@ -67,14 +71,14 @@ pub(super) fn check(server: Option<&ServerClient>, config: &Config) -> Result<Ch
     }
 }
 
-/// What no file says.
+/// Returns the configuration without a file.
 fn nothing() -> Result<Config, Failure> {
     let text = format!("apiVersion: {API_VERSION}\nkind: Config\n");
     let config = Config::parse(FILE_NAME, Path::new("."), text.into_bytes());
     config.map_err(|broken| Failure::bug(format!("{} problems in no file", broken.problems.len())))
 }
 
-/// The process that holds the state, and the way to it.
+/// A connection to the process that holds the state.
 #[derive(Debug)]
 pub(super) enum Daemon {
     /// On this machine, over its socket.
@@ -84,17 +88,17 @@ pub(super) enum Daemon {
 }
 
 impl Daemon {
-    /// Asks and waits for the answer, for as long as it takes.
+    /// Sends a query and waits for the answer, without a time limit.
     pub(super) async fn ask(&self, question: &Question) -> Response {
         self.request(&Request::Ask(question.clone())).await
     }
 
-    /// The plan, once every file's content was read again.
+    /// Requests the plan, after the content of every file is read again.
     pub(super) async fn verify(&self) -> Response {
         self.request(&Request::Verify).await
     }
 
-    /// Requests and waits for the answer, for as long as it takes.
+    /// Sends a request and waits for the answer, without a time limit.
     pub(super) async fn request(&self, request: &Request) -> Response {
         match self {
             Self::Socket(client) => client.request(request).await,
@@ -104,7 +108,7 @@ impl Daemon {
 }
 
 impl ServerClient {
-    /// What the daemon tells beside its engine.
+    /// Asks the daemon for an answer that its engine cannot give.
     pub(super) async fn look(&self, look: Look) -> Result<Value, Failure> {
         let Reply::Told(Told(value)) = self.request(&Request::Look(Box::new(look))).await? else {
             return Err(Failure::bug("a look was not answered by one"));
@@ -113,7 +117,7 @@ impl ServerClient {
     }
 }
 
-/// An error of the way, with one of our own words.
+/// Creates an error of the connection, with a message of this program.
 fn error(code: &str, message: impl Into<String>, help: impl Into<String>) -> ControlError {
     ControlError::new(code, message, help)
 }

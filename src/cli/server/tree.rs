@@ -1,7 +1,7 @@
-//! The tree of this machine on its way to a daemon elsewhere: what its plan would be there.
+//! Sends the tree of this machine to a daemon elsewhere, for its plan there.
 //!
-//! Documents go as they are; secrets are sources in them, and are not resolved. Of files that documents attach go size
-//! and digest alone.
+//! Documents are sent as they are; their secrets stay sources and are not read. Of files that
+//! documents attach only size and digest are sent.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use crate::kinds::files::Files;
 use crate::spec::source::folder::AttachmentFolder;
 use crate::spec::source::tree::{Listing, read};
 
-/// What the daemon would answer about its plan if its tree were this one.
+/// Asks for the daemon's answer about a plan of this tree.
 pub(in crate::cli) async fn asked(
     setup: &Setup,
     server: &ServerClient,
@@ -38,7 +38,7 @@ pub(in crate::cli) async fn asked(
     Ok(reply)
 }
 
-/// The same, of a tree that was read.
+/// Asks for the daemon's answer about a plan of a tree that was read.
 pub(super) async fn planned(
     server: &ServerClient,
     sent: SentTree,
@@ -47,7 +47,10 @@ pub(super) async fn planned(
     Ok(server.request(&Request::Look(Box::new(Look::Of(sent, question)))).await?)
 }
 
-/// Reads the tree. Errors: it cannot be read as a whole, which would look like a removal, or is too large.
+/// Reads the tree.
+///
+/// # Errors
+/// The tree cannot be read completely (a missing file would look like a removal), or is too large.
 pub(super) fn sent(setup: &Setup) -> Result<SentTree, Failure> {
     let mut files = BTreeMap::new();
     let mut bytes = 0_usize;
@@ -68,7 +71,7 @@ pub(super) fn sent(setup: &Setup) -> Result<SentTree, Failure> {
     Ok(SentTree { prefix, commit: setup.commit(), files, attached: attached(setup)? })
 }
 
-/// Every file of a tree.
+/// Returns every file of a tree, with its content.
 fn contents(root: &Place) -> Result<Vec<(String, Vec<u8>)>, Failure> {
     let Listing { files, troubles } = Listing::of(root, "");
     if let Some(trouble) = troubles.into_values().next() {
@@ -89,7 +92,8 @@ fn contents(root: &Place) -> Result<Vec<(String, Vec<u8>)>, Failure> {
     files.into_keys().map(content).collect()
 }
 
-/// What is known of the files that documents name; `None` where the configuration opens no folder of them.
+/// Returns size and digest of the files that documents name; `None` where the configuration opens
+/// no folder of them.
 fn attached(setup: &Setup) -> Result<Option<BTreeMap<String, SentFile>>, Failure> {
     let Some(folder) = setup.attachments_path()? else { return Ok(None) };
     let folder = AttachmentFolder::new(Place::configured(&setup.root, &folder));
@@ -102,7 +106,7 @@ fn attached(setup: &Setup) -> Result<Option<BTreeMap<String, SentFile>>, Failure
     Ok(Some(known.collect()))
 }
 
-/// What a sent tree holds.
+/// Returns the digests of a sent tree.
 pub(super) fn digests(sent: &SentTree) -> Contents {
     let files = sent.files.iter();
     let attached = sent.attached.iter().flatten();
@@ -112,7 +116,10 @@ pub(super) fn digests(sent: &SentTree) -> Contents {
     }
 }
 
-/// What a tree of this machine holds, and what stands in the way of seeing all of it.
+/// Returns the digests of a tree on this machine.
+///
+/// # Errors
+/// The tree cannot be read completely.
 pub(in crate::cli) fn held(root: &Place) -> Result<Contents, Failure> {
     let files = contents(root)?.into_iter();
     let files = files.map(|(path, content)| (path, sha256(&content))).collect();

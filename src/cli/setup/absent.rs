@@ -1,5 +1,6 @@
-//! A state that is not there. Only `apply`, `run`, `init --empty-remote`, `store restore`, `approve` and `suspend` make
-//! one (docs/store.md); every other command shows an empty one or refuses, and leaves neither a state nor a key behind.
+//! Handling of an absent state. Only `apply`, `run`, `init --empty-remote`, `store restore`,
+//! `approve` and `suspend` make one (docs/store.md). Every other command shows an empty one or
+//! refuses, and leaves neither a state nor a key behind.
 
 use std::path::{Path, PathBuf};
 
@@ -15,11 +16,12 @@ use crate::config::ProcessEnv;
 use crate::store::key::MasterKey;
 use crate::store::open::{Opening, RESTORING, State};
 
-/// What a folder holds that is a state, or was one.
+/// Names in a folder that is a state, or was one.
 const PARTS: [&str; 4] = ["journal", "sled", "vault", RESTORING];
 
 impl Setup {
-    /// Opens the state to look at it. Where there is none, an empty one that ends with this process stands in for it.
+    /// Opens the state for a view. Where there is none, uses an empty temporary one that ends with
+    /// this process.
     ///
     /// # Errors
     /// The command line names a folder that holds no state, or the state cannot be opened.
@@ -42,12 +44,12 @@ impl Setup {
         self.stand_in()
     }
 
-    /// Refuses where there is no state.
+    /// Fails if there is no state.
     pub(in crate::cli) fn there(&self) -> Result<(), Failure> {
         if self.has_state()? { Ok(()) } else { Err(self.absent("there is no state")) }
     }
 
-    /// Returns an empty state that ends with this process, under the key that a state made later will have.
+    /// Returns an empty temporary state, under the key that a state made later will have.
     ///
     /// # Errors
     /// The command line names a folder that holds no state, or there is no key yet.
@@ -58,12 +60,13 @@ impl Setup {
         self.draft_state()
     }
 
-    /// Returns the same, also where there is no key yet: nothing rests on the key.
+    /// Returns the same as [`Self::future_state`], also where there is no key yet: nothing rests on
+    /// the key.
     pub(in crate::cli) fn draft_state(&self) -> Result<Open, Failure> {
         if self.state_named { Err(self.absent("there is no state")) } else { self.stand_in() }
     }
 
-    /// Whether there is a state, or the mark of one that is lost.
+    /// Returns true if there is a state, or the mark of a lost one.
     pub(in crate::cli) fn has_state(&self) -> Result<bool, Failure> {
         let marks = std::fs::read_dir(marking::of(self)?.folder);
         Ok(is_state(&self.state) || marks.is_ok_and(|mut marks| marks.next().is_some()))
@@ -78,7 +81,7 @@ impl Setup {
         Failure::input("reckon::state::absent", what).help(help)
     }
 
-    /// The state that is called most like the one that is not there, else the one of the configuration.
+    /// Returns the state of the most similar name, else the one of the configuration.
     fn near(&self) -> Option<PathBuf> {
         let folder = self.state.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
@@ -92,7 +95,8 @@ impl Setup {
         name.map(|name| self.state.with_file_name(name)).or_else(own)
     }
 
-    /// An empty state in a folder of its own, under the key that is there, else under any.
+    /// Returns an empty state in a temporary folder, under the existing key, else under a random
+    /// one.
     fn stand_in(&self) -> Result<Open, Failure> {
         let mut bytes = [0; 32];
         host::rng()?.fill_bytes(&mut bytes);
@@ -112,7 +116,7 @@ impl Setup {
     }
 }
 
-/// Whether a folder holds a state, or a part of one.
+/// Returns true if a folder holds a state, or a part of one.
 fn is_state(dir: &Path) -> bool {
     PARTS.iter().any(|part| dir.join(part).exists())
 }

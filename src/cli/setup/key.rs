@@ -1,5 +1,5 @@
-//! The key of a state: its source, and the identity that the state keeps under any key. Only a command that makes a state
-//! makes a key.
+//! The key of a state: its source, and the identity that the state keeps under any key. Only a
+//! command that makes a state makes a key.
 
 use super::{Setup, make_dir};
 use crate::cli::exit::Failure;
@@ -13,8 +13,8 @@ use crate::store::real_disk::RealDisk;
 use crate::store::vault::{Identity, KEYS_FILE, identity};
 
 impl Setup {
-    /// Returns the key of the state, from the configuration or the file beside the state. Makes the state's folder, and a
-    /// key file for a state that has no keys yet.
+    /// Returns the key of the state, from the configuration or the file beside the state. Makes the
+    /// state's folder, and a key file for a state that has no keys yet.
     pub(in crate::cli) fn made_key(&self) -> Result<MasterKey, Failure> {
         make_dir(&self.state)?;
         let made = self.config.secrets.key.is_some();
@@ -26,7 +26,7 @@ impl Setup {
         made.map_err(|error| Failure::environment("reckon::state::key", error))
     }
 
-    /// Returns the same key, which has to be there: none is made.
+    /// Returns the same key, which must exist: none is made.
     pub(in crate::cli) fn known_key(&self) -> Result<MasterKey, Failure> {
         if let Some(setting) = &self.config.secrets.key {
             let bytes = setting.get(&ProcessEnv)?;
@@ -45,18 +45,18 @@ impl Setup {
         })
     }
 
-    /// The key that is configured, or that is there already.
+    /// Returns the key that is configured, or the one in the key file, if either exists.
     pub(super) fn key_at_hand(&self) -> Result<Option<MasterKey>, Failure> {
         let there = self.config.secrets.key.is_some() || KeyFile::of(&self.state).path().exists();
         there.then(|| self.known_key()).transpose()
     }
 
-    /// The key file beside the state, where the configuration does not give the key.
+    /// Returns the key file beside the state, where the configuration does not give the key.
     pub(in crate::cli) fn own_key_file(&self) -> Option<KeyFile> {
         self.config.secrets.key.is_none().then(|| KeyFile::of(&self.state))
     }
 
-    /// Returns the paths that face the world, with the key that is there.
+    /// Returns the public routes, whose addresses are derived from the existing key's identity.
     pub(in crate::cli) fn outside(&self) -> Result<Outside, Failure> {
         if let Some(known) = self.identity.get() {
             return Ok(Outside::new(&known.digest_key()));
@@ -65,7 +65,7 @@ impl Setup {
         Ok(Outside::new(&known.digest_key()))
     }
 
-    /// Reads the identity of the state; a state that is not made yet gets the one of its key.
+    /// Reads the identity of the state; a state that is not made yet gets the identity of its key.
     fn known_identity(&self, key: &MasterKey) -> Result<Identity, Failure> {
         let vault = self.state.join("vault");
         if !vault.join(KEYS_FILE).exists() {

@@ -1,4 +1,4 @@
-//! The client towards the service, from the configuration or from the sandbox that stands in for it.
+//! The client of the service, from the configuration or from an embedded sandbox.
 
 use std::io::Read;
 use std::path::Path;
@@ -13,10 +13,11 @@ use crate::client::{Client, Partner, Service, Transport};
 use crate::config::ProcessEnv;
 use crate::engine::PartnerAccess;
 
-/// Bytes of a file of certificates.
+/// Bytes that are read of a file of certificates, at most.
 const PEM_BYTES_MAX: u64 = 1 << 20;
 
-/// The time: the sandbox's own where one is inside, so that what waits for a moment can be rehearsed.
+/// Returns the clock: the embedded sandbox's own, so that steps which wait for a moment can be
+/// rehearsed, or the system's.
 pub(super) fn clock(embedded: Option<&Embedded>) -> SharedClock {
     match embedded {
         Some(embedded) => embedded.clock.clone(),
@@ -25,7 +26,7 @@ pub(super) fn clock(embedded: Option<&Embedded>) -> SharedClock {
 }
 
 impl Setup {
-    /// The client towards the service.
+    /// Returns the client of the service.
     pub(super) fn client(
         &self,
         embedded: Option<&Embedded>,
@@ -53,8 +54,8 @@ impl Setup {
         Client::new(service, transport, clock(embedded)).map_err(failed)
     }
 
-    /// The extra authority's certificate, PEM. A file that is not there is none: the sandbox
-    /// writes it when it first starts, and a call without it fails with a message of its own.
+    /// Reads the extra authority's certificate, PEM. A missing file counts as none: the sandbox
+    /// writes the file when it first starts, and a call without it fails with a message of its own.
     fn ca(&self) -> Result<Option<Vec<u8>>, Failure> {
         let Some(setting) = &self.config.service.ca_file else { return Ok(None) };
         let path = setting.get(&ProcessEnv)?;
@@ -69,7 +70,10 @@ impl Setup {
     }
 }
 
-/// The certificates of a file. Errors: it cannot be read, or is no plain file.
+/// Reads the certificates of a file.
+///
+/// # Errors
+/// The file cannot be read, or is no plain file.
 pub(in crate::cli) fn pem(path: &Path) -> Result<Vec<u8>, PathError> {
     let mut pem = Vec::new();
     open_file(path)?.take(PEM_BYTES_MAX).read_to_end(&mut pem)?;

@@ -1,7 +1,8 @@
 //! Compares the files that a plan was made of with the commit that is checked out, byte by byte.
 //!
-//! Guarantees: approvals count only where the judge of authors and the loader of specs read the same bytes. What git
-//! says of its work tree decides nothing: attributes, settings and marks of the index can hide a change.
+//! Guarantees: approvals count only where the judge of authors and the loader of specs read the
+//! same bytes. Git's own comparison of its work tree decides nothing, since attributes, settings
+//! and marks of the index can hide a change.
 
 use super::place::{Place, Repo, Unfit};
 use crate::base::hash::Digest;
@@ -9,8 +10,8 @@ use crate::cli::git::attributes::{self, Refused};
 use crate::cli::git::committed::{Committed, Difference};
 
 impl Place {
-    /// Checks that the whole history is here and that the loaded specs are what was committed. `loaded`: the digest of
-    /// the files that the plan was made of.
+    /// Checks that the clone holds the complete history, and that the loaded specs equal the
+    /// commit. `loaded` is the digest of the files that the plan was made of.
     pub(super) fn check(&self, repo: &Repo, loaded: Option<Digest>) -> Result<(), Unfit> {
         if repo.git.line(&["rev-parse", "--is-shallow-repository"])? != "false" {
             let what = "the clone does not hold the whole history, so the authors of the specs are unknown";
@@ -34,7 +35,7 @@ impl Place {
             .map_or_else(|| self.moved(), |one| self.dirty(repo, &one)))
     }
 
-    /// No file may have an attribute that gives it other text in a commit than on disk.
+    /// Checks that no file has an attribute that gives it other text in a commit than on disk.
     fn attributes(&self, repo: &Repo, committed: &Committed) -> Result<(), Unfit> {
         let specs = committed.paths().map(|path| format!("{}/{path}", repo.specs));
         let approvals = Committed::read(&repo.git, &repo.head, &repo.folder)?;

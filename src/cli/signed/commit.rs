@@ -1,50 +1,49 @@
-//! One commit: who wrote it, who signed it, and with which key.
+//! One commit: its authors, its signer, and the key of the signature.
 
 use chrono::{DateTime, Utc};
 
 use crate::cli::git::{Git, Trouble};
 
-/// What a commit says of itself, and who signed that.
+/// The claims of a commit, and its verified signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Commit {
-    /// Its id.
     pub id: String,
-    /// How many parents it has.
+    /// Number of parents.
     pub parents: usize,
-    /// The addresses of those who made it: author, committer, co-authors. Anybody can write them.
+    /// The addresses of author, committer and co-authors. They are unverified: a commit can claim
+    /// any address.
     pub people: Vec<String>,
-    /// When it was made, as it says.
+    /// The commit's own time, unverified.
     pub at: DateTime<Utc>,
-    /// Its signature.
     pub signature: Signed,
 }
 
-/// What became of looking at a signature.
+/// Result of verifying a signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Signed {
-    /// It has none.
+    /// The commit has no signature.
     Not,
-    /// It is not of SSH.
+    /// The signature is not an SSH one.
     Other,
-    /// It is not good.
+    /// The signature is invalid.
     Bad,
-    /// It is good, by a key that is not among the allowed ones.
+    /// The signature is valid, by a key that is not among the allowed ones.
     Stranger(String),
-    /// It is good.
+    /// The signature is valid, by an allowed key.
     Good(Signer),
 }
 
-/// Who signed.
+/// The signer of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Signer {
-    /// The name in the file of allowed signers: an address, or patterns of such.
+    /// The name in the file of allowed signers: an address, or patterns of addresses.
     pub principal: String,
     /// The fingerprint of the key.
     pub key: String,
 }
 
 impl Commit {
-    /// Reads it and looks at its signature.
+    /// Reads a commit and verifies its signature.
     pub(super) fn read(git: &Git, id: &str) -> Result<Self, Trouble> {
         let raw = git.ask(&["cat-file", "commit", id], &[])?;
         let text = String::from_utf8_lossy(&raw);
@@ -68,26 +67,27 @@ impl Commit {
 }
 
 impl Signer {
-    /// Whether the signer's name in the file of signers is a single address, or patterns of addresses.
+    /// Returns true if the signer's name in the file of signers consists of addresses, or patterns
+    /// of addresses.
     pub(super) fn is_named_by_address(&self) -> bool {
         self.principal.split(',').all(|pattern| pattern.contains('@'))
     }
 
-    /// Whether this address may be the signer's.
+    /// Returns true if this address may be the signer's.
     pub(super) fn may_be(&self, address: &str) -> bool {
         let address = address.to_lowercase();
         let mut patterns = self.principal.split(',').map(|pattern| pattern.trim().to_lowercase());
         patterns.any(|pattern| matches(pattern.as_bytes(), address.as_bytes()))
     }
 
-    /// Whether two signatures may be of one person.
+    /// Returns true if two signatures may be of one person.
     pub(super) fn may_also_be(&self, other: &Self) -> bool {
         let shared = |one: &Self, two: &Self| two.principal.split(',').any(|name| one.may_be(name));
         self.key == other.key || shared(self, other) || shared(other, self)
     }
 }
 
-/// Whether a text fits a pattern of `*` and `?`.
+/// Returns true if a text matches a pattern of `*` and `?`.
 fn matches(pattern: &[u8], text: &[u8]) -> bool {
     match (pattern.split_first(), text.split_first()) {
         (None, None) => true,
@@ -101,7 +101,7 @@ fn matches(pattern: &[u8], text: &[u8]) -> bool {
     }
 }
 
-/// What git says of the signature.
+/// Returns git's verdict on the signature.
 fn verified(git: &Git, id: &str) -> Result<Signed, Trouble> {
     let said = git.run(&["verify-commit", "--raw", id], &[])?;
     let good = said.err.lines().find_map(|line| line.strip_prefix("Good \"git\" signature "));
@@ -118,13 +118,13 @@ fn verified(git: &Git, id: &str) -> Result<Signed, Trouble> {
     })
 }
 
-/// The address of `NAME <ADDRESS> …`.
+/// Returns the address of `NAME <ADDRESS> …`.
 fn address(line: &str) -> Option<String> {
     let (before, _) = line.rsplit_once('>')?;
     Some(before.rsplit_once('<')?.1.trim().to_owned())
 }
 
-/// The moment of `NAME <ADDRESS> SECONDS ZONE`.
+/// Returns the moment of `NAME <ADDRESS> SECONDS ZONE`.
 fn moment(line: &str) -> Option<DateTime<Utc>> {
     let (_, after) = line.rsplit_once('>')?;
     DateTime::from_timestamp(after.split_whitespace().next()?.parse().ok()?, 0)

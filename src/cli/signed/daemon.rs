@@ -1,4 +1,5 @@
-//! The daemon takes approvals in by itself: it looks again when something moved, and now and then.
+//! Signed approvals in the daemon: examines the files again when something changed, and at
+//! intervals.
 
 use std::time::Duration;
 
@@ -16,12 +17,12 @@ use crate::render;
 use crate::render::signed::View;
 use crate::store::facts::Facts;
 
-/// How often it is seen whether something moved.
+/// Interval at which the daemon checks for changes.
 const LOOK: Duration = Duration::from_secs(2);
-/// So long after a look everything is looked at again, whatever moved.
+/// Time after which every file is examined again, even without a change.
 const AGAIN: Duration = Duration::from_mins(1);
 
-/// What a look rested on.
+/// Inputs of an examination; a change calls for another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Seen {
     head: Option<String>,
@@ -29,7 +30,7 @@ struct Seen {
     stuck: usize,
 }
 
-/// Looks after approvals until it is dropped. `events`: to the engine.
+/// Examines approvals until the future is dropped. `events` leads to the engine.
 pub(in crate::cli) async fn keep(
     setup: &Setup,
     open: &Open,
@@ -61,7 +62,8 @@ async fn seen(place: &Place, overviews: &watch::Receiver<Overview>) -> Seen {
     Seen { head: head.ok().flatten(), position, stuck }
 }
 
-/// Looks, and has the engine write down what counts; none once the engine ended.
+/// Examines the files, and has the engine record the approvals that count; `None` once the engine
+/// ended.
 async fn taken_in(
     place: &Place,
     facts: &Facts,
@@ -97,7 +99,7 @@ async fn approve(events: &mpsc::Sender<Event>, signing: Signing) -> Option<Reply
     answer.await.ok()
 }
 
-/// Says what is new.
+/// Prints the messages that are new.
 fn tell(view: &View, told: &mut Vec<String>, out: Out) {
     let counting = view.files.iter().filter(|file| file.standing == Standing::Counts);
     let problems = view.problems().map(render::signed::problem);

@@ -1,7 +1,9 @@
-//! Which commits changed which documents: every commit of the history, whatever the files were called.
+//! Finds the commits that changed documents: in the complete history, whatever the files were
+//! called.
 //!
-//! A document that only moves from one file to another is not changed. What cannot be told (a merge that does
-//! more than merging, a link, a file that does not parse) counts as a change of every document.
+//! A document that only moves from one file to another is not changed. An unclear change (a merge
+//! that does more than merging, a link, a file that does not parse) counts as a change of every
+//! document.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,30 +18,31 @@ use crate::spec::lint::{Keep, lint};
 use crate::spec::node::Node;
 use crate::spec::split::split;
 
-/// Git's mode of a plain file begins so; links and submodules begin otherwise.
+/// Prefix of git's modes of plain files; links and submodules have others.
 const FILE: &str = "100";
-/// Git's mode of nothing.
+/// Git's mode of an absent file.
 const NOTHING: &str = "000000";
 
 /// A commit that changed documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Change {
-    /// The commit.
+    /// The commit's id.
     pub commit: String,
-    /// The documents, each with the digest of what it asks for from then on, as far as that is known.
+    /// The documents, each with the digest of its content from then on, where that is known.
     pub documents: BTreeMap<Key, Option<Digest>>,
 }
 
 /// The documents to look for.
 #[derive(Debug)]
 pub(super) struct Sought {
-    /// Their names.
+    /// Names of the documents.
     pub keys: BTreeSet<Key>,
-    /// How they are read.
+    /// Context for reading them.
     pub cx: ReadCx,
 }
 
-/// Every change of these documents up to `head`, newest first. `specs`: the folder, from the top of the repository.
+/// Returns every change of these documents up to `head`, newest first. `specs` is the folder, from
+/// the top of the repository.
 pub(super) fn changes(
     git: &Git,
     head: &str,
@@ -61,7 +64,7 @@ pub(super) fn changes(
 }
 
 impl Sought {
-    /// All of them, of which nothing is known.
+    /// Returns all of them, with unknown content.
     fn all(&self) -> BTreeMap<Key, Option<Digest>> {
         self.keys.iter().map(|key| (key.clone(), None)).collect()
     }
@@ -83,23 +86,24 @@ struct File {
 }
 
 impl Touch {
-    /// Whether its files do not tell what it changed.
+    /// Returns true if the commit's files do not show which documents it changed.
     fn is_unclear(&self) -> bool {
         let plain = |mode: &String| mode.starts_with(FILE) || mode == NOTHING;
         let odd = self.files.iter().any(|file| !file.modes.iter().all(plain));
-        // What git would not have merged so itself is the work of whoever merged; of more than two it says nothing.
+        // A difference from git's own merge is the work of the person who merged. For more than two
+        // parents git shows no difference.
         odd || self.parents > 2 || (self.parents > 1 && !self.files.is_empty())
     }
 }
 
-/// Takes `COMMIT PARENTS`, and `:MODE MODE BLOB BLOB WORD` with a path after each, apart.
+/// Parses `COMMIT PARENTS`, and `:MODE MODE BLOB BLOB WORD` with a path after each.
 fn touches(said: &[u8]) -> Vec<Touch> {
     let mut touches: Vec<Touch> = Vec::new();
     let mut words = said.split(|byte| *byte == 0).map(String::from_utf8_lossy);
     while let Some(word) = words.next() {
         let word = word.trim();
         if let Some(file) = word.strip_prefix(':') {
-            // The path.
+            // Skips the path.
             words.next();
             let mut parts = file.split(' ').map(str::to_owned);
             let mut part = || parts.next().unwrap_or_default();
@@ -115,17 +119,17 @@ fn touches(said: &[u8]) -> Vec<Touch> {
     touches
 }
 
-/// The documents of one file; none where they cannot be told.
+/// The documents of one file; `None` where they are unclear.
 type Documents = Option<BTreeMap<Key, Vec<Text>>>;
 
-/// One document: digests of its text, and of what it asks for.
+/// One document: digests of its text, and of its content.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Text {
     text: Digest,
     asks: Option<Digest>,
 }
 
-/// What was in every file that some commit changed.
+/// The documents of every file that some commit changed.
 struct Blobs(BTreeMap<String, Documents>);
 
 impl Blobs {
@@ -141,7 +145,7 @@ impl Blobs {
         Ok(Self(read))
     }
 
-    /// The documents that are others after a commit than before it.
+    /// Returns the documents that differ after a commit from before it.
     fn changed(&self, touch: &Touch, sought: &Sought) -> BTreeMap<Key, Option<Digest>> {
         let (mut before, mut after) = (BTreeMap::new(), BTreeMap::new());
         for file in &touch.files {
@@ -161,7 +165,7 @@ impl Blobs {
         changed.map(|key| (key.clone(), asks(key))).collect()
     }
 
-    /// Adds the documents of a file; whether they can be told.
+    /// Adds the documents of a file; returns false if they are unclear.
     fn gather<'a>(&'a self, id: &str, to: &mut BTreeMap<&'a Key, Vec<&'a Text>>) -> bool {
         if is_none(id) {
             return true;
@@ -174,7 +178,7 @@ impl Blobs {
     }
 }
 
-/// The documents of a file that have one of these names; none if one of those cannot be told.
+/// Returns the documents of a file that have one of these names; `None` if one of those is unclear.
 fn documents(bytes: &[u8], Sought { keys, cx }: &Sought) -> Documents {
     let text = String::from_utf8_lossy(bytes);
     let mut found = BTreeMap::<Key, Vec<Text>>::new();
@@ -202,12 +206,13 @@ fn documents(bytes: &[u8], Sought { keys, cx }: &Sought) -> Documents {
     Some(found)
 }
 
-/// Whether a text can name a resource: it holds the name, or escapes, in which a name can hide.
+/// Returns true if a text may name a resource: it holds the name, or escapes, in which a name can
+/// hide.
 fn may_name(text: &str, key: &Key) -> bool {
     text.contains(&*key.name.to_string()) || text.contains('\\')
 }
 
-/// What a document calls itself; none for what is no document of a resource.
+/// Returns the name that a document has in its own text; `None` for a document of no resource.
 fn named(root: &Node) -> Option<String> {
     let kind = root.get("kind").and_then(Node::text)?;
     let metadata = root.get("metadata")?;

@@ -1,7 +1,7 @@
-//! Whether the approval of one file counts, and why not.
+//! Judges the approval of one file: it counts, or the judge returns the reason against it.
 //!
-//! It counts if the commit that brought it is signed by an allowed signer, changes nothing but approvals, and if
-//! that person changed no document of the plan.
+//! An approval counts under three conditions. An allowed signer signed the commit that brought the
+//! file. That commit changes nothing but approvals. The signer changed no document of the plan.
 
 use std::collections::BTreeMap;
 
@@ -20,15 +20,14 @@ use crate::engine::{ApprovingPlan, Signing};
 use crate::model::issue::{Problem, Severity};
 use crate::model::plan_approval::Signature;
 
-/// Characters of a commit's id that people read.
+/// Characters of a commit's id in a message.
 const SHORT: usize = 12;
 
-/// Why a file does not count: a code, what is wrong, and what to do.
+/// Reason against a file: a code, the message, and the help.
 pub(super) struct No(&'static str, String, &'static str);
 
-/// What all files of one look have in common.
+/// Judge of all files of one examination.
 pub(super) struct Judge<'a> {
-    /// The repository.
     pub repo: &'a Repo,
     sought: Sought,
     applied: BTreeMap<Key, Digest>,
@@ -40,16 +39,17 @@ pub(super) struct Judge<'a> {
 /// A file of the approvals folder, as it is in the commit that is checked out.
 #[derive(Debug)]
 pub(super) struct File {
-    /// Its path from the top of the repository.
+    /// Path from the top of the repository.
     pub path: String,
-    /// Its name in problems.
+    /// Name in problems.
     pub shown: String,
-    /// Its content's id.
+    /// Id of its content.
     pub blob: String,
 }
 
 impl<'a> Judge<'a> {
-    /// `applied`: what is on the service of documents that only change.
+    /// Creates a judge. `applied` holds the applied digests of documents that the plan only
+    /// changes.
     pub(super) fn new(
         repo: &'a Repo,
         sought: Sought,
@@ -59,7 +59,7 @@ impl<'a> Judge<'a> {
         Self { repo, sought, applied, now, changes: None, commits: BTreeMap::new() }
     }
 
-    /// The approval of a file that names the present plan, ready to be written down.
+    /// Returns the approval of a file that names the present plan, ready to be recorded.
     pub(super) fn judge(
         &mut self,
         file: &File,
@@ -88,7 +88,7 @@ impl<'a> Judge<'a> {
         Ok(Ok(Signing { plan, signature, at: commit.at }))
     }
 
-    /// The commit that last changed the file, if it left it as it is now.
+    /// Returns the commit that last changed the file, if the file is still as that commit left it.
     fn brought(&mut self, file: &File) -> Result<Option<Commit>, Trouble> {
         let git = &self.repo.git;
         let mut arguments = vec!["log", "-1", "--topo-order", "--full-history", "--no-merges"];
@@ -103,7 +103,7 @@ impl<'a> Judge<'a> {
         if same { self.commit(&id).map(Some) } else { Ok(None) }
     }
 
-    /// A commit, looked at once.
+    /// Returns a commit; each is read once.
     fn commit(&mut self, id: &str) -> Result<Commit, Trouble> {
         if let Some(commit) = self.commits.get(id) {
             return Ok(commit.clone());
@@ -113,7 +113,7 @@ impl<'a> Judge<'a> {
         Ok(commit)
     }
 
-    /// Whether a commit changes nothing but approvals.
+    /// Checks that a commit changes nothing but approvals.
     fn alone(&self, commit: &Commit) -> Result<Result<(), No>, Trouble> {
         let Repo { git, folder, .. } = self.repo;
         let mut arguments = vec!["diff-tree", "--no-commit-id", "--root", "-r", "-z"];
@@ -135,7 +135,7 @@ impl<'a> Judge<'a> {
         }))
     }
 
-    /// Whether the approval is not over.
+    /// Checks that the approval has not expired.
     fn in_time(&self, said: &ApprovalFile, commit: &Commit) -> Result<(), No> {
         let help = "approve the plan anew, if it is still meant";
         let over = |what: String| Err(No("reckon::approval::expired", what, help));
@@ -153,7 +153,7 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
-    /// Whether the signer changed no document of the plan, as far as that can be known.
+    /// Checks that the signer changed no document of the plan, as far as the history shows it.
     fn not_the_author(&mut self, signer: &Signer) -> Result<Result<(), No>, Trouble> {
         let changes = self.changes()?;
         if let Err(no) = self.written(&changes) {
@@ -170,7 +170,7 @@ impl<'a> Judge<'a> {
         Ok(Ok(()))
     }
 
-    /// Every document of the plan has to be the work of some commit.
+    /// Checks that some commit changed every document of the plan.
     fn written(&self, changes: &[Change]) -> Result<(), No> {
         let unknown = |key: &&Key| !changes.iter().any(|one| one.documents.contains_key(*key));
         let Some(key) = self.sought.keys.iter().find(unknown) else { return Ok(()) };
@@ -179,8 +179,9 @@ impl<'a> Judge<'a> {
         Err(No("reckon::approval::unknown_author", what, help))
     }
 
-    /// Whether all that a commit changed is on the service: it came before a commit at which each of these documents
-    /// asked for just what is there, so that it is no part of what the plan changes.
+    /// Returns true if the service already has everything that a commit changed. The commit then
+    /// comes before one at which each of these documents had just the applied content, so it is no
+    /// part of the plan's changes.
     fn is_applied(&mut self, change: &Change) -> Result<bool, Trouble> {
         let all = self.changes()?;
         for key in change.documents.keys() {
@@ -195,7 +196,7 @@ impl<'a> Judge<'a> {
         Ok(true)
     }
 
-    /// Every commit that changed a document of the plan: the whole history, read once.
+    /// Returns every commit that changed a document of the plan; reads the complete history once.
     fn changes(&mut self) -> Result<Vec<Change>, Trouble> {
         if let Some(changes) = &self.changes {
             return Ok(changes.clone());
@@ -207,7 +208,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// Who signed the commit of an approval.
+/// Returns the signer of an approval's commit.
 fn signer(commit: &Commit) -> Result<Signer, No> {
     let id = short(&commit.id);
     let no = |code, what: String, help| Err(No(code, what, help));
@@ -241,7 +242,7 @@ fn signer(commit: &Commit) -> Result<Signer, No> {
     }
 }
 
-/// Whether a commit that changed a document is somebody else's.
+/// Checks that a commit which changed a document is another person's.
 fn differs(signer: &Signer, commit: &Commit, change: &Change, how: Authors) -> Result<(), No> {
     let id = short(&commit.id);
     let about = change.documents.keys().map(Key::short).collect::<Vec<_>>().join(", ");
@@ -270,14 +271,14 @@ fn differs(signer: &Signer, commit: &Commit, change: &Change, how: Authors) -> R
 }
 
 impl No {
-    /// The same as a problem of the file.
+    /// Converts the reason to a problem of the file.
     pub(super) fn of(self, file: &File) -> Problem {
         let Self(code, message, help) = self;
         problem(&file.shown, code, message, help)
     }
 }
 
-/// A problem of a whole file.
+/// Creates a problem of a whole file.
 pub(super) fn problem(file: &str, code: &str, message: String, help: &str) -> Problem {
     Problem {
         file: file.to_owned(),
@@ -292,7 +293,8 @@ pub(super) fn problem(file: &str, code: &str, message: String, help: &str) -> Pr
     }
 }
 
-/// The files of the approvals folder in a commit; the second ones cannot be approvals.
+/// Returns the plain files of the approvals folder in a commit, and the other entries, which cannot
+/// be approvals.
 pub(super) fn files(repo: &Repo) -> Result<(Vec<File>, Vec<File>), Trouble> {
     let Repo { git, head, folder, .. } = repo;
     let said = list(git, head, folder)?;

@@ -1,5 +1,5 @@
-//! The repository of approvals in signed commits, and whether it can be trusted: a pull request must not reach who may
-//! sign.
+//! The repository of approvals in signed commits, and the checks that make it trustworthy: a pull
+//! request must not be able to change who may sign.
 //!
 //! `check.rs` compares the loaded specs with the commit.
 
@@ -18,7 +18,7 @@ use crate::kinds::register::KINDS;
 use crate::model::issue::Problem;
 use crate::spec::document::ReadCx;
 
-/// What the configuration says, to be looked at again and again.
+/// Configuration of signed approvals, which each examination checks again.
 #[derive(Debug, Clone)]
 pub(super) struct Place {
     root: PathBuf,
@@ -33,27 +33,26 @@ pub(super) struct Place {
 /// A repository in which approvals may count.
 #[derive(Debug)]
 pub(super) struct Repo {
-    /// Git in it.
     pub git: Git,
     /// The commit that is checked out.
     pub head: String,
-    /// The specs, from its top.
+    /// Folder of the specs, from the top.
     pub specs: String,
-    /// The approvals, from its top.
+    /// Folder of the approvals, from the top.
     pub folder: String,
-    /// How it is known who wrote a document.
+    /// Evidence that counts for the author of a document.
     pub authors: Authors,
-    /// How long an approval counts.
+    /// Validity of an approval.
     pub valid_for: Duration,
     root: PathBuf,
 }
 
-/// Why no approval counts here.
+/// Reason for which no approval counts here.
 #[derive(Debug)]
 pub(super) enum Unfit {
-    /// Something has to change first.
+    /// The operator has to change something first.
     Problem(Box<Problem>),
-    /// Git could not be asked.
+    /// Git failed.
     Trouble(Trouble),
 }
 
@@ -64,7 +63,7 @@ impl From<Trouble> for Unfit {
 }
 
 impl Unfit {
-    /// The same as a problem of the configuration.
+    /// Converts the reason to a problem of the configuration.
     pub(super) fn problem(self, place: &Place) -> Problem {
         match self {
             Self::Problem(problem) => *problem,
@@ -74,7 +73,7 @@ impl Unfit {
 }
 
 impl Place {
-    /// What the configuration says; none if it says nothing of this.
+    /// Returns the configuration of signed approvals; `None` if it has none.
     pub(super) fn of(setup: &Setup) -> Result<Option<Self>, Failure> {
         let section = setup.config.policy.approvals.signed.as_ref();
         let rules = section.map(|section| section.get(&ProcessEnv)).transpose()?.flatten();
@@ -85,17 +84,20 @@ impl Place {
         Ok(rules.map(|rules| Self { root, config, specs, rules, valid_for, check }))
     }
 
-    /// The folder of specs.
+    /// Returns the folder of specs.
     pub(super) fn specs(&self) -> &folder::Place {
         &self.specs
     }
 
-    /// How documents are read.
+    /// Returns the context for reading documents.
     pub(super) fn reading(&self) -> ReadCx {
         ReadCx { kinds: KINDS, check: self.check.clone() }
     }
 
-    /// The repository. Errors: approvals in it cannot be trusted, and why.
+    /// Opens the repository.
+    ///
+    /// # Errors
+    /// The reason for which approvals in it cannot be trusted.
     pub(super) fn open(&self) -> Result<Repo, Unfit> {
         let (top, specs) = self.tree()?;
         let signers = self.signers(&top)?;
@@ -111,7 +113,7 @@ impl Place {
         Ok(Repo { git, head, specs, folder, authors, valid_for, root })
     }
 
-    /// The top of the work tree, and the specs from there.
+    /// Returns the top of the work tree, and the specs from there.
     fn tree(&self) -> Result<(PathBuf, String), Unfit> {
         if let Err(error) = self.specs.open() {
             let what = format!("the folder of specs {} cannot be opened: {error}", self.specs);
@@ -138,7 +140,7 @@ impl Place {
         Ok((top, specs))
     }
 
-    /// The file of allowed signers, out of reach of pull requests.
+    /// Returns the file of allowed signers, which has to be out of reach of pull requests.
     fn signers(&self, top: &Path) -> Result<PathBuf, Unfit> {
         let path = &self.rules.signers;
         let real = path.canonicalize().map_err(|error| {
@@ -161,7 +163,7 @@ impl Place {
         Ok(real)
     }
 
-    /// The folder of the approvals, from the top.
+    /// Returns the folder of the approvals, from the top.
     fn folder(&self, top: &Path, specs: &str) -> Result<String, Unfit> {
         let beside = || {
             self.specs.path().canonicalize().ok()?.parent().map(|parent| parent.join("approvals"))
@@ -180,7 +182,7 @@ impl Place {
         })
     }
 
-    /// Something that has to change before any approval counts.
+    /// Returns the reason that has to change before any approval counts.
     pub(super) fn unfit(&self, word: &str, message: String, help: &str) -> Unfit {
         Unfit::Problem(Box::new(self.problem(&format!("reckon::approval::{word}"), message, help)))
     }
@@ -190,7 +192,7 @@ impl Place {
         Problem { line: line.parse().unwrap_or(1), ..problem(file, code, message, help) }
     }
 
-    /// Git could not be asked.
+    /// Returns the problem of a failed git call.
     pub(super) fn trouble(&self, trouble: &Trouble) -> Problem {
         let help = "git 2.35 or later and ssh-keygen have to be here";
         self.problem("reckon::approval::git", trouble.to_string(), help)
@@ -198,13 +200,13 @@ impl Place {
 }
 
 impl Repo {
-    /// A path as problems name it: from the folder of the configuration.
+    /// Returns a path as problems name it: from the folder of the configuration.
     pub(super) fn shown(&self, path: &str) -> String {
         specs::below(&self.root, &self.git.top.join(path)).to_string_lossy().into_owned()
     }
 }
 
-/// Whether a file may hold documents.
+/// Returns true if a file may hold documents.
 pub(super) fn is_yaml(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
 }

@@ -1,4 +1,5 @@
-//! `approve … --write FILE`: the file to be committed, so that nobody types it by hand.
+//! `approve … --write FILE`: writes the approval file to be committed, so that a person need not
+//! type it.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -56,7 +57,7 @@ pub(in crate::cli) async fn write(
     Ok(Exit::Done)
 }
 
-/// The plan that is meant: in the file, else the present one.
+/// Returns the plan in the file, else the present one.
 async fn plan(setup: Option<&Setup>, what: &str) -> Result<PlanView, Failure> {
     let checksum = plan_approval::checksum(what)?;
     let checksum = checksum.ok_or_else(|| {
@@ -75,12 +76,12 @@ async fn plan(setup: Option<&Setup>, what: &str) -> Result<PlanView, Failure> {
     Ok(*plan)
 }
 
-/// The file to write, where nothing but a plan's file is needed for it.
+/// Returns the file to write, where a plan's file is the only input.
 pub(in crate::cli) fn alone(args: &ApproveArgs) -> Option<&Path> {
     args.signed.write.as_deref().filter(|_| is_file(&args.what))
 }
 
-/// Whether a plan is named by its file.
+/// Returns true if the argument names a plan by its file.
 fn is_file(what: &str) -> bool {
     Path::new(what).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
 }
@@ -94,7 +95,7 @@ fn read(file: &str) -> Result<PlanView, Failure> {
     serde_json::from_slice(&text).map_err(|error| broken(error.to_string()))
 }
 
-/// What the plan moves, as approvals count it.
+/// Returns the amounts that the plan moves, as approvals count them.
 fn sums(plan: &PlanView) -> std::collections::BTreeMap<Currency, i64> {
     let keys = keys(plan);
     let mut sums = std::collections::BTreeMap::new();
@@ -117,7 +118,7 @@ fn is(step: &StepView, key: &crate::base::id::Key) -> bool {
     format!("{}/{}/{}", step.kind, step.namespace, step.name) == key.to_string()
 }
 
-/// Writes a new file; one that is there is left alone.
+/// Writes a new file; never overwrites one.
 fn make(path: &Path, text: &str) -> io::Result<()> {
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         fs::create_dir_all(parent)?;

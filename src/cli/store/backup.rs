@@ -1,4 +1,4 @@
-//! `store backup`: a copy of the state that proves itself, taken by itself or beside the daemon.
+//! `store backup`: writes a verified copy of the state, beside the daemon or without one.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,10 +20,10 @@ use crate::store::disk::Disk;
 use crate::store::journal::Head;
 use crate::store::real_disk::RealDisk;
 
-/// A copy is begun so many times at most.
+/// Attempts of one copy, at most.
 const TRIES_MAX: usize = 5;
 
-/// What is printed.
+/// Output of `store backup`.
 #[derive(Debug, Serialize)]
 struct Report {
     backup: String,
@@ -61,7 +61,7 @@ pub(super) async fn run(setup: &Setup, args: &BackupArgs, out: Out) -> Result<Ex
     Ok(Exit::Done)
 }
 
-/// Copies the state beside the daemon; again, if that compacts it meanwhile.
+/// Copies the state beside the daemon; tries again if the daemon compacts it meanwhile.
 async fn beside(setup: &Setup, client: &Daemon, to: &Path) -> Result<(Manifest, Proof), Failure> {
     for _ in 1..TRIES_MAX {
         let compactions = compactions(setup)?;
@@ -78,7 +78,7 @@ fn compactions(setup: &Setup) -> Result<Compactions, Failure> {
     Compactions::of(&disk(setup, "journal")?, &disk(setup, "vault")?).map_err(failed)
 }
 
-/// The daemon's last durable record.
+/// Returns the daemon's last durable record.
 async fn head(client: &Daemon) -> Result<Head, Failure> {
     let Reply::Overview(overview) = client.ask(&Question::Overview).await? else {
         return Err(Failure::bug("an overview was not answered by one"));
@@ -118,7 +118,7 @@ fn disk(setup: &Setup, part: &str) -> Result<Arc<dyn Disk>, Failure> {
     Ok(Arc::new(opened))
 }
 
-/// Why a backup cannot be written or read.
+/// Returns the failure of a backup that cannot be written or read.
 pub(super) fn failed(error: BackupError) -> Failure {
     match error {
         BackupError::Taken { .. } | BackupError::Unreadable { .. } => {
@@ -132,7 +132,7 @@ pub(super) fn failed(error: BackupError) -> Failure {
     }
 }
 
-/// The report for people.
+/// Formats the report for people.
 fn text(report: &Report) -> String {
     let manifest = &report.manifest;
     let lines = [

@@ -1,4 +1,5 @@
-//! `store compact`: a sealed snapshot takes the place of the records so far, and what nothing needs any more goes.
+//! `store compact`: a sealed snapshot replaces the records so far, and values that neither journal
+//! nor archive needs are deleted.
 
 use serde::Serialize;
 
@@ -18,7 +19,7 @@ use crate::model::compacted::Compacted;
 use crate::render::bytes::bytes;
 use crate::store::open::{Compacting, History, Shorter, Sizes};
 
-/// What is printed.
+/// Output of `store compact`.
 #[derive(Debug, Serialize)]
 struct Report {
     compacted: Option<Compacted>,
@@ -54,7 +55,7 @@ pub(super) async fn run(setup: &Setup, args: &CompactArgs, out: Out) -> Result<E
     Ok(Exit::Done)
 }
 
-/// Has the daemon do it.
+/// Has the daemon compact the state.
 async fn asked(client: &Daemon, drop_history: bool) -> Result<Shorter, Failure> {
     let Reply::Compacted(done) = client.request(&Request::Compact { drop_history }).await? else {
         return Err(Failure::bug("a compaction was not answered by what it did"));
@@ -63,7 +64,7 @@ async fn asked(client: &Daemon, drop_history: bool) -> Result<Shorter, Failure> 
     Ok(*done)
 }
 
-/// Does it where no daemon runs.
+/// Compacts the state where no daemon runs.
 async fn alone(setup: &Setup, drop_history: bool) -> Result<Shorter, Failure> {
     let history = if drop_history { History::Drop } else { history(setup)? };
     let open = setup.open_state(false).await?;
@@ -71,7 +72,7 @@ async fn alone(setup: &Setup, drop_history: bool) -> Result<Shorter, Failure> {
     Ok(open.state.compact(&wanted).await?)
 }
 
-/// What becomes of the records that a snapshot replaces, as the file says.
+/// Returns the configured treatment of the records that a snapshot replaces.
 pub(in crate::cli) fn history(setup: &Setup) -> Result<History, Failure> {
     let config = &setup.config;
     Ok(match config.store.archive(&config.events, &ProcessEnv)? {
@@ -81,7 +82,7 @@ pub(in crate::cli) fn history(setup: &Setup) -> Result<History, Failure> {
     })
 }
 
-/// The report for people.
+/// Formats the report for people.
 fn text(report: &Report) -> String {
     let mut lines = match &report.compacted {
         None => vec!["nothing to compact: no record came after the last time".to_owned()],

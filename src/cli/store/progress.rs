@@ -1,4 +1,4 @@
-//! Progress of what copies or reads many bytes: shown only once it takes a while.
+//! Progress of copying or reading many bytes: shown only once it takes a while.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use crate::cli::signals::counter;
 use crate::render::progress::Counter;
 
-/// What ends sooner shows no progress.
+/// Time before progress is shown.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Counts mebibytes at a terminal.
@@ -18,19 +18,19 @@ pub(super) struct Slow {
 }
 
 impl Slow {
-    /// Nothing is drawn yet.
+    /// Creates a counter that shows nothing yet.
     pub(super) fn new(what: &'static str) -> Self {
         Self { started: Instant::now(), what, shown: None }
     }
 
-    /// So many of so many bytes are done.
+    /// Sets the bytes that are done, and their total.
     pub(super) fn set(&mut self, done: u64, of: u64) {
         if self.started.elapsed() < PATIENCE {
             return;
         }
         let (done, of) = (mebibytes(done), mebibytes(of));
         if self.shown.as_ref().is_none_or(|(total, _)| *total != of) {
-            // The one before is taken away first.
+            // The previous counter is removed first.
             self.shown = None;
             self.shown = Some((of, counter(of, self.what)));
         }

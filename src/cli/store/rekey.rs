@@ -1,4 +1,4 @@
-//! `store rekey`: the key of the state is exchanged for another one, beside the daemon or without one.
+//! `store rekey`: exchanges the key of the state for another one, beside the daemon or without one.
 
 use std::path::{Path, PathBuf};
 
@@ -19,16 +19,16 @@ use crate::store::key::MasterKey;
 use crate::store::rekey::{RekeyError, Rekeyer, Rekeying};
 use crate::store::vault::KEYS_FILE;
 
-/// The word for what is wrong with the key file that was given, or that was not.
+/// Code of problems with the file of the new key.
 const KEY_FILE: &str = "reckon::rekey::key_file";
 
-/// The output.
+/// Output of `store rekey`.
 #[derive(Debug, Serialize)]
 struct Report {
     rekeyed: Rekeyed,
     /// The file that holds the key now.
     key_file: PathBuf,
-    /// The operator has to set `secrets.key` to what the file holds.
+    /// True if the operator has to set `secrets.key` to the content of the file.
     set_secrets_key: bool,
 }
 
@@ -57,7 +57,7 @@ pub(super) async fn run(setup: &Setup, args: &RekeyArgs, out: Out) -> Result<Exi
     Ok(Exit::Done)
 }
 
-/// The whole path of the file of the new key; none where the command makes the key.
+/// Returns the absolute path of the file of the new key; `None` where the command makes the key.
 fn new_key_file(setup: &Setup, args: &RekeyArgs) -> Result<Option<PathBuf>, Failure> {
     let refused = |error: RekeyError| Failure::input(KEY_FILE, error);
     let path = match (&args.new_key_file, setup.own_key_file()) {
@@ -80,7 +80,8 @@ fn new_key_file(setup: &Setup, args: &RekeyArgs) -> Result<Option<PathBuf>, Fail
     whole.map(Some)
 }
 
-/// Asks, since the old key then opens nothing; without a terminal `--yes` is needed.
+/// Asks for agreement, since the old key then opens nothing; without a terminal `--yes` is
+/// required.
 fn agreed(args: &RekeyArgs, out: Out) -> Result<bool, Failure> {
     if args.yes {
         return Ok(true);
@@ -96,7 +97,7 @@ fn agreed(args: &RekeyArgs, out: Out) -> Result<bool, Failure> {
     out.confirm("Exchange the key?")
 }
 
-/// Has the daemon do it.
+/// Has the daemon exchange the key.
 async fn asked(client: &Daemon, new_key_file: Option<PathBuf>) -> Result<Rekeyed, Failure> {
     let Reply::Rekeyed(done) = client.request(&Request::Rekey { new_key_file }).await? else {
         return Err(Failure::bug("an exchange of the key was not answered by what it did"));
@@ -104,7 +105,7 @@ async fn asked(client: &Daemon, new_key_file: Option<PathBuf>) -> Result<Rekeyed
     done.map_err(failed)
 }
 
-/// Does it where no daemon runs.
+/// Exchanges the key where no daemon runs.
 async fn alone(setup: &Setup, new_key_file: Option<PathBuf>) -> Result<Rekeyed, Failure> {
     let open = setup.open_state(false).await?;
     let wanted = Rekeying { new_key_file, at: SystemClock.now(), actor: host::actor() };
@@ -115,7 +116,7 @@ async fn alone(setup: &Setup, new_key_file: Option<PathBuf>) -> Result<Rekeyed, 
     Ok(done)
 }
 
-/// Makes the exchanger of the key of an open state.
+/// Creates the exchanger of an open state's key.
 pub(in crate::cli) fn rekeyer(setup: &Setup, open: &Open) -> Result<Rekeyer, Failure> {
     Ok(Rekeyer::new(&open.state, setup.own_key_file(), host::rng()?))
 }
@@ -124,14 +125,14 @@ fn failed(why: String) -> Failure {
     Failure::environment("reckon::store::rekey", why)
 }
 
-/// The line of `store check`.
+/// Formats the line of `store check`.
 pub(super) fn line(rekeyed: &Rekeyed) -> String {
     let Rekeyed { generation, at, actor } = rekeyed;
     let times = if *generation == 1 { "once".to_owned() } else { format!("{generation} times") };
     format!("key           exchanged {times}, last at {} by {actor}", timestamp(at))
 }
 
-/// The report for people.
+/// Formats the report for people.
 fn text(report: &Report) -> String {
     let path: &Path = &report.key_file;
     let next = if report.set_secrets_key {

@@ -1,5 +1,5 @@
-//! `store restore` and `store release`: a backup in the place of a state, and the end of the doubt
-//! about what was sent since.
+//! `store restore` and `store release`: puts a backup in the place of a state, and ends the doubt
+//! about effects since the backup.
 
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ use crate::model::epoch::{Releasing, Restored};
 use crate::store::backup::Kept;
 use crate::store::restore::{Done, RestoreError, Wanted, restore};
 
-/// What is printed.
+/// Output of `store restore`.
 #[derive(Debug, Serialize)]
 struct Report {
     #[serde(rename = "restored")]
@@ -61,7 +61,7 @@ pub(super) async fn run(setup: &Setup, args: &RestoreArgs, out: Out) -> Result<E
     Ok(Exit::Done)
 }
 
-/// Why nothing was restored.
+/// Returns the failure of a restore.
 fn failed(error: RestoreError) -> Failure {
     match error {
         RestoreError::Backup(error) => backup::failed(error),
@@ -74,7 +74,7 @@ fn failed(error: RestoreError) -> Failure {
     }
 }
 
-/// The report for people.
+/// Formats the report for people.
 fn text(report: &Report) -> String {
     let Report { began, records, moved_aside, nothing_since } = report;
     let mut lines = vec![
@@ -95,7 +95,7 @@ fn text(report: &Report) -> String {
     lines.join("\n")
 }
 
-/// Reads `KIND/NAME` as `get` does, and `Action/NAME` as `events dead` writes it.
+/// Parses `KIND/NAME` as `get` does, and `Action/NAME` as `events dead` writes it.
 fn named(text: &str) -> Result<Key, Failure> {
     match text.parse::<Key>() {
         Ok(key) if is_action(&key) => Ok(key),

@@ -1,4 +1,4 @@
-//! The author of lines: asked of git, where the repository is there.
+//! The author of lines, from git, where the repository is present.
 
 use std::path::Path;
 
@@ -8,9 +8,9 @@ use crate::render::why::AuthorView;
 use crate::spec::decode::decode;
 use crate::spec::split::split;
 
-/// The author of the lines that asked for an effect: of the newest change among the fields that made it, or of the whole
-/// document. `root` is what files are relative to. `None` where the change was in no commit, and where git, the repository
-/// or the commit is not there.
+/// Returns the author of the lines that caused an effect: of the newest change among its changed
+/// fields, or of the complete document. Files are relative to `root`. Returns `None` where the
+/// change was in no commit, or where git, the repository or the commit is missing.
 pub(super) fn author(root: &Path, cause: &Cause) -> Option<AuthorView> {
     let (commit, file, line) = (cause.commit.as_ref()?, cause.file.as_ref()?, cause.line?);
     let plain = !commit.is_empty() && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -39,7 +39,7 @@ pub(super) fn author(root: &Path, cause: &Cause) -> Option<AuthorView> {
     })
 }
 
-/// The first and last line of the document that begins on this line of a file.
+/// Returns the first and last line of the document that begins on this line of a file.
 fn document(git: &Git, commit: &str, file: &str, line: usize) -> Option<(usize, usize)> {
     let bytes = git.ask(&["cat-file", "blob", &format!("{commit}:./{file}")], &[]).ok()?;
     let text = decode(bytes).text;

@@ -1,4 +1,5 @@
-//! What the plan says of a word that the journal does not know: a document of which nothing was sent, or the plan itself.
+//! The plan's answer about an argument that the journal does not know: a document of which nothing
+//! was sent, or the plan itself.
 
 use crate::base::id::Key;
 use crate::cli::exit::Failure;
@@ -10,7 +11,7 @@ use crate::render::why::{ResourceView, View};
 /// The fewest characters of a checksum that name a plan.
 const CHECKSUM_MIN: usize = 16;
 
-/// What the plan says of it; `None`: the plan does not know it either.
+/// Returns the plan's answer; `None` if the plan does not know the argument either.
 pub(super) async fn view(setup: &Setup, wanted: &Wanted) -> Result<Option<View>, Failure> {
     let session = Session::look(setup).await?;
     let reply = session.ask(Question::Plan).await;
@@ -32,7 +33,7 @@ pub(super) async fn view(setup: &Setup, wanted: &Wanted) -> Result<Option<View>,
     })
 }
 
-/// A word that is made as the name of a saved plan is.
+/// Returns the answer for an argument that has the form of a saved plan's name.
 fn saved(word: &str) -> Option<String> {
     let digits = word.strip_prefix("plan-")?;
     let is_name = digits.len() == 12 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());

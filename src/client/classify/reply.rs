@@ -1,13 +1,13 @@
-//! The data of a good answer, without the secrets of its own request.
+//! Removes the secrets of its own request from the data of a good answer.
 //!
-//! No answer of the service needs to repeat the credential, the number or the code that it was sent. One that does
-//! would put them into facts, ids and sentences, where only the service's own data belongs.
+//! No answer of the service needs to repeat the credential, the number or the code of its request.
+//! Otherwise they would enter facts, ids and sentences, where only the service's own data belongs.
 
 use serde_json::{Map, Value};
 
 use crate::base::outside::Known;
 
-/// The same answer, each secret written as `***`: in texts, numbers and names of fields.
+/// Replaces each secret of the answer by `***`, in texts, numbers and names of fields.
 pub(super) fn without_secrets(reply: Value, known: &Known) -> Value {
     match known.shortest_secret() {
         Some(shortest) => cleaned(reply, known, shortest),
@@ -15,7 +15,7 @@ pub(super) fn without_secrets(reply: Value, known: &Known) -> Value {
     }
 }
 
-/// `shortest`: shorter texts are none of the secrets.
+/// Replaces secrets; texts shorter than `shortest` are none.
 fn cleaned(value: Value, known: &Known, shortest: usize) -> Value {
     let secret =
         |text: &str| (text.len() >= shortest).then(|| known.without_secrets(text)).flatten();
@@ -43,7 +43,7 @@ mod tests {
 
     use super::*;
 
-    /// Closes S2: an answer that repeats its request teaches nothing of it.
+    /// Closes S2: an answer that repeats its request reveals none of the request's secrets.
     #[test]
     fn an_answer_that_repeats_a_number_does_not_hold_it() {
         let mut known = Known::default();

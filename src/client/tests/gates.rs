@@ -1,4 +1,4 @@
-//! What calls wait for: throttled merchants, hosts that do not serve, changes ahead of polls.
+//! Waits of calls: throttled merchants, hosts that do not serve, changes ahead of polls.
 
 use std::sync::atomic::AtomicU16;
 
@@ -9,8 +9,8 @@ use tokio::time::{advance, sleep};
 
 use super::*;
 
-/// A service whose every path counts, takes `takes` and then answers the status of the moment, with `retry-after`
-/// where it throttles. `/status` answers the same.
+/// A service whose every path counts, takes `takes` and then answers with the current status, with
+/// `retry-after` where it throttles. `/status` answers the same.
 #[derive(Clone)]
 struct House {
     count: Count,
@@ -122,7 +122,7 @@ async fn a_rate_is_learnt_that_the_service_takes() {
     assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
 }
 
-/// A host that was asked until it is left alone.
+/// Calls a host until the breaker opens.
 async fn silenced(house: &House, merchant: &Client) {
     for _ in 0..breaker::FAILURES_MAX {
         assert!(is_in_doubt(&send(merchant).await));

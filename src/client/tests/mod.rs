@@ -15,7 +15,7 @@ use super::*;
 use crate::api::{Auth, Host, Method};
 use crate::base::clock::VirtualClock;
 
-/// What must never show.
+/// A value that must not appear anywhere.
 const CANARY: &str = "canary4242424242424242";
 
 const LIMIT: Duration = Duration::from_secs(30);
@@ -72,12 +72,12 @@ fn is_not_sent(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::NotSent { .. })
 }
 
-/// Counts what reached a handler.
+/// Counts the requests that reached a handler.
 #[derive(Clone, Default)]
 struct Count(Arc<AtomicUsize>);
 
 impl Count {
-    /// Counts one more and says how many there were before.
+    /// Counts one more and returns the count before.
     fn next(&self) -> usize {
         self.0.fetch_add(1, Ordering::SeqCst)
     }

@@ -136,7 +136,7 @@ struct Asked {
     reference: Option<String>,
 }
 
-/// A list of `total(n)` numbers at the n-th request, of which no page holds more than `largest`.
+/// A list of `total(n)` numbers at the n-th request, with at most `largest` of them on a page.
 fn list(count: &Count, largest: usize, total: fn(usize) -> usize) -> Router {
     let count = count.clone();
     let handler = async move |Query(asked): Query<Asked>| {

@@ -1,4 +1,4 @@
-//! One call, its bytes, and what its answer or the lack of one proves.
+//! One call, its bytes, and the facts proved by its answer or the lack of one.
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, StatusCode, Uri};
@@ -10,7 +10,7 @@ use tokio::time::{sleep, timeout};
 use super::*;
 use crate::api::DroppedAnswer;
 
-/// Answers with what it was asked.
+/// Answers with a copy of its request.
 fn echo() -> Router {
     Router::new().fallback(|uri: Uri, headers: HeaderMap, body: Bytes| async move {
         let header = |name| headers.get(name).map(|value| value.to_str().unwrap().to_owned());
@@ -24,7 +24,7 @@ fn echo() -> Router {
     })
 }
 
-/// A router whose one path counts and then does as `handler` says.
+/// A router whose one path counts, and then answers or drops the answer.
 fn counting(count: &Count, dropped: bool) -> Router {
     let count = count.clone();
     let handler = on_post(async move || {

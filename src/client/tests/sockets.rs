@@ -1,4 +1,4 @@
-//! A few calls over real sockets on free ports: what only they can show.
+//! A few calls over real sockets on free ports, for behaviour that only they can show.
 
 use std::net::SocketAddr;
 
@@ -18,7 +18,7 @@ fn http(base_url: &str, ca_file: Option<Vec<u8>>) -> Client {
     Client::new(service, transport, Arc::new(SystemClock)).unwrap()
 }
 
-/// A listener on a free port, and its address.
+/// Returns a listener on a free port, and its address.
 fn listen() -> (std::net::TcpListener, SocketAddr) {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
@@ -65,7 +65,7 @@ async fn a_redirect_is_not_followed() {
     assert_eq!(reached.get(), 0);
 }
 
-/// A server certificate for 127.0.0.1: its PEM and its key's.
+/// Returns a server certificate for 127.0.0.1: its PEM and its key's.
 fn certificate() -> (String, String) {
     let made = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).unwrap();
     (made.cert.pem(), made.signing_key.serialize_pem())

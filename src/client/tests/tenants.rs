@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// A service that hands out tokens t0, t1, … and takes those whose number is at least `oldest`.
+/// A service that issues tokens t0, t1, … and accepts those numbered `oldest` or higher.
 #[derive(Clone, Default)]
 struct Issuer {
     issued: Count,
@@ -44,7 +44,7 @@ impl Issuer {
         if number >= self.oldest.get() { StatusCode::OK } else { StatusCode::UNAUTHORIZED }
     }
 
-    /// Takes none of the tokens issued so far.
+    /// Revokes the tokens issued so far.
     fn revoke(&self) {
         while self.oldest.get() < self.issued.get() {
             self.oldest.next();

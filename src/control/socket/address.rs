@@ -1,7 +1,8 @@
 //! Socket addresses in folders with long names.
 //!
 //! The address of a Unix socket has room for about a hundred bytes, and a work tree of a build
-//! machine has longer paths. The open folder's own short name under `/proc` stands in then.
+//! machine has longer paths. Such a path is replaced by the short name of the open folder under
+//! `/proc`.
 
 use std::fs::File;
 use std::io;
@@ -11,14 +12,16 @@ use std::path::{Path, PathBuf};
 /// Bytes of a path that surely fit an address; 107 do on Linux, 103 elsewhere.
 const BYTES_MAX: usize = 100;
 
-/// An address that is short enough, for as long as this lives.
+/// An address that is short enough; valid while this value lives.
 pub(super) struct Short {
-    /// The address.
     pub(super) path: PathBuf,
     _folder: Option<File>,
 }
 
-/// A short address of the socket at `path`. Errors: its folder cannot be opened.
+/// Returns a short address of the socket at `path`.
+///
+/// # Errors
+/// The folder cannot be opened.
 pub(super) fn short(path: &Path) -> io::Result<Short> {
     let long = path.as_os_str().len() > BYTES_MAX;
     let (Some(folder), Some(name), true) = (path.parent(), path.file_name(), long) else {

@@ -1,4 +1,4 @@
-//! The asking side of the socket.
+//! The client side of the socket.
 
 use std::io;
 use std::path::Path;
@@ -12,21 +12,24 @@ use super::line::{self, Line};
 use super::{ControlError, Request, Response, address};
 use crate::engine::Question;
 
-/// The greatest response, in bytes.
+/// Largest response, in bytes.
 const RESPONSE_BYTES_MAX: u64 = 1 << 30;
-/// How long a process that listens may take to accept.
+/// Longest time for a listening process to accept.
 const CONNECT_MAX: Duration = Duration::from_secs(5);
 
 /// A connection to the process that owns the state.
 #[derive(Debug)]
 pub struct SocketClient {
-    /// Gone while a question is under way, and for ever if that one was given up: its answer may
-    /// still come and would be taken for the next one's.
+    /// `None` while a request is under way, and for ever after a cancelled one: its answer may
+    /// still arrive and would be taken for the next request's.
     stream: Mutex<Option<BufReader<UnixStream>>>,
 }
 
 impl SocketClient {
-    /// Connects; `None` when nobody listens. Errors: somebody may, but the socket cannot be used.
+    /// Connects; `None` if no process listens.
+    ///
+    /// # Errors
+    /// A process may listen, but the socket cannot be used.
     pub async fn connect(path: &Path) -> Result<Option<Self>, ControlError> {
         let connecting = async {
             let short = address::short(path)?;
@@ -40,18 +43,26 @@ impl SocketClient {
         }
     }
 
-    /// Asks and waits for the answer, for as long as it takes. Errors: what the other side says,
-    /// or [`ControlError::LOST`].
+    /// Asks a question and waits for the answer without a time limit.
+    ///
+    /// # Errors
+    /// The other side's error, or [`ControlError::LOST`].
     pub async fn ask(&self, question: &Question) -> Response {
         self.request(&Request::Ask(question.clone())).await
     }
 
-    /// The plan, once every file's content was read again. Errors: as of [`SocketClient::ask`].
+    /// Returns the plan after the content of every file was read again.
+    ///
+    /// # Errors
+    /// As of [`SocketClient::ask`].
     pub async fn verify(&self) -> Response {
         self.request(&Request::Verify).await
     }
 
-    /// Requests and waits for the answer, for as long as it takes. Errors: as of [`Self::ask`].
+    /// Sends a request and waits for the answer without a time limit.
+    ///
+    /// # Errors
+    /// As of [`Self::ask`].
     pub async fn request(&self, request: &Request) -> Response {
         let mut place = self.stream.lock().await;
         let mut stream = place.take().ok_or_else(|| lost("an earlier question was given up"))?;
@@ -61,7 +72,7 @@ impl SocketClient {
     }
 }
 
-/// Sends a request and reads the response to it.
+/// Sends a request and reads its response.
 async fn exchange(
     stream: &mut BufReader<UnixStream>,
     request: &Request,
@@ -69,7 +80,8 @@ async fn exchange(
     let mut bytes = serde_json::to_vec(request).map_err(|error| error.to_string())?;
     bytes.push(b'\n');
     let sent = stream.write_all(&bytes).await;
-    // Who is turned away is told so, and then nothing more is read from him.
+    // A server that rejects the peer sends its refusal and reads nothing more, so a failed write
+    // may still have a response.
     let line = line::read(stream, RESPONSE_BYTES_MAX).await.map_err(|error| error.to_string())?;
     match (line, sent) {
         (Line::Whole(line), _) => serde_json::from_slice(&line).map_err(|error| error.to_string()),
@@ -79,7 +91,7 @@ async fn exchange(
     }
 }
 
-/// Whether this says that nobody listens: no file, or one that was left behind.
+/// Returns true if the error means that no process listens: no socket file, or one left behind.
 fn nobody(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
 }

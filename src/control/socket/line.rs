@@ -4,14 +4,14 @@ use std::io;
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
 
-/// What came.
+/// The result of reading a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
     /// A line without its end. The last one may have none.
     Whole(Vec<u8>),
     /// More bytes than are accepted.
     TooLong,
-    /// Nothing more.
+    /// The end of the input.
     End,
 }
 

@@ -6,7 +6,7 @@ use super::*;
 use crate::control::testing::{engine, overview};
 use crate::engine::{Question, Reply};
 
-/// A server in a folder of its own, and how to stop it.
+/// A server in a folder of its own, and the means to stop it.
 struct Served {
     path: PathBuf,
     stop: oneshot::Sender<()>,
@@ -50,10 +50,10 @@ async fn connected(path: &Path) -> SocketClient {
     SocketClient::connect(path).await.unwrap().expect("somebody listens")
 }
 
-/// What the server says to these bytes.
+/// Sends these bytes to the server and returns its answer.
 async fn told(path: &Path, bytes: &[u8]) -> String {
     let mut stream = UnixStream::connect(path).await.unwrap();
-    // It may hang up on a request that is too long before all of it is sent.
+    // The server may hang up on a request that is too long before all of it is sent.
     drop(stream.write_all(bytes).await);
     drop(stream.shutdown().await);
     let mut answer = Vec::new();

@@ -1,5 +1,5 @@
-//! The actions on saved methods and recurring charges that no document manages: one is made of an earlier charge, and
-//! what stands is changed.
+//! Actions on saved methods and recurring charges that no document manages: create one from an
+//! earlier charge, change an existing one.
 
 use chrono::NaiveDate;
 use serde::Deserialize;
@@ -13,7 +13,7 @@ use crate::base::money::Money;
 use crate::base::schedule::{Day, Schedule, Unit};
 use crate::model::plan::MoneyMove;
 
-/// What a payment of a recurring charge is called in the plan and in limits.
+/// Meaning of a recurring charge's payment in the plan and in limits.
 const EACH: &str = "collected_per_occurrence";
 
 #[derive(Deserialize)]
@@ -64,7 +64,7 @@ pub(super) fn change(new: Obligation, fields: &Value) -> Result<Deed, String> {
     Ok(still(set_method(new, sort, &id, set)))
 }
 
-/// A recurring charge has one currency, in which every amount has to be.
+/// Changes a recurring charge, which has one currency: every amount must be in it.
 fn recurring(new: Obligation, id: &RemoteId, set: &Map<String, Value>) -> Result<Deed, String> {
     check(&RECURRING_SETTINGS, set)?;
     let (mut body, mut currency, mut money) = (json!({}), None, Vec::<MoneyMove>::new());
@@ -89,7 +89,11 @@ fn recurring(new: Obligation, id: &RemoteId, set: &Map<String, Value>) -> Result
     Ok(Deed { effect: set_recurring(new, id, body, currency.as_deref()), money })
 }
 
-/// The card with its new date, if one is named. Errors: half of a date.
+/// Returns the card with its new date, if one is named.
+///
+/// # Errors
+///
+/// Half of a date.
 fn dated(set: &Map<String, Value>) -> Result<Option<Value>, String> {
     let named = CARD_DATE.iter().filter(|name| set.contains_key(**name)).count();
     if named == 0 {

@@ -1,4 +1,5 @@
-//! The actions that keep something at the service: a file or a payment method of a contact, a saved card or bank.
+//! Actions that store something at the service: a file or a payment method of a contact, a saved
+//! card or bank.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -8,7 +9,7 @@ use super::{Deed, read, still};
 use crate::api::file::{NewFile, bytes};
 use crate::base::id::RemoteId;
 
-/// A one-time token has at least so many characters (service-facts, 18), and so is no card's number.
+/// Minimum length of a one-time token (service-facts, 18): longer than a card number.
 const TOKEN_LENGTH_MIN: usize = 20;
 
 #[derive(Deserialize)]
@@ -57,7 +58,11 @@ pub(super) fn save(new: Obligation, fields: &Value) -> Result<Deed, String> {
     Ok(still(save_token(new, sort, one_time(&token)?, description.as_deref())))
 }
 
-/// A one-time token. Errors: it can be none; what was given is never told.
+/// Returns a one-time token.
+///
+/// # Errors
+///
+/// The value cannot be a token. The message never contains it.
 fn one_time(token: &Value) -> Result<&str, String> {
     let fits = |text: &&str| text.len() >= TOKEN_LENGTH_MIN && RemoteId::new(text).is_ok();
     token.as_str().filter(fits).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! The actions on what a merchant has of its own: its details, its accounts, its test data, and objects that no
+//! Actions on a merchant's own data: its details, its accounts, its test data, and objects that no
 //! document manages.
 
 use serde::Deserialize;
@@ -53,7 +53,8 @@ struct PurgeFields {
     methods: bool,
 }
 
-/// Whoever names neither means both, and says so to the service.
+/// Purges test data. A request that names neither type means both, and reckon sends both
+/// explicitly.
 pub(super) fn purge(new: Obligation, fields: &Value) -> Result<Deed, String> {
     let PurgeFields { transactions, methods } = read(fields)?;
     if new.mode != Mode::Test {
@@ -92,7 +93,11 @@ mod tests {
     use super::super::super::testing::obligation;
     use super::*;
 
-    /// The name of the effect, its path and its body, or what is wrong.
+    /// Returns the name of the effect, its path and its body.
+    ///
+    /// # Errors
+    ///
+    /// The problem of the fields.
     fn made(
         make: fn(Obligation, &Value) -> Result<Deed, String>,
         new: Obligation,

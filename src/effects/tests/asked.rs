@@ -1,4 +1,4 @@
-//! What is asked of the service to settle each effect, and by each reading: nothing of it changes anything.
+//! Queries that settle each effect, and queries of each reading: none of them changes anything.
 
 use serde_json::{Value, json};
 
@@ -10,13 +10,13 @@ use crate::base::id::RemoteId;
 use crate::model::effect::Effect;
 use crate::model::intent::{Intent, StoredBody};
 
-/// Everything that a question may be about.
+/// Returns every field that a query may need.
 fn about() -> Value {
     json!({"recurring": "r1", "charge": "r1", "occurrence": "o1", "bank_account": "b1", "amount": 500,
         "type": "card", "contact": "c1", "id": "f1"})
 }
 
-/// A question in one line; a list that is read to its end has three dots.
+/// Renders a query in one line; a list that is read to its end has three dots.
 fn line(query: &Query) -> String {
     assert_eq!(query.call.method, Method::Get, "a question changes nothing");
     let pairs = query.call.query.iter().map(|(name, value)| format!("{name}={value}"));
@@ -30,7 +30,7 @@ fn lines(queries: &[Query]) -> String {
     queries.iter().map(line).collect::<Vec<_>>().join(", ")
 }
 
-/// An intent of this effect after an event at this time.
+/// Returns an intent of this effect after an event at this time.
 fn asked(name: &str) -> Intent {
     let before = json!({"results": [{"id": "e1", "created": "2030-01-01"}]});
     let mut asked = Intent { about: about(), ..intent(name, &json!({}), before) };
@@ -38,7 +38,7 @@ fn asked(name: &str) -> Intent {
     asked
 }
 
-/// The same as an effect that was not sent yet, sealed or not.
+/// Returns the same as an effect that was not sent yet, sealed or not.
 fn effect(name: &'static str, sealed: bool) -> Effect {
     let target = RemoteId::new("ch1").unwrap();
     Effect { name, about: about(), sealed, ..void(obligation(), &target, None) }

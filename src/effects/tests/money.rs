@@ -1,4 +1,4 @@
-//! Money that is moved anew: charges, credits, refunds.
+//! Effects that move money anew: charges, credits, refunds.
 
 use serde_json::{Value, json};
 
@@ -12,12 +12,12 @@ fn usd(text: &str) -> Money {
     text.parse().unwrap()
 }
 
-/// The mark of what is judged here.
+/// Returns the mark of the judged intent.
 fn mark() -> String {
     intent("charge.create", &json!({}), Value::Null).mark.to_string()
 }
 
-/// A transaction that carries the mark.
+/// Returns a transaction that carries the mark.
 fn marked(id: &str, status: &str) -> Value {
     json!({"id": id, "status": status, "amount": 300, "failure_code": "card_declined",
         "reference": format!("Rent [{}]", mark())})
@@ -160,7 +160,7 @@ fn more_than_is_left_and_another_currency_are_not_refunded() {
     assert_eq!(refused(&effect, &json!({})), None);
 }
 
-/// Closes the item of C: a surcharge is shown on the receipt, and a refund may go to another method.
+/// Closes the item of C: the receipt shows a surcharge, and a refund may go to another method.
 #[test]
 fn a_surcharge_and_another_method_are_sent_where_they_are_named_and_only_there() {
     let make = |verb: &str, fields: Value| {

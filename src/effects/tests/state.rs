@@ -1,4 +1,4 @@
-//! Changes of what is there: captures, voids, signatures, payments of occurrences.
+//! Changes of existing objects: captures, voids, signatures, payments of occurrences.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,8 @@ fn usd(text: &str) -> Money {
     text.parse().unwrap()
 }
 
-/// Judges a change of the transaction `ch1` by itself, and, on a service that does not show it, by events.
+/// Judges a change of the transaction `ch1` by itself, and by events on a service that does not
+/// show it.
 fn both(effect: &str, now: &Value) -> [String; 2] {
     let before = json!({"results": [{"id": "e1", "created": "2030-01-01T00:00:01.000Z"}]});
     let events =

@@ -1,5 +1,5 @@
-//! What a command changed of a merchant's accounts is read before it is answered: documents choose their accounts by
-//! what is known of them.
+//! Reads a merchant's accounts after a command that changed them, before the command is answered:
+//! documents choose their accounts by their known state.
 
 use super::Engine;
 use crate::base::id::Key;
@@ -14,19 +14,19 @@ use crate::model::effect::{Effect, Reading};
 use crate::model::observed::{Applied, Observed};
 use crate::plan::World;
 
-/// What is read once a command is done; nothing after most.
+/// Readings that follow a finished command; none for most commands.
 pub(super) struct Afterwards {
     readings: Vec<Reading>,
     wallet: Wallet,
 }
 
-/// Whether a command of this sort changes what is known of accounts.
+/// Returns true if a command of this sort changes the known state of accounts.
 fn is_about_accounts(applied: &Applied) -> bool {
     applied.spec.get("verb").is_some_and(|verb| verb == ACCOUNT)
 }
 
 impl Engine {
-    /// What has to be read after an effect that a person asked for.
+    /// Returns the readings after an effect that a person asked for.
     pub(super) fn afterwards(&self, effect: &Effect) -> Afterwards {
         let wanted = is_about_accounts(&effect.applied);
         let readings =
@@ -34,7 +34,7 @@ impl Engine {
         Afterwards { readings, wallet: self.wallet(&effect.merchant) }
     }
 
-    /// Takes in what was read after a command, once that has ended.
+    /// Applies the readings of a command, once it has ended.
     pub(in crate::engine) fn read_afterwards(&mut self, key: &Key) -> Result<(), EngineError> {
         let known = self.world.observed(key).filter(|_| is_action(key));
         let about = |known: &Observed| {
@@ -48,7 +48,7 @@ impl Engine {
 }
 
 impl Afterwards {
-    /// Reads it, if the command is done. What cannot be read now stays as it is known.
+    /// Runs the readings if the command is done. After a failed reading the known state stays.
     pub(super) async fn read(self, shared: &Shared, finished: Finished) -> Finished {
         let Finished::Answered(_, Reply::Acted(acted), _) = &finished else { return finished };
         if acted.stands != Stands::Done {

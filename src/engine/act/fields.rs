@@ -1,6 +1,5 @@
-//! What an action was given, completed by what the state knows: the ids of a saved method and of a contact, the key of
-//! a merchant.
-//! Decides only.
+//! Completes the fields of an action from the state: the ids of a saved method and of a contact,
+//! the key of a merchant. Decides only.
 
 use serde_json::{Value, json};
 
@@ -22,7 +21,7 @@ struct Named {
     field: &'static str,
     /// The kind of the document.
     kind: &'static str,
-    /// What else may stand there.
+    /// The alternatives that the message names.
     write: &'static str,
 }
 
@@ -41,7 +40,10 @@ const NAMED: [Named; 2] = [
 ];
 
 impl Engine {
-    /// The fields as the effect takes them. Errors: why it is not sent.
+    /// Returns the fields as the effect needs them.
+    ///
+    /// # Errors
+    /// The reason why the action is not sent.
     pub(super) fn completed(&self, action: &Action) -> Result<Value, Box<Acted>> {
         let refuse =
             |(stands, why): (Stands, String)| Box::new(told(None, &action.verb, stands, why));
@@ -64,7 +66,11 @@ impl Engine {
         }
     }
 
-    /// What is not settled could never be settled without the credentials. Errors: what stands in the way.
+    /// Checks that every other intent of the merchant is settled: none could be settled without the
+    /// credentials.
+    ///
+    /// # Errors
+    /// The obstacle.
     fn may_deauthorise(&self, merchant: &Key) -> Result<(), String> {
         let mut open = self.world.open_intents().map(|open| &open.intent);
         let unsettled =
@@ -82,7 +88,10 @@ impl Engine {
         }
     }
 
-    /// The key by which an authorization is given back. Errors: there is none.
+    /// Adds the public key by which an authorization is revoked.
+    ///
+    /// # Errors
+    /// The merchant has none.
     fn with_public_key(&self, action: &Action) -> Result<Value, String> {
         let known = self.world.observed(&action.merchant);
         let known = known.filter(|known| !known.fact("token").is_null());
@@ -96,7 +105,10 @@ impl Engine {
         Ok(fields)
     }
 
-    /// The fields, with the names of documents replaced by the ids of what they stand for. Errors: one has none yet.
+    /// Replaces names of documents by the ids of their objects.
+    ///
+    /// # Errors
+    /// A document has no id yet.
     fn with_ids(&self, action: &Action) -> Result<Value, String> {
         let mut fields = action.fields.clone();
         for named in &NAMED {
@@ -108,8 +120,10 @@ impl Engine {
         Ok(fields)
     }
 
-    /// The id of what a word names, if that is a document of the merchant. Errors: it has none yet, or the word can
-    /// mean nothing.
+    /// Returns the id of the named document, if the merchant has such a document.
+    ///
+    /// # Errors
+    /// The document has no id yet, or the word cannot name anything.
     fn id_of(&self, merchant: &Key, named: &Named, word: &str) -> Result<Option<RemoteId>, String> {
         let Some(key) = key_of(merchant, named.kind, word) else { return untyped(named, word) };
         let known = self.world.observed(&key).filter(|known| known.merchant == *merchant);
@@ -132,8 +146,10 @@ impl Engine {
     }
 }
 
-/// No document has this word for its name: then it is an id of the service. Errors: it is a number of a card or an
-/// account, which goes nowhere, and is not said back.
+/// Takes a word that names no document as an id of the service.
+///
+/// # Errors
+/// The word is the number of a card or an account, which is never sent nor repeated.
 fn untyped(named: &Named, word: &str) -> Result<Option<RemoteId>, String> {
     if is_number(word) {
         let (field, write) = (named.field, named.write);
@@ -145,7 +161,8 @@ fn untyped(named: &Named, word: &str) -> Result<Option<RemoteId>, String> {
     Ok(None)
 }
 
-/// The document that a word may name, in the merchant's namespace unless it names one.
+/// Returns the document that a word may name, in the merchant's namespace unless the word names
+/// one.
 fn key_of(merchant: &Key, kind: &str, word: &str) -> Option<Key> {
     let (namespace, name) = match word.split_once('/') {
         Some((namespace, name)) => (namespace.parse().ok()?, name),

@@ -1,4 +1,4 @@
-//! Whether an action can be sent, and as which effect. Decides only.
+//! Decides if an action can be sent, and as which effect. Decides only.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use crate::model::manifest::{Deletion, OnDoubt};
 use crate::model::observed::Applied;
 use crate::plan::World;
 
-/// What separates the digests of actions from all others.
+/// Separates the digests of actions from all others.
 const LABEL: &str = "action";
 
 /// An action that can be sent.
@@ -23,7 +23,10 @@ pub(super) struct Ready {
 }
 
 impl Engine {
-    /// The effect of an action. Errors: why it is not sent.
+    /// Builds the effect of an action.
+    ///
+    /// # Errors
+    /// The reason why the action is not sent.
     pub(super) fn ready(&self, asked: &Asked) -> Result<Ready, Box<Acted>> {
         let Asked { action, actor } = asked;
         let invalid = |why: String| Box::new(told(None, &action.verb, Stands::Invalid, why));
@@ -43,7 +46,10 @@ impl Engine {
         Ok(Ready { effect, actor: actor.clone() })
     }
 
-    /// The mode of the merchant, which has to be ready.
+    /// Returns the mode of the merchant.
+    ///
+    /// # Errors
+    /// The merchant is not ready.
     fn may_act(&self, action: &Action) -> Result<Mode, Box<Acted>> {
         let blocked = |why: String| Box::new(told(None, &action.verb, Stands::Blocked, why));
         let step = self.planner.step(&action.merchant);
@@ -65,13 +71,14 @@ impl Engine {
         serde_json::from_value(said).map_err(|_| blocked("its mode is not known".to_owned()))
     }
 
-    /// Two actions of one digest ask for the same.
+    /// Digest of an action's request: two actions with one digest ask for the same.
     fn digest(&self, action: &Action, fields: &Value) -> Digest {
         let about = json!([action.verb, action.merchant, fields]);
         keyed(&self.shared.settings.planning.digest_key, LABEL, &canonical(&about))
     }
 
-    /// How an action stands that was asked for before under this name; `None`: it may be sent.
+    /// Returns the state of an action that was requested before under this name; `None`: it may be
+    /// sent.
     fn stands(&self, key: &Key, digest: Digest, action: &Action) -> Option<Acted> {
         let known = self.world.observed(key);
         let another = |applied: &Applied| applied.digest != digest;
@@ -137,7 +144,7 @@ impl Engine {
     }
 }
 
-/// The key of an action: its own name, or one made of what it asks for.
+/// The key of an action: its own name, or one made from the request's digest.
 fn name(action: &Action, digest: Digest) -> Result<Key, String> {
     let short: String = digest.to_string().chars().take(12).collect();
     let made = || format!("{}-{short}", action.verb).parse::<Name>();

@@ -1,5 +1,5 @@
-//! Whether a command may remove something: what is managed goes with its document, and what would tell how something
-//! ended stays until it is settled. Decides only.
+//! Decides if a command may remove an object. A managed object is removed with its document; an
+//! object that may prove how an unsettled intent ended stays until that is settled. Decides only.
 
 use std::collections::BTreeSet;
 
@@ -19,11 +19,12 @@ use crate::model::manifest::Deletion;
 use crate::plan::World;
 use crate::store::facts::FactError;
 
-/// The kind of what pays, and of what collects.
+/// The kinds that pay and that collect.
 const METHOD: &str = "SavedMethod";
 const RECURRING: &str = "RecurringCharge";
 
-/// Whether an intent makes something of this kind, also one that a command asked for.
+/// Returns true if an intent creates an object of this kind; also an intent that a command asked
+/// for.
 fn makes(kind: &str, intent: &Intent) -> bool {
     let (by_document, effect) = (intent.key.kind.as_str() == kind, intent.effect.as_str());
     match kind {
@@ -33,7 +34,11 @@ fn makes(kind: &str, intent: &Intent) -> bool {
 }
 
 impl Engine {
-    /// What is cleared tells how things ended. Errors: what is not settled yet.
+    /// Checks that every other intent of the merchant is settled: the purge would remove the
+    /// evidence.
+    ///
+    /// # Errors
+    /// The unsettled resource.
     pub(super) fn may_purge(&self, merchant: &Key) -> Result<(), String> {
         let other = |one: &Intent| one.merchant == *merchant && one.effect != PurgeTestData::NAME;
         match self.unsettled_intent(other).map_err(|error| error.to_string())? {
@@ -45,11 +50,14 @@ impl Engine {
         }
     }
 
-    /// Refuses to delete or change a managed object by its id. A card's date is in no document if its payer gave the card, and
-    /// may be changed. Errors: the state of the command, and why.
+    /// Refuses to delete or change a managed object by its id. A card's date is in no document if
+    /// its payer gave the card, and may be changed.
+    ///
+    /// # Errors
+    /// The status of the command, and the reason.
     pub(super) fn may_alter(&self, action: &Action) -> Result<(), (Stands, String)> {
         let text = |name: &str| action.fields.get(name).and_then(Value::as_str);
-        // What is no id at all is told once the fields are read.
+        // An invalid id is reported once the fields are read.
         let id = text("id").and_then(|id| RemoteId::new(id).ok());
         let (Some(id), Some(kind)) = (id, text("type")) else { return Ok(()) };
         let unread = |error: FactError| (Stands::Blocked, error.to_string());
@@ -74,7 +82,8 @@ impl Engine {
         }
     }
 
-    /// Returns whether a command sets just the date of the card that pays a charge, and the payer gave that card.
+    /// Returns true if a command sets only the date of the card that pays a charge, and the payer
+    /// gave that card.
     fn is_date_of_payer(&self, action: &Action, key: &Key) -> bool {
         let desired = self.world.desired();
         let charge = desired.manifest(key);
@@ -83,13 +92,13 @@ impl Engine {
             && charge.is_some_and(|one| is_paid_by_payer(&one, |method| desired.manifest(method)))
     }
 
-    /// The resource of an intent like this that is not settled, also of one that is on its way just now.
+    /// Returns the resource of an unsettled intent that matches; includes one on its way now.
     fn unsettled_intent(&self, like: impl Fn(&Intent) -> bool) -> Result<Option<Key>, FactError> {
         let open = self.shared.facts.open_intents()?.into_iter().map(|open| open.intent);
         Ok(open.filter(like).map(|one| one.key).next())
     }
 
-    /// The resource that this object is, or that a document says it is.
+    /// Returns the resource that this object is, or whose document adopts it.
     fn managed(&self, id: &RemoteId) -> Result<Option<Key>, FactError> {
         let mut documents = self.world.desired().manifests.values();
         if let Some(one) = documents.find(|one| one.annotations.adopts.as_ref() == Some(id)) {
@@ -106,7 +115,7 @@ impl Engine {
         Ok(None)
     }
 
-    /// Why an object that is managed is not changed, and where it is.
+    /// Message: the reason why a managed object is not changed, and its place.
     fn place_of(&self, id: &RemoteId, key: &Key) -> String {
         let name = key.short();
         match self.world.desired().manifest(key) {
@@ -121,7 +130,7 @@ impl Engine {
         }
     }
 
-    /// Why an object that is managed is not deleted, and how it goes.
+    /// Message: the reason why a managed object is not deleted, and the way to remove it.
     fn way_out(&self, id: &RemoteId, key: &Key) -> String {
         let name = key.short();
         if let Some(document) = self.world.desired().manifest(key) {
@@ -145,7 +154,7 @@ impl Engine {
         )
     }
 
-    /// How many objects that are known go with an effect that clears test data.
+    /// Counts the known objects that an effect which clears test data removes.
     pub(super) fn purged_with(&self, effect: &Effect) -> u32 {
         let Some(what) = purged(effect) else { return 0 };
         let goes = |key: &Key| match key.kind.as_str() {

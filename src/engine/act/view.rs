@@ -1,4 +1,4 @@
-//! What became of an action, as plain data.
+//! The result of an action, as plain data.
 
 use std::collections::BTreeMap;
 
@@ -10,43 +10,40 @@ use crate::engine::Unable;
 use crate::model::intent::IntentState;
 use crate::model::observed::Observed;
 
-/// How an action stands.
+/// Status of an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stands {
-    /// It is done.
     Done,
-    /// The service, or the payer's bank, said no; nothing was done.
+    /// The service, or the payer's bank, refused; nothing was done.
     Refused,
     /// A person has to settle it: `intents`.
     Held,
     /// Its answer was lost, and is being settled.
     InDoubt,
-    /// Nothing was sent, and nothing will be.
+    /// No call was sent, and none will be.
     NotSent,
     /// It cannot be sent now; nothing was.
     Blocked,
-    /// It is asked for in a way that cannot be meant.
+    /// The request is invalid.
     Invalid,
 }
 
-/// What became of an action.
+/// The result of an action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Acted {
     /// Its key in the journal.
     pub key: Option<Key>,
-    /// What was asked for.
     pub verb: String,
-    /// How it stands.
     pub stands: Stands,
-    /// Whether it was done before: this time nothing was sent.
+    /// True if it was done before: this time nothing was sent.
     pub before: bool,
-    /// A sentence.
+    /// One sentence for people.
     pub message: String,
-    /// The id of the object on the service, where there is one.
+    /// The id of the object on the service, if there is one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub remote_id: Option<String>,
-    /// What is known of it.
+    /// Known properties of the object; no sealed ones.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub facts: BTreeMap<String, Value>,
 }
@@ -56,7 +53,7 @@ pub(super) fn told(key: Option<Key>, verb: &str, stands: Stands, message: String
     Acted { key, verb, stands, before: false, message, remote_id: None, facts }
 }
 
-/// Why a try could not be made.
+/// The result of an action whose try failed.
 pub(super) fn because(key: &Key, verb: &str, unable: &Unable) -> Acted {
     let stands = match unable {
         Unable::Blocked(_) | Unable::Waiting(_) => Stands::Blocked,

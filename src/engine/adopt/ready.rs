@@ -1,4 +1,4 @@
-//! Whether an object may be taken over for a document, before anything is asked of the service. Decides only.
+//! Decides if an object may be imported for a document, before the service is asked. Decides only.
 
 use crate::base::id::{Key, RemoteId};
 use crate::base::nearest::nearest;
@@ -10,14 +10,15 @@ use crate::model::action::is_action;
 use crate::model::adoption::{Adopted, Adopting, Taken};
 use crate::plan::{Wanted, World};
 
-/// An object that may be taken over, as far as this state knows.
+/// An object that may be imported, as far as this state knows.
 pub(super) struct Ready {
     pub(super) asked: Adopting,
     pub(super) actor: String,
     pub(super) wanted: Wanted,
     pub(super) expects: Vec<Expect>,
     pub(super) wallet: Wallet,
-    /// The commit of the look that read the document; none where the document is in no commit as it was read.
+    /// The commit of the read of the document; `None` if the document had uncommitted changes as it
+    /// was read.
     pub(super) commit: Option<String>,
 }
 
@@ -33,7 +34,10 @@ fn told(asked: &Adopting, stands: Taken, message: String) -> Adopted {
 }
 
 impl Engine {
-    /// Whether this may be taken over. Errors: why not, for a person.
+    /// Checks if this object may be imported.
+    ///
+    /// # Errors
+    /// The reason against it, for people.
     pub(super) fn ready_to_adopt(
         &self,
         asked: Adopting,
@@ -68,7 +72,10 @@ impl Engine {
         Ok(Ready { asked, actor, wanted, expects, wallet, commit })
     }
 
-    /// The document that is meant.
+    /// Returns the wanted document.
+    ///
+    /// # Errors
+    /// There is none, or it has problems.
     fn wanted(&self, key: &Key) -> Result<Wanted, (Taken, String)> {
         if let Some(wanted) = self.planner.wanted(&self.world, key) {
             return Ok(wanted);
@@ -85,7 +92,10 @@ impl Engine {
         Err((Taken::Unknown, why))
     }
 
-    /// Nothing is under way for it, and for its merchant.
+    /// Checks that nothing is under way for the resource and its merchant.
+    ///
+    /// # Errors
+    /// The obstacle.
     fn free(&self, key: &Key, merchant: &Key) -> Result<(), (Taken, String)> {
         if let Some(open) = self.world.open(key) {
             let id = open.intent.id;
@@ -110,7 +120,10 @@ impl Engine {
         Err((Taken::Refused, why))
     }
 
-    /// The document stands for no other object.
+    /// Checks that the document is linked to no other object.
+    ///
+    /// # Errors
+    /// It is linked to another one.
     fn unknown_so_far(&self, key: &Key, id: &RemoteId) -> Result<(), (Taken, String)> {
         let known = self.world.observed(key).filter(|known| known.exists);
         let Some(known) = known else { return Ok(()) };
@@ -127,7 +140,7 @@ impl Engine {
         Err((Taken::Refused, why))
     }
 
-    /// Another resource that this object is.
+    /// Returns another resource that this object is.
     fn other(&self, key: &Key, id: &RemoteId) -> Result<Option<Key>, EngineError> {
         for (other, _) in self.shared.facts.remote(id.as_str())? {
             let known = self.world.observed(&other);

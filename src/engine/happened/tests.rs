@@ -1,4 +1,4 @@
-//! The log's line of an effect.
+//! Tests of the log line of an effect.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Happened, log};
 
-/// Collects what a subscriber writes.
+/// Collects the output of a subscriber.
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<u8>>>);
 
@@ -21,7 +21,7 @@ impl Write for Lines {
     }
 }
 
-/// The line of an effect with this money and this refusal.
+/// Returns the log line of an effect with this money and this refusal.
 fn logged(money: &Value, refusal: Option<&str>) -> String {
     let happened: Happened = serde_json::from_value(json!({
         "position": 7, "at": "2026-11-20T12:34:56.000Z", "verb": "created", "intent": "i-000002",

@@ -1,4 +1,4 @@
-//! When a hook that failed is run again.
+//! Retry times of failed hooks.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -6,17 +6,18 @@ use crate::model::ran::TRIES_MAX;
 
 /// The wait before the second try; it doubles with each further one.
 const WAIT: TimeDelta = TimeDelta::seconds(30);
-/// No hook waits longer than this for its next try.
+/// Longest wait of a hook for its next try.
 const WAIT_MAX: TimeDelta = TimeDelta::minutes(8);
 
-/// When a hook that failed so often is run again. `None`: it is not.
+/// Returns the time of the next run of a hook that failed this number of times; `None`: no further
+/// run.
 pub(super) fn next(tries: u32, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     let doublings = tries.saturating_sub(1);
     let wait = WAIT.checked_mul(2_i32.saturating_pow(doublings))?;
     (tries < TRIES_MAX).then(|| now.checked_add_signed(wait)).flatten()
 }
 
-/// The latest time of a next try. A later one counts as come: the clock went back.
+/// Returns the latest time of a next try. A later one counts as due: the clock was set back.
 pub(super) fn latest(now: DateTime<Utc>) -> DateTime<Utc> {
     now.checked_add_signed(WAIT_MAX).unwrap_or(DateTime::<Utc>::MAX_UTC)
 }

@@ -1,8 +1,9 @@
-//! Actions of hooks in the order in which they are done: one queue for each channel, each with slots of its own.
+//! Order of hook actions: one queue for each channel, each with slots of its own.
 //!
-//! Guarantees: money never waits behind notifications, and no target behind another one; an action is read from the index
-//! once when it becomes due, and one that is not due costs nothing. Nothing here is durable: the index has every action
-//! that is not settled, and [`Agenda::reload`] begins with it again.
+//! Guarantees: money never waits behind notifications, and no target behind another one. An action
+//! is read from the index once when it becomes due, and one that is not due costs nothing. Nothing
+//! here is durable: the index has every action that is not settled, and [`Agenda::reload`] starts
+//! from it again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,10 +14,11 @@ use crate::engine::schedule::until_time;
 use crate::model::ran::{Channel, Scheduled, WishId};
 use crate::store::facts::{FactError, Facts};
 
-/// A merchant's list was read no longer ago than this when a hook asked for something.
+/// Greatest age of a merchant's list reading when a hook requests an action.
 const READ_AGO: TimeDelta = TimeDelta::minutes(10);
 
-/// The number of actions of one channel that are under way at once. A target that hangs holds its own slots alone.
+/// Returns the number of actions of one channel that may be under way at once. A target that hangs
+/// occupies only its own slots.
 const fn slots(channel: &Channel) -> usize {
     match channel {
         Channel::Internal | Channel::Service => 8,
@@ -31,13 +33,13 @@ pub(super) struct Agenda {
     known: BTreeSet<WishId>,
     /// Due, and waiting for a slot.
     ready: BTreeMap<Channel, BTreeSet<Scheduled>>,
-    /// Tried before, or due later by a clock that went back.
+    /// Retries, and actions that are due later since the clock was set back.
     later: BTreeSet<(Instant, Scheduled)>,
     under_way: BTreeMap<WishId, Scheduled>,
     tries: BTreeMap<WishId, u32>,
-    /// Everything in the index that is due by then was read, or was handed over by a hook's run.
+    /// Every action of the index that is due by then was read, or came directly from a hook run.
     read_to: Option<DateTime<Utc>>,
-    /// The moment of the first action in the index behind that.
+    /// The due time of the first action in the index behind that.
     next: Option<DateTime<Utc>>,
 }
 
@@ -47,7 +49,7 @@ impl Agenda {
         self.read_to = None;
     }
 
-    /// Takes actions on that a hook's run asked for just now.
+    /// Adds actions that a hook run has just requested.
     pub(super) fn add(&mut self, asked: Vec<Scheduled>, now: DateTime<Utc>) {
         for one in asked {
             match self.read_to {
@@ -57,9 +59,9 @@ impl Agenda {
         }
     }
 
-    /// Takes on what has become due, from the index and of those that wait here.
+    /// Queues all actions that have become due, from the index and from those that wait here.
     pub(super) fn wake(&mut self, facts: &Facts, now: DateTime<Utc>) -> Result<(), FactError> {
-        // Which of them wait for a time of their own is looked at when they are started.
+        // A time of an action's own is checked when the action is started.
         let by = if self.read_to.is_none() { newest(facts, now)? } else { now };
         let (due, next) = facts.scheduled(self.read_to, by)?;
         for one in due {
@@ -111,7 +113,7 @@ impl Agenda {
         Some(id)
     }
 
-    /// An action under way is settled, or is none of this process.
+    /// Removes an action under way that is settled, or that this process does not perform.
     pub(super) fn end(&mut self, id: &WishId) {
         self.under_way.remove(id);
         self.tries.remove(id);
@@ -125,14 +127,14 @@ impl Agenda {
         *tries
     }
 
-    /// An action under way is not settled: it is started again then.
+    /// Schedules an unsettled action again for this time.
     pub(super) fn put_off(&mut self, id: &WishId, due: Option<Instant>) {
         if let (Some(one), Some(due)) = (self.under_way.remove(id), due) {
             self.later.insert((due, one));
         }
     }
 
-    /// When the next action becomes due that waits for its time.
+    /// Returns the time at which the next waiting action becomes due.
     pub(super) fn next_due(&self, now: DateTime<Utc>) -> Option<Instant> {
         let here = self.later.first().map(|(due, _)| *due);
         let there = self.next.and_then(|next| until_time(now, next));
@@ -140,7 +142,8 @@ impl Agenda {
     }
 }
 
-/// A moment that no action asked for at once is behind: now, unless the clock went back since a merchant's list was read.
+/// Returns a time no earlier than any action requested for at once: now, unless the clock was set
+/// back since a merchant's list was read.
 fn newest(facts: &Facts, now: DateTime<Utc>) -> Result<DateTime<Utc>, FactError> {
     let mut newest = now;
     for merchant in facts.event_merchants()? {
@@ -168,7 +171,8 @@ mod tests {
         "Merchant/acme".parse().unwrap()
     }
 
-    /// The run of a hook that asked for these actions at this moment, each with a time of its own or none.
+    /// The run of a hook that requested these actions at this moment, each with a time of its own
+    /// or none.
     fn asked(at: DateTime<Utc>, actions: &[(&str, Option<DateTime<Utc>>)]) -> Record {
         let wish = |(name, at): &(&str, Option<DateTime<Utc>>)| Wish {
             name: name.parse().unwrap(),
@@ -206,8 +210,8 @@ mod tests {
         }))
     }
 
-    /// A process whose clock is an hour behind that of the one before does at once what a hook asked for at once; an
-    /// action with a later time of its own waits for it.
+    /// In a process whose clock is an hour behind the previous process, an action requested for at
+    /// once is done at once; an action with a later time of its own waits for it.
     #[tokio::test(start_paused = true)]
     async fn what_was_asked_for_at_once_is_done_at_once_although_the_clock_went_back() {
         let then: DateTime<Utc> = "2026-11-22T12:00:00Z".parse().unwrap();

@@ -1,4 +1,5 @@
-//! A course on its way: on threads that have the stack for it, and between them what it needs is asked for.
+//! Runs a batch: on threads with enough stack, and between stretches it fetches the answers that a
+//! run needs.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -18,7 +19,7 @@ use crate::hooks::on_stack;
 use crate::model::ran::Ran;
 use crate::model::record::Record;
 
-/// How one stretch without a stop ended: with an answer that is needed, or for good; none if there was no thread for it.
+/// The result of one stretch: a needed answer, or the end; `None` if there was no thread for it.
 type Stretch = Option<Result<Option<Wanted>, EngineError>>;
 
 fn locked(course: &Mutex<Course>) -> MutexGuard<'_, Course> {
@@ -26,7 +27,7 @@ fn locked(course: &Mutex<Course>) -> MutexGuard<'_, Course> {
 }
 
 impl Round {
-    /// Goes through everything of a course; after `end` nothing further of it is begun.
+    /// Runs everything of a batch; begins nothing further after `end`.
     pub(super) async fn through(
         &self,
         script: &str,
@@ -51,7 +52,8 @@ impl Round {
         Ok((course.at, records))
     }
 
-    /// In a simulation no time passes while scripts run, and no thread but this one knows what time it is.
+    /// Builds the pace of a stretch. In a simulation no time passes while scripts run, and only
+    /// this thread knows the time.
     fn pace(&self, end: Option<Instant>) -> Pace {
         let left = end.map(|end| end.saturating_duration_since(Instant::now()));
         if self.shared.settings.hook_time.is_some() {
@@ -68,7 +70,7 @@ impl Round {
         self.pool.run(script, move || locked(&course).go(pace)).await
     }
 
-    /// Makes a read for a script.
+    /// Performs a read for a script.
     async fn fetch(&self, wanted: &Wanted) -> Result<Value, String> {
         let (reply, answer) = oneshot::channel();
         let event = match wanted {
@@ -86,7 +88,7 @@ impl Round {
     }
 }
 
-/// What scripts told the operator, and how they failed.
+/// Logs the messages of scripts to the operator, and their failures.
 fn tell(records: &[Record]) {
     for record in records {
         let Record::Ran(ran) = record else { continue };

@@ -1,4 +1,5 @@
-//! What the engine tells a round that is under way: something new, hooks to be run again, another set of scripts.
+//! Signals from the engine to a merchant's worker: new events, hooks to run again, another set of
+//! scripts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +12,7 @@ use crate::model::ran::FailedHook;
 /// An event and a script.
 type Pair = (String, String);
 
-/// The bell of one merchant's round.
+/// The signal of one merchant's worker.
 #[derive(Default)]
 pub(super) struct Bell {
     rung: Notify,
@@ -22,7 +23,7 @@ pub(super) struct Bell {
 #[derive(Default)]
 struct Failed {
     due: BTreeMap<Pair, FailedHook>,
-    /// Those that are being run again, and not written down yet.
+    /// Those being run again whose runs are not recorded yet.
     taken: BTreeSet<Pair>,
 }
 
@@ -35,7 +36,7 @@ impl Bell {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// There is something new, and these hooks are to be run again.
+    /// Signals new events, and hooks to run again.
     pub(super) fn ring(&self, due: Vec<FailedHook>) {
         let mut failed = self.failed();
         for one in due {
@@ -48,35 +49,35 @@ impl Bell {
         self.rung.notify_one();
     }
 
-    /// The round takes nothing new on: another one follows, with other scripts.
+    /// Ends the worker: it begins nothing new, and another one follows with other scripts.
     pub(super) fn end(&self) {
         self.ends.store(true, Ordering::Relaxed);
         self.rung.notify_one();
     }
 
-    /// Whether it takes nothing new on.
+    /// Returns true if the worker begins nothing new.
     pub(super) fn ends(&self) -> bool {
         self.ends.load(Ordering::Relaxed)
     }
 
-    /// Waits until it rings.
+    /// Waits for a signal.
     pub(super) async fn rings(&self) {
         self.rung.notified().await;
     }
 
-    /// The scripts that are to be run again, as they were called.
+    /// Returns the hooks to run again, under the names that their scripts had.
     pub(super) fn waiting(&self) -> Vec<FailedHook> {
         self.failed().due.values().cloned().collect()
     }
 
-    /// Takes one on.
+    /// Marks a hook as being run again.
     pub(super) fn take(&self, one: &FailedHook) {
         let mut failed = self.failed();
         failed.due.remove(&pair(one));
         failed.taken.insert(pair(one));
     }
 
-    /// It is written down.
+    /// Notes that the runs are recorded.
     pub(super) fn done(&self, all: &[FailedHook]) {
         let mut failed = self.failed();
         for one in all {

@@ -1,5 +1,5 @@
-//! A script's way through some events: from the first to the last on one thread, unless a run needs an answer that
-//! somebody else has to give.
+//! A batch: one script's way through some events, from the first to the last on one thread. It
+//! leaves the thread only if a run needs an answer of another part of the program.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,17 +17,18 @@ use crate::hooks::{Failure, Handler, Reads, Why};
 use crate::model::hook::Run;
 use crate::model::record::Record;
 
-/// A run that has to be tried again with one more answer, so often at most: a script reads no more than that.
+/// Largest number of answers fetched for one run: a script reads no more than that.
 const ANSWERS_MAX: usize = 64;
-/// After so many actions, reads and kept values nothing further is begun before they are written down: they take room.
+/// Weight of actions, reads and kept values after which nothing further begins before they are
+/// written: they take memory.
 const WEIGHT_MAX: usize = 4096;
 
-/// How time passes while events are gone through without a stop.
+/// The time during one stretch.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pace {
-    /// What time it is all the while; without it the clock tells.
+    /// The time for the whole stretch; `None`: the clock is read.
     pub(super) now: Option<DateTime<Utc>>,
-    /// How long another event may be begun; without it always.
+    /// Duration in which another event may be begun; `None`: without limit.
     pub(super) left: Option<Duration>,
 }
 
@@ -38,17 +39,17 @@ struct Open {
     fetched: usize,
 }
 
-/// The way itself.
+/// The batch itself.
 pub(super) struct Course {
     ground: Arc<Ground>,
     todo: VecDeque<Todo>,
     open: Option<Open>,
-    /// Whether something was taken on.
+    /// True once any run was begun.
     has_begun: bool,
     weight: usize,
-    /// The number of the last event that was gone through.
+    /// The number of the last event that was handled.
     pub(super) at: u64,
-    /// What the runs came to, in their order.
+    /// The records of the runs, in order.
     pub(super) records: Vec<Record>,
 }
 
@@ -65,8 +66,8 @@ impl Course {
         }
     }
 
-    /// Goes on, on a thread with enough stack, until there is nothing left to do, or no time, or an answer is needed:
-    /// then this.
+    /// Continues on a thread with enough stack until nothing is left, time is up, or an answer is
+    /// needed. Returns the needed read.
     pub(super) fn go(&mut self, pace: Pace) -> Result<Option<Wanted>, EngineError> {
         let since = Instant::now();
         while self.is_open(pace, since)? {
@@ -80,7 +81,7 @@ impl Course {
         Ok(None)
     }
 
-    /// There is no thread for the next run: it fails.
+    /// Fails the next run, for which there is no thread.
     pub(super) fn fail(&mut self, pace: Pace) -> Result<(), EngineError> {
         if self.is_open(pace, Instant::now())? {
             self.close(Err("there is no thread to run it on".to_owned()), pace);
@@ -88,7 +89,7 @@ impl Course {
         Ok(())
     }
 
-    /// Takes an answer in.
+    /// Adds an answer.
     pub(super) fn learn(&mut self, wanted: &Wanted, answer: Result<Value, String>) {
         if let Some(open) = &mut self.open {
             open.fetched = open.fetched.saturating_add(1);
@@ -96,7 +97,7 @@ impl Course {
         }
     }
 
-    /// Whether a run is begun; begins the next one where none is.
+    /// Returns true if a run is open; begins the next one otherwise.
     fn is_open(&mut self, pace: Pace, since: Instant) -> Result<bool, EngineError> {
         let in_time = || pace.left.is_none_or(|left| since.elapsed() < left);
         while self.open.is_none() && (!self.has_begun || (self.weight < WEIGHT_MAX && in_time())) {
@@ -111,13 +112,13 @@ impl Course {
         Ok(self.open.is_some())
     }
 
-    /// The answer that the run which is begun cannot go on without.
+    /// Returns the read that the open run needs.
     fn wanted(&self) -> Option<Wanted> {
         let open = self.open.as_ref()?;
         open.answers.wanted().filter(|_| open.fetched < ANSWERS_MAX)
     }
 
-    /// The run which is begun has ended.
+    /// Records the end of the open run.
     fn close(&mut self, ended: Result<Run, String>, pace: Pace) {
         let Some(Open { begun, .. }) = self.open.take() else { return };
         let weight = ended.as_ref().map_or(0, weight);
@@ -127,7 +128,7 @@ impl Course {
     }
 }
 
-/// How much there is of what a run came to.
+/// Returns the weight of a run's result.
 fn weight(run: &Run) -> usize {
     run.wishes.len().saturating_add(run.looks.len()).saturating_add(run.kept.len())
 }
@@ -137,7 +138,7 @@ impl Open {
         Self { begun, answers: Arc::new(Answers::new(ground.clone())), fetched: 0 }
     }
 
-    /// One try, on this thread. Whatever panics in it harms nobody else.
+    /// Runs one try on this thread. A panic in it affects nothing else.
     fn run(&mut self, ground: &Ground) -> Result<Result<Run, String>, EngineError> {
         if self.begun.is_too_deep() {
             let why = "it would be one more link in a chain of events and hooks";

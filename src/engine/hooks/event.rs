@@ -1,4 +1,4 @@
-//! What scripts see of an event, and the reads of the service that they make.
+//! Events as scripts see them, and the reads of the service that scripts make.
 
 use std::collections::BTreeMap;
 
@@ -16,13 +16,16 @@ use crate::model::event::Told;
 use crate::model::showing::Showing;
 use crate::store::vault::VaultError;
 
-/// The mode that a merchant is in, as scripts see it.
+/// Returns the mode of a merchant, as scripts see it.
 pub(super) fn mode(shared: &Shared, merchant: &Key) -> Result<Value, EngineError> {
     let merchant = shared.merchant(merchant)?;
     Ok(merchant.map_or(Value::Null, |merchant| merchant.fact("mode").clone()))
 }
 
-/// The event as scripts see it; without data where that was erased with its merchant. Errors: its body is not to be had.
+/// Returns the event as scripts see it, without data if that was erased with its merchant.
+///
+/// # Errors
+/// The body cannot be read.
 pub(in crate::engine) fn shown(shared: &Shared, told: &Told) -> Result<Value, EngineError> {
     let body = opened(shared, told)?.unwrap_or_default();
     let mut body: Value = serde_json::from_slice(&body).unwrap_or_default();
@@ -33,7 +36,8 @@ pub(in crate::engine) fn shown(shared: &Shared, told: &Told) -> Result<Value, En
     Ok(event)
 }
 
-/// The same for a run, of a merchant in this mode; none where the data was erased with the merchant.
+/// Returns the same for a run, of a merchant in this mode; `None` if the data was erased with the
+/// merchant.
 pub(super) fn given(
     shared: &Shared,
     told: &Told,
@@ -43,7 +47,7 @@ pub(super) fn given(
     Ok(body.map(|body| Given::showing(&fields(told, mode), &body)))
 }
 
-/// The service's own text of an event; none where it was erased with its merchant.
+/// Opens the service's own text of an event; `None` if it was erased with its merchant.
 fn opened(shared: &Shared, told: &Told) -> Result<Option<Zeroizing<Vec<u8>>>, EngineError> {
     let body = told.body.parse();
     let body =
@@ -54,7 +58,7 @@ fn opened(shared: &Shared, told: &Told) -> Result<Option<Zeroizing<Vec<u8>>>, En
     }
 }
 
-/// All but the record that it shows.
+/// Returns all fields but the record that the event shows.
 fn fields(told: &Told, mode: Value) -> Value {
     let resource = told.about.iter().find(|key| !is_action(key));
     let own = told.merchant.kind.as_str() == MERCHANT;
@@ -71,7 +75,7 @@ fn fields(told: &Told, mode: Value) -> Value {
     Value::Object(fields.map(|(name, value)| (name.to_owned(), value)).into_iter().collect())
 }
 
-/// The record that an event shows, taken out of it; why an application was declined stands beside it.
+/// Takes the record out of an event, and adds the reason why an application was declined.
 fn data(event: &mut Value) -> Value {
     let Some(event) = event.as_object_mut() else { return Value::Null };
     let mut data = event.get_mut("data").map(Value::take).unwrap_or_default();
@@ -81,7 +85,7 @@ fn data(event: &mut Value) -> Value {
     data
 }
 
-/// A name as documents write it: without the namespace where that is the usual one.
+/// Returns a name as documents write it: without the namespace `default`.
 fn named(key: &Key) -> String {
     match key.namespace.as_str() {
         "default" => key.name.to_string(),
@@ -89,8 +93,11 @@ fn named(key: &Key) -> String {
     }
 }
 
-/// A read of the service as a script wants it: its path's parameters and its query by name. `merchant`: whose event it
-/// is, where the arguments name nobody. Errors: there is no such read, or it needs more.
+/// Builds a read of the service from a script's arguments: path parameters and query by name.
+/// `merchant` is the event's merchant, used unless the arguments name one.
+///
+/// # Errors
+/// There is no such read, or an argument is missing.
 pub fn showing(merchant: &Key, name: &str, args: &Value) -> Result<Showing, String> {
     let read = Read::named(name).ok_or_else(|| format!("there is no read called {name}"))?;
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);

@@ -1,4 +1,4 @@
-//! What every run of one turn of a script stands on: it may go to another thread.
+//! Immutable context of one batch of hook runs; `Send`.
 
 use std::sync::Arc;
 
@@ -17,23 +17,23 @@ use crate::model::hook::Run;
 use crate::model::ran::{DEPTH_MAX, Failed, FailedHook, Lane, Ran};
 use crate::model::record::Record;
 
-/// The ground of one turn.
+/// The context of one batch.
 pub(super) struct Ground {
     pub(super) shared: Arc<Shared>,
     pub(super) hooks: Hooks,
-    /// Whose events.
+    /// The merchant of the events.
     pub(super) merchant: Key,
-    /// The script's name now.
+    /// The script's present name.
     pub(super) script: String,
-    /// Its place in the set; none where it is gone.
+    /// The script's lane in the set; `None` if the script is gone.
     pub(super) lane: Option<Lane>,
-    /// The mode that the merchant is in.
+    /// The merchant's mode.
     pub(super) mode: Value,
-    /// What its runs keep until that is written down.
+    /// Values that its runs keep, until they are written.
     pub(super) unwritten: Unwritten,
 }
 
-/// What is to be run.
+/// A unit of work.
 pub(super) enum Todo {
     /// The event of this number, and its id.
     Event(u64, Option<String>),
@@ -41,30 +41,31 @@ pub(super) enum Todo {
     Again(Box<FailedHook>),
 }
 
-/// A run that was begun: everything that it needs but answers.
+/// A started run: everything that it needs but answers.
 pub(super) struct Begun {
     pub(super) told: Box<Told>,
-    /// The event as the script gets it; none once a try had it, or where it was erased.
+    /// The event as the script gets it; `None` once a try took it, or if it was erased.
     pub(super) event: Option<Given>,
     pub(super) handler: Handler,
     tries: u32,
-    /// How many hooks stand before it in its chain of causes.
+    /// Number of hooks before it in its chain of causes.
     depth: u32,
-    /// The event's number; none of one that is run again.
+    /// The event's number; `None` for a repeated run.
     number: Option<u64>,
-    /// What the script was called when it failed, where that was something else.
+    /// The script's name when the hook failed, if it differs.
     formerly: Option<String>,
 }
 
 impl Begun {
-    /// Whether the chain of causes is too long: then nothing is run.
+    /// Returns true if the chain of causes is too long: then nothing is run.
     pub(super) fn is_too_deep(&self) -> bool {
         self.depth >= DEPTH_MAX
     }
 }
 
 impl Ground {
-    /// Gathers what a run needs. `None`: the script is not for such events, or there is no such event.
+    /// Gathers the inputs of a run. `None`: the script does not handle such events, or there is no
+    /// such event.
     pub(super) fn begin(&self, todo: &Todo) -> Result<Option<Begun>, EngineError> {
         match todo {
             Todo::Event(number, id) => self.event(*number, id.as_deref()),
@@ -76,7 +77,7 @@ impl Ground {
         let Some(id) = id else { return Ok(None) };
         let Some(told) = self.told(id)?.filter(|told| !told.quiet) else { return Ok(None) };
         let Some(handler) = self.hooks.handler(&self.script, &told.kind) else { return Ok(None) };
-        // What was erased with its merchant is nobody's any more.
+        // Data that was erased with its merchant is not shown to scripts.
         let Some(event) = self.given(&told)? else { return Ok(None) };
         let (event, depth, number) = (Some(event), self.depth(&told)?, Some(number));
         Ok(Some(Begun { told, event, handler, tries: 1, depth, number, formerly: None }))
@@ -92,7 +93,7 @@ impl Ground {
         Ok(Some(Begun { told, event, handler, tries, depth, number: None, formerly }))
     }
 
-    /// The event as the script gets it; none where it was erased with its merchant.
+    /// Returns the event as the script gets it; `None` if it was erased with its merchant.
     pub(super) fn given(&self, told: &Told) -> Result<Option<Given>, EngineError> {
         given(&self.shared, told, self.mode.clone())
     }
@@ -105,7 +106,7 @@ impl Ground {
         }))
     }
 
-    /// How many hooks stand before an event in its chain of causes.
+    /// Returns the number of hooks before an event in its chain of causes.
     fn depth(&self, told: &Told) -> Result<u32, EngineError> {
         let mut depth = 0;
         for key in told.about.iter().filter(|key| is_action(key)) {
@@ -114,7 +115,8 @@ impl Ground {
         Ok(depth)
     }
 
-    /// What a run came to at this moment, to be written down. What it keeps is there for the next one from now on.
+    /// Builds the record of a finished run. Its kept values are visible to the next run from now
+    /// on.
     pub(super) fn ended(
         &self,
         begun: Begun,

@@ -1,4 +1,4 @@
-//! What hooks tell people: each notification once, and never again where nobody knows whether it arrived.
+//! Notifications of hooks: each is sent once, and never again if its arrival is not known.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -20,41 +20,43 @@ use crate::model::record::Record;
 use crate::outbox::{Message, Sent};
 use crate::plan::World;
 
-/// What stands in a text in the place of a payer's link.
+/// Placeholder of a payer's link in a text.
 const LINK: (&str, &str) = ("{{intake:", "}}");
-/// How long such a link is good for.
+/// Days for which such a link is valid.
 const LINK_DAYS: Days = Days::new(7);
-/// Links in one notification.
+/// Largest number of links in one notification.
 const LINKS_MAX: usize = 16;
 
-/// A notification is sent again for so long where its target drops repeats.
+/// Time in which a notification is repeated, if its target drops repeats.
 const REPEATED_FOR: TimeDelta = TimeDelta::days(1);
 
-/// An attempt on its way.
+/// A delivery attempt under way.
 pub type Carried<'a> = Pin<Box<dyn Future<Output = Sent> + Send + 'a>>;
 
-/// Carries notifications out of the process.
+/// Delivers notifications out of the process.
 pub trait Courier: Send + Sync {
     /// Makes one attempt.
     fn carry<'a>(&'a self, message: &'a Message) -> Carried<'a>;
-    /// Whether a target takes a notification more than once, and drops repeats by their key.
+    /// Returns true if a target may receive a notification more than once, and drops repeats by
+    /// their key.
     fn repeats(&self, _target: &str) -> bool {
         false
     }
-    /// The address of a payer's page: a secret.
+    /// Returns the address of a payer's page: a secret.
     fn intake(&self, link: &IntakeLink) -> String;
-    /// Whether scripts may name any address to this target; else contacts of the event's merchant alone.
+    /// Returns true if scripts may name any address to this target; otherwise only contacts of the
+    /// event's merchant.
     fn takes_any(&self, target: &str) -> bool;
 }
 
 impl Engine {
-    /// Tells hooks' notifications through this courier from now on.
+    /// Sets the courier for hooks' notifications.
     pub fn tell_through(&mut self, courier: Arc<dyn Courier>) {
         self.scripts.courier = Some(courier);
         self.scripts.agenda.reload();
     }
 
-    /// Tells somebody something.
+    /// Sends a notification, or settles it.
     pub(super) fn notify_for(&mut self, pending: &Pending) {
         let id = pending.id.clone();
         let Some(courier) = self.scripts.courier.clone() else {
@@ -83,14 +85,18 @@ impl Engine {
         }
     }
 
-    /// Whether a notification whose answer got lost is sent again: its target drops repeats, and a day is not over.
+    /// Returns true if a notification whose answer was lost is repeated: its target drops repeats,
+    /// and it is younger than a day.
     fn repeats(&self, pending: &Pending, courier: &dyn Courier) -> bool {
         let Channel::Target(target) = Channel::of(&pending.wish) else { return false };
         let age = self.shared.now().signed_duration_since(Scheduled::of(pending).at);
         age < REPEATED_FOR && courier.repeats(&target)
     }
 
-    /// What is to be told. Errors: it cannot be.
+    /// Builds the message.
+    ///
+    /// # Errors
+    /// It cannot be built.
     fn message(&self, pending: &Pending, courier: &dyn Courier) -> Result<Message, String> {
         let fields = &pending.wish.fields;
         let text = |name: &str| fields.get(name).and_then(Value::as_str).map(str::to_owned);
@@ -113,8 +119,11 @@ impl Engine {
         })
     }
 
-    /// The addresses of a contact, or the one that was written. `whose`: the merchant that the contact has to belong to;
-    /// without one any address will do. Errors: the contact has none, or is another merchant's.
+    /// Returns the addresses of a contact, or the written address. `whose` is the merchant that the
+    /// contact must belong to; without one any address is permitted.
+    ///
+    /// # Errors
+    /// The contact has no address, or belongs to another merchant.
     fn addresses(&self, to: &str, whose: Option<&Key>) -> Result<Vec<String>, String> {
         if to.contains('@') {
             let closed =
@@ -146,21 +155,25 @@ impl Engine {
     }
 }
 
-/// The merchant that a document names.
+/// Returns the merchant that a document names.
 fn merchant_of(key: &Key, spec: &Value) -> Option<Key> {
     reference::resolve(MERCHANT, spec.get("merchant")?.as_str()?, &key.namespace).ok()
 }
 
-/// What payers' links in a notification are made of.
+/// Builds the payers' links of a notification.
 struct Links<'a> {
     engine: &'a Engine,
     courier: &'a dyn Courier,
-    /// Whose event it is: links are for its methods alone.
+    /// The event's merchant: links are made for its methods alone.
     merchant: &'a Key,
 }
 
 impl Links<'_> {
-    /// A text with the payers' links that it asks for, written so. Errors: one cannot be made now.
+    /// Returns a text with its placeholders replaced by payers' links, each passed through
+    /// `written`.
+    ///
+    /// # Errors
+    /// A link cannot be made now.
     fn filled(&self, mut text: String, written: fn(&str) -> String) -> Result<String, String> {
         let (open, close) = LINK;
         for _ in 0..LINKS_MAX {
@@ -194,7 +207,7 @@ struct Sending {
     id: WishId,
     message: Message,
     courier: Arc<dyn Courier>,
-    /// An answer that got lost is no end.
+    /// True if a lost answer does not settle it.
     repeats: bool,
 }
 
@@ -206,7 +219,8 @@ impl Sending {
         }
     }
 
-    /// Writes down that it is sent, sends it, and writes down what became of that. Returns whether it is settled.
+    /// Records the attempt, makes it, and records the result. Returns true if the notification is
+    /// settled.
     async fn send(&self) -> Result<bool, EngineError> {
         if !planted::is("told-without-a-note") {
             self.note(true).await?;

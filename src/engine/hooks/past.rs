@@ -1,6 +1,7 @@
-//! What hooks read, kept for later: a script that was changed can be held against what was done then.
+//! Stored answers of hooks' reads: a changed script can be compared with what was done then.
 //!
-//! Answers hold names and addresses. So they are sealed, beneath the merchant; the journal has their digests.
+//! Answers hold names and addresses. They are sealed under the merchant's key; the journal has
+//! their digests.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,28 +20,26 @@ use crate::model::record::Record;
 use crate::store::story::Past;
 use crate::store::vault::Sealed;
 
-/// Bytes of the answers of one run; more are not kept.
+/// Largest size in bytes of one run's answers; larger ones are not stored.
 const ANSWERS_MAX: usize = 256 << 10;
 
-/// An event, and what its hooks came to.
+/// An event, and the results of its hooks.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct PastEvent {
-    /// Whose.
     pub merchant: Key,
-    /// The event as scripts see it; null where its body was erased.
+    /// The event as scripts see it; null if its body was erased.
     pub event: Value,
-    /// The runs that ended well.
+    /// The runs that succeeded.
     pub runs: Vec<PastRun>,
-    /// Those that did not, and still have not.
+    /// The runs that failed, and still fail.
     pub failures: Vec<Failed>,
 }
 
-/// One run that ended well.
+/// One successful run.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct PastRun {
-    /// The run.
     pub run: Run,
-    /// What its reads were answered, in their order; null also where that was not kept: the digests of the run tell.
+    /// The answers to its reads, in order; also null if not stored (the run's digests show which).
     pub answers: Vec<Value>,
 }
 
@@ -56,7 +55,8 @@ impl fmt::Debug for PastRun {
     }
 }
 
-/// Seals what the runs in these records read and the words of what they ask for; their records name it.
+/// Seals the answers that these runs read and the words of their requests; the records refer to
+/// them.
 pub(super) fn sealed(
     shared: &Shared,
     merchant: &Key,
@@ -87,7 +87,7 @@ pub(super) fn sealed(
     Ok(blobs)
 }
 
-/// What was told, with what came of it, in the order in which it was told.
+/// Returns verified events with their results, in the order in which they were recorded.
 pub fn recount(shared: &Shared, past: Past) -> Vec<PastEvent> {
     let Past { told, ran } = past;
     let mut ends: BTreeMap<(Key, String), BTreeMap<String, End>> = BTreeMap::new();
@@ -108,11 +108,11 @@ pub fn recount(shared: &Shared, past: Past) -> Vec<PastEvent> {
         .collect()
 }
 
-/// How a script's last run on an event ended.
+/// The result of a script's last run on an event.
 type End = Result<Run, Failed>;
 
 fn past_event(shared: &Shared, told: &Told, scripts: BTreeMap<String, End>) -> PastEvent {
-    // A body that was erased is no failure: somebody wanted it so.
+    // An erased body is no failure: the erasure was intended.
     let event = shown(shared, told).unwrap_or_default();
     let (mut runs, mut failures) = (Vec::new(), Vec::new());
     for end in scripts.into_values() {

@@ -1,4 +1,4 @@
-//! The threads that scripts run on: a few for all, and of them only a part for one script.
+//! Threads for scripts: a few for all scripts, and only a part of them for one script.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,12 +7,13 @@ use tokio::sync::{OwnedMutexGuard, Semaphore};
 
 use super::threads::Threads;
 
-/// Runs at once.
+/// Largest number of simultaneous runs.
 const WORKERS: usize = 8;
-/// Runs of one script at once, whatever it says: a slow one leaves room for the others.
+/// Largest number of simultaneous runs of one script, whatever it asks for: a slow one leaves room
+/// for others.
 const WORKERS_EACH: usize = 3;
 
-/// The threads and their bounds.
+/// The threads and their limits.
 pub(super) struct Pool {
     threads: Threads,
     all: Semaphore,
@@ -32,8 +33,8 @@ impl Default for Pool {
 }
 
 impl Pool {
-    /// Does some work of a script on a thread with enough stack, once there is one. `None`: it panicked, or there is no
-    /// thread to be had.
+    /// Runs work of a script on a thread with enough stack, once one is free. `None`: it panicked,
+    /// or no thread can be started.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         script: &str,
@@ -45,7 +46,8 @@ impl Pool {
         self.threads.run(work).await
     }
 
-    /// Waits until no other merchant's events have this script: what it keeps from one run to the next is on disk by then.
+    /// Waits until no other merchant's events use this script, so that the values which it keeps
+    /// between runs are on disk.
     pub(super) async fn turn(&self, script: &str) -> OwnedMutexGuard<()> {
         let turn = {
             let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,8 @@
-//! What a script reads while it runs: answered at once where it is known, and else asked for between two tries.
+//! Reads of a running script: answered at once if known, and otherwise fetched between two tries.
 //!
-//! A run cannot wait. So a read that has no answer yet ends the try; the answer is fetched, and the script runs again from
-//! its beginning: it is deterministic, and comes to the same place. Nothing that a try asked for counts before the last one.
+//! A run cannot wait. So a read without an answer ends the try; the answer is fetched, and the
+//! script runs again from its beginning. A script is deterministic, so it reaches the same place.
+//! Requests of a try count only if it is the last one.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,14 +14,14 @@ use crate::hooks::Reads;
 use crate::model::hook::Run;
 use crate::model::kept::{KeptSize, sum};
 
-/// A read that somebody else has to make.
+/// A read that another part of the program has to make.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::engine) enum Wanted {
     /// A resource, by its key.
     Resource(String),
     /// All resources of a kind with these fields.
     Find(String, Value),
-    /// What the service answers: the read's name and arguments.
+    /// A read of the service: its name and arguments.
     Remote(String, Value),
 }
 
@@ -34,7 +35,7 @@ impl Wanted {
     }
 }
 
-/// What runs of one script keep that are not written down yet.
+/// Values that runs of one script keep and that are not written yet.
 #[derive(Default)]
 pub(super) struct Unwritten(Mutex<BTreeMap<String, Value>>);
 
@@ -43,7 +44,8 @@ impl Unwritten {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a run that ended well keeps and adds. `stored`: what is written down under a key.
+    /// Adds the values that a successful run keeps and adds to. `stored` returns the written value
+    /// of a key.
     pub(super) fn keep(&self, run: &Run, stored: impl Fn(&str) -> Value) {
         let mut kept = self.kept();
         kept.extend(run.kept.iter().cloned());
@@ -54,7 +56,7 @@ impl Unwritten {
     }
 }
 
-/// What one run may read.
+/// The answers available to one run.
 pub(super) struct Answers {
     ground: Arc<Ground>,
     state: Mutex<State>,
@@ -75,12 +77,12 @@ impl Answers {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The read that the last try stopped at.
+    /// Returns the read at which the last try stopped.
     pub(super) fn wanted(&self) -> Option<Wanted> {
         self.state().wanted.take()
     }
 
-    /// Its answer.
+    /// Stores the answer to a read.
     pub(super) fn learn(&self, wanted: &Wanted, answer: Result<Value, String>) {
         self.state().known.insert(wanted.key(), answer);
     }

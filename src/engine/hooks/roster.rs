@@ -1,7 +1,8 @@
 //! The change to another set of scripts: durable before the first of them is run.
 //!
-//! The set in use goes on until every round of it has ended. Then a record says which scripts there are, and the new
-//! set takes over: a script that was renamed goes on where it was, and one whose file is gone keeps its place.
+//! The set in use stays until all its workers have ended. Then a record lists the scripts, and the
+//! new set takes over. A renamed script continues at its place, and one whose file is missing keeps
+//! its place.
 
 use std::collections::BTreeMap;
 
@@ -19,11 +20,11 @@ use crate::model::ran::Lane;
 use crate::model::record::Record;
 use crate::model::roster::{Begin, Enrolled, Loaded, ScriptForgotten};
 
-/// Events that are looked at together for where a script begins.
+/// Number of events read together to find a script's first event.
 const PAGE: u64 = 512;
 
 impl Engine {
-    /// Changes to the set of scripts that waits, once nothing runs by the one before.
+    /// Changes to the waiting set of scripts, once no run of the previous set is left.
     pub(super) fn change_scripts(&mut self) -> Result<(), EngineError> {
         if self.scripts.changing.is_some() || !self.scripts.running.is_empty() {
             return Ok(());
@@ -45,7 +46,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The record is on disk: the set that waited is in use, unless a newer one waits by now.
+    /// Puts the recorded set into use; continues with a newer waiting one, if any.
     pub(in crate::engine) fn changed_scripts(&mut self) -> Result<(), EngineError> {
         if let Some(changed) = self.scripts.changing.take() {
             self.scripts.hooks = changed.hooks;
@@ -55,7 +56,7 @@ impl Engine {
         self.hooks_due()
     }
 
-    /// A person lets an absent script go; whoever asked hears once that is durable.
+    /// Forgets an absent script at a person's request; the reply follows once that is durable.
     pub(in crate::engine) fn forget_script(
         &mut self,
         script: String,
@@ -72,7 +73,7 @@ impl Engine {
     }
 }
 
-/// Whether the roster says just these scripts already.
+/// Returns true if the roster already lists exactly these scripts.
 fn is_same(known: &BTreeMap<String, Enrolled>, queues: &[Queue]) -> bool {
     let present = known.iter().filter(|(_, enrolled)| enrolled.absent.is_none());
     let present: BTreeMap<_, _> = present.map(|(name, one)| (name.as_str(), one.text)).collect();
@@ -80,7 +81,7 @@ fn is_same(known: &BTreeMap<String, Enrolled>, queues: &[Queue]) -> bool {
     present == lanes.collect()
 }
 
-/// Writes down which scripts there are, and says what becomes of each that is new, renamed or gone.
+/// Records the list of scripts, and logs the consequence for each new, renamed or missing one.
 async fn enrol(
     shared: &Shared,
     known: &BTreeMap<String, Enrolled>,
@@ -109,14 +110,15 @@ async fn enrol(
     shared.write(Vec::new(), vec![Record::Loaded(Box::new(record))]).await
 }
 
-/// Whether the state knows neither the script's name nor, under a name that is gone, what it does.
+/// Returns true if the state knows neither the script's name nor, under a missing name, its text.
 fn is_new(known: &BTreeMap<String, Enrolled>, queues: &[Queue], lane: &Lane) -> bool {
     let is_there = |name: &str| queues.iter().any(|queue| queue.lane.script == name);
     let renamed = || known.iter().any(|(name, one)| one.text == lane.text && !is_there(name));
     !known.contains_key(&lane.script) && !renamed()
 }
 
-/// Where a script begins in the events of each merchant: before the first one that happened since then.
+/// Returns a script's first place in each merchant's events: before the first event since that
+/// time.
 fn beginnings(
     shared: &Shared,
     script: &str,
@@ -150,7 +152,7 @@ fn last_before(
     Ok(told)
 }
 
-/// Writes down that a script is let go. `None`: it is not absent.
+/// Records that a script is forgotten. `None`: it is not absent.
 async fn forgotten(
     shared: &Shared,
     script: String,

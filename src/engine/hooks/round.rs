@@ -1,9 +1,11 @@
-//! The hooks of a merchant's events. Each script goes through them by itself, one after the other or as many at once as it
-//! says, so that a slow one delays only itself.
+//! The hooks of a merchant's events. Each script goes through the events independently, so that a
+//! slow one delays only itself. It handles one event after the other, or as many at once as it
+//! declares.
 //!
-//! What runs come to is written down here alone, in the order of each script's events: all that a run asks for stands in
-//! one record with the fact that it ran. How far a script has come that is ahead of others is in the index; where all of
-//! them have been is the ledger's, and nobody goes back behind that, whatever it is called.
+//! Results are written here alone, in the order of each script's events: all requests of a run are
+//! in one record with the fact that it ran. The index holds the cursor of a script that is ahead of
+//! others. The ledger holds the place that all scripts have passed, and no script returns behind
+//! it, whatever its name.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,49 +25,51 @@ use crate::hooks::{Hooks, Queue};
 use crate::model::ran::{FAILED_MAX, Failed, FailedHook, Lane, Passed, Scheduled};
 use crate::model::record::Record;
 
-/// Events of one script that are written down together at most; time is up before that for any that takes some.
+/// Largest number of one script's events written together; the time limit comes first for scripts
+/// that take any time.
 const BATCH_MAX: u64 = 512;
 
-/// Everything that a round needs.
+/// The inputs of a merchant's worker.
 pub(super) struct Round {
     pub(super) shared: Arc<Shared>,
     pub(super) hooks: Hooks,
     pub(super) merchant: Key,
-    /// The way to the engine, for reads that it alone can answer.
+    /// Channel to the engine, for reads that it alone can answer.
     pub(super) engine: mpsc::UnboundedSender<Event>,
-    /// What the engine tells meanwhile.
+    /// Signals of the engine to the running worker.
     pub(super) bell: Arc<Bell>,
     pub(super) pool: Arc<Pool>,
 }
 
-/// A script, and the number of the event that it has come to.
+/// A script, and the number of the last event that it handled.
 struct Place {
     queue: Queue,
     at: u64,
     is_busy: bool,
 }
 
-/// What a script is to do next.
+/// The next work of a script.
 pub(super) struct Work {
     pub(super) queue: Queue,
-    /// Hooks that failed and are run again now.
+    /// Failed hooks that are run again now.
     pub(super) failed: Vec<FailedHook>,
-    /// The numbers of events: the first and the last one; none where the first is greater.
+    /// Numbers of the first and the last event; no events if the first is greater.
     pub(super) events: (u64, u64),
 }
 
-/// What it came to.
+/// The result of work.
 pub(super) struct Done {
     pub(super) script: String,
     pub(super) failed: Vec<FailedHook>,
     /// The number of the last event.
     pub(super) at: u64,
     pub(super) records: Vec<Record>,
-    /// Kept until they are written: only then the script runs for another merchant. None where it says that it may at once.
+    /// Held until the records are written: only then does the script run for another merchant.
+    /// `None` if the script permits concurrency.
     pub(super) turn: Option<OwnedMutexGuard<()>>,
 }
 
-/// The event of a run that asks for something.
+/// Returns the event of a run that makes requests.
 fn asking(record: &Record) -> Option<String> {
     let Record::Ran(ran) = record else { return None };
     ran.runs.iter().any(|run| !run.wishes.is_empty()).then(|| ran.event.clone())
@@ -74,7 +78,7 @@ fn asking(record: &Record) -> Option<String> {
 type Places = BTreeMap<String, Place>;
 
 impl Round {
-    /// Runs them all.
+    /// Runs all hooks of the merchant.
     pub(super) async fn run(self) -> Finished {
         match self.rounds().await {
             Ok(()) => Finished::HooksRan(self.merchant),
@@ -103,8 +107,8 @@ impl Round {
         }
     }
 
-    /// Every script and its place. A new one begins where all others have been, unless it says otherwise; one that was
-    /// away goes on at its own place, behind all others.
+    /// Returns every script and its place. A new script begins where all others have been, unless
+    /// it declares otherwise; one that was absent continues at its own place, behind all others.
     fn places(&self) -> Result<Places, EngineError> {
         let ran_to = self.shared.facts.event_ledger(&self.merchant)?.ran_to;
         let cursors = self.shared.facts.hook_cursors(&self.merchant)?;
@@ -117,7 +121,7 @@ impl Round {
         Ok(self.hooks.queues().map(place).collect())
     }
 
-    /// Hooks that are to be run again and whose script is gone: each fails once more, until a person looks at it.
+    /// Fails each hook once more whose script is missing, until a person handles it.
     async fn strays(&self) -> Result<(), EngineError> {
         for failed in self.bell.waiting() {
             if self.owner(&failed).is_none() {
@@ -132,7 +136,8 @@ impl Round {
         Ok(())
     }
 
-    /// The script that a failed hook belongs to now: that of its name, or the one that does the same.
+    /// Returns the script that a failed hook now belongs to: the one of its name, or else the one
+    /// with the same text.
     fn owner(&self, failed: &FailedHook) -> Option<String> {
         let Failed { script, text, .. } = &failed.failed;
         let own = self.hooks.queues().find(|queue| queue.lane.script == *script);
@@ -140,7 +145,7 @@ impl Round {
         own.or_else(same).map(|queue| queue.lane.script)
     }
 
-    /// What a script is to do next; none while it is busy, or where there is nothing.
+    /// Returns the next work of a script; `None` while it is busy, or if there is none.
     fn work(&self, place: &Place) -> Result<Option<Work>, EngineError> {
         if place.is_busy || self.bell.ends() || self.shared.is_stopping() {
             return Ok(None);
@@ -161,7 +166,7 @@ impl Round {
         Ok(Some(Work { queue: place.queue.clone(), failed, events }))
     }
 
-    /// Writes down what a script came to.
+    /// Writes the results of a script.
     async fn written(&self, done: Option<Done>, places: &mut Places) -> Result<(), EngineError> {
         let Some(Done { script, failed, at, records, turn }) = done else { return Ok(()) };
         if let Some(place) = places.get_mut(&script) {
@@ -185,13 +190,13 @@ impl Round {
         drop(turn);
         self.bell.done(&failed);
         if is_news {
-            // An engine that is gone needs to know nothing.
+            // An engine that has ended needs no message.
             drop(self.engine.send(Event::Wished(self.asked(&asking)?)));
         }
         Ok(())
     }
 
-    /// The actions of these events that are not settled.
+    /// Returns the unsettled actions of these events.
     fn asked(&self, events: &[String]) -> Result<Vec<Scheduled>, EngineError> {
         let mut asked = Vec::new();
         for event in events {
@@ -201,7 +206,7 @@ impl Round {
         Ok(asked)
     }
 
-    /// Writes these down, and how far all scripts have come if that is further than before.
+    /// Writes these records, and the place that all scripts have passed if it advanced.
     async fn write(&self, mut records: Vec<Record>, places: &Places) -> Result<(), EngineError> {
         let ledger = self.shared.facts.event_ledger(&self.merchant)?;
         let nobody = if self.hooks.queues().next().is_none() { ledger.told } else { 0 };
@@ -221,7 +226,7 @@ impl Round {
         self.shared.write(blobs, records).await
     }
 
-    /// The scripts that take no further events, since too many of their runs failed.
+    /// Returns the scripts that receive no further events, since too many of their runs failed.
     fn held(&self, places: &Places, told: u64) -> Result<Vec<Lane>, EngineError> {
         let stopped = self.shared.facts.stopped(&self.merchant)?;
         let held = stopped.iter().filter_map(|script| places.get(script));
@@ -229,7 +234,7 @@ impl Round {
         Ok(held.map(|place| place.queue.lane.clone()).collect())
     }
 
-    /// How far scripts have come that are behind all others.
+    /// Returns the advances of scripts that are behind all others.
     fn behind(&self, places: &Places, ran_to: u64) -> Result<Vec<Record>, EngineError> {
         let cursors = self.shared.facts.hook_cursors(&self.merchant)?;
         let behind = cursors.into_iter().filter_map(|(script, cursor)| {

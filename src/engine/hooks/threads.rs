@@ -1,4 +1,5 @@
-//! Threads with enough stack for scripts. They stay: another one is begun only where all that there are have work.
+//! Threads with enough stack for scripts. They persist: a further thread is started only while all
+//! existing ones have work.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,13 +12,13 @@ use crate::hooks::STACK_BYTES;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Some threads; they end with this value, once their work is done.
+/// A pool of threads; they end with this value, once their work is done.
 pub(super) struct Threads {
     desk: Arc<Desk>,
     most: usize,
 }
 
-/// Where they find their work.
+/// Their queue of work.
 #[derive(Default)]
 struct Desk {
     state: Mutex<State>,
@@ -35,12 +36,13 @@ struct State {
 }
 
 impl Threads {
-    /// So many at most; none is begun yet.
+    /// Builds a pool with this limit; starts no thread yet.
     pub(super) fn new(most: usize) -> Self {
         Self { desk: Arc::default(), most }
     }
 
-    /// Does some work on one of them, once there is one. `None`: it panicked, or there is no thread to be had.
+    /// Runs work on one of the threads, once one is free. `None`: it panicked, or no thread can be
+    /// started.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -79,7 +81,7 @@ impl Desk {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One thread: does what there is, until there is nothing and never will be. What panics harms no other work.
+    /// Loop of one thread: runs jobs until the pool ends. A panic affects no other job.
     fn serve(&self) {
         while let Some(job) = self.next() {
             drop(catch_unwind(AssertUnwindSafe(job)));
@@ -101,7 +103,8 @@ impl Desk {
         }
     }
 
-    /// A thread could not be begun: where there is no other one, nobody does what waits.
+    /// Handles a thread that could not be started: without any other thread, all waiting jobs are
+    /// dropped.
     fn unmanned(&self) {
         let mut state = self.state();
         state.all = state.all.saturating_sub(1);
@@ -130,7 +133,7 @@ mod tests {
         assert_eq!(threads.run(me).await, before, "the same thread goes on");
     }
 
-    /// Waits until so many wait for work: one that has answered is not back yet.
+    /// Waits until this number of threads is idle: a thread that has answered may not be idle yet.
     fn back(threads: &Threads, idle: usize) {
         while threads.desk.state().idle < idle {
             thread::yield_now();

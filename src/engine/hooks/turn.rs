@@ -1,4 +1,4 @@
-//! A script's turn: some of a merchant's events, or hooks that failed before.
+//! One turn of a script: some of a merchant's events, or hooks that failed before.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,28 +16,28 @@ use crate::hooks::Queue;
 use crate::model::ran::{FailedHook, Lane};
 use crate::model::record::Record;
 
-/// After so long no further event is begun before what there is has been written down.
+/// Time after which no further event is begun before the results are written.
 const WRITTEN_AFTER: Duration = Duration::from_millis(250);
 
-/// The numbers of events, and what they came to: the number of the last one, and the records.
+/// The number of the last event, and the records of all.
 type Passed = (u64, Vec<Record>);
 
 impl Round {
-    /// Has a script do what it is to do.
+    /// Performs the work of a script.
     pub(super) async fn turns(&self, work: Work) -> Result<Done, EngineError> {
         let Work { queue, failed, events } = work;
         let script = queue.lane.script.clone();
         let ground = self.ground(&script, Some(&queue.lane))?;
         let turn = if queue.concurrency == 1 { Some(self.pool.turn(&script).await) } else { None };
         let mut records = self.failed(&ground, &failed).await?;
-        // Where nothing is to be run the time of others is not taken.
+        // Without any work this future would never yield to others.
         tokio::task::yield_now().await;
         let (at, more) = self.events(&ground, &queue, events).await?;
         records.extend(more);
         Ok(Done { script, failed, at, records, turn })
     }
 
-    /// Runs hooks once more that failed before, under the name that their script has now.
+    /// Runs failed hooks again, under the present name of their script.
     pub(super) async fn failed(
         &self,
         ground: &Arc<Ground>,
@@ -51,7 +51,8 @@ impl Round {
         Ok(self.through(&ground.script, course, None).await?.1)
     }
 
-    /// Runs a script for the events of these numbers, as many at once as it says, until it is time to write.
+    /// Runs a script for the events of these numbers, as many at once as it declares, until it is
+    /// time to write.
     async fn events(
         &self,
         ground: &Arc<Ground>,
@@ -82,7 +83,7 @@ impl Round {
         Ok(passed)
     }
 
-    /// What all runs of a turn stand on.
+    /// Builds the context of all runs of a turn.
     pub(super) fn ground(
         &self,
         script: &str,

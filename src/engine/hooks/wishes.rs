@@ -1,6 +1,8 @@
-//! What hooks asked for, done: through the same register, intents, limits and approvals as a person's command.
+//! Performs the actions that hooks requested, through the same register, intents, limits and
+//! approvals as a person's command.
 //!
-//! An action stays where it is until it is settled; asked for again after a crash, its name tells that it was done.
+//! An action remains stored until it is settled; if it is repeated after a crash, its name shows
+//! that it was done.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,11 +25,11 @@ use crate::model::ran::{Fate, Granted, Pending, WishId};
 use crate::model::record::Record;
 use crate::model::suspension::{Pause, Paused};
 
-/// No action waits longer than this for its next try, unless it said so itself.
+/// Longest wait of an action for its next try, unless the action itself asks for a longer one.
 const AGAIN_MAX: Duration = Duration::from_mins(5);
 
 impl Engine {
-    /// Does what hooks asked for, as far as it is due and has a slot.
+    /// Performs the hooks' actions that are due and have a slot.
     pub(in crate::engine) fn grant(&mut self) -> Result<(), EngineError> {
         self.scripts.next_wish = None;
         if self.stopping {
@@ -42,7 +44,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Starts an action, unless it is settled, or waits for a person: then [`Self::grant_all`] finds it again.
+    /// Starts an action, unless it is settled or waits for a person: then [`Self::grant_all`] finds
+    /// it again.
     fn start_wish(&mut self, id: &WishId, now: DateTime<Utc>) -> Result<(), EngineError> {
         let pending = self.shared.facts.pending(id)?;
         let Some(pending) = pending else {
@@ -72,13 +75,13 @@ impl Engine {
         Ok(())
     }
 
-    /// Looks at every action again: one that waited for a person may be done now.
+    /// Checks every action again: one that waited for a person may be permitted now.
     pub(in crate::engine) fn grant_all(&mut self) -> Result<(), EngineError> {
         self.scripts.agenda.reload();
         self.grant()
     }
 
-    /// Has an action done like a person's command.
+    /// Performs an action like a person's command.
     fn act_for(&mut self, pending: Pending) {
         let Pending { id, wish, script, .. } = pending;
         let (Some(merchant), Ok(name)) = (wish.merchant, id.action_name()) else {
@@ -91,7 +94,7 @@ impl Engine {
         self.tasks.spawn(async move { acted(&shared, id, answer).await });
     }
 
-    /// Suspends or resumes something in the name of the script.
+    /// Suspends or resumes a resource in the name of the script.
     fn pause_for(&mut self, pending: Pending) {
         let Pending { id, wish, script, .. } = pending;
         let Some(pause) = pause(&wish.verb, &wish.fields) else {
@@ -105,7 +108,7 @@ impl Engine {
         self.settle_wish(id, fate, message, record.map(|record| (record, pause.key().clone())));
     }
 
-    /// Looks at a resource again at once.
+    /// Plans a resource again at once.
     fn reconcile_for(&mut self, pending: Pending) {
         let key = pending.wish.fields.get("key").and_then(Value::as_str);
         if let Some(key) = key.and_then(|key| key.parse::<Key>().ok()) {
@@ -115,7 +118,8 @@ impl Engine {
         self.settle_wish(pending.id, Fate::Done, "looked at again".to_owned(), None);
     }
 
-    /// Writes down what became of an action, with what it meant where that is a record itself.
+    /// Records the result of an action, together with the record of its effect if it is itself a
+    /// record.
     pub(super) fn settle_wish(
         &mut self,
         id: WishId,
@@ -138,7 +142,7 @@ impl Engine {
         });
     }
 
-    /// Takes in how a try of an action ended.
+    /// Handles the end of a try of an action.
     pub(in crate::engine) fn granted(
         &mut self,
         id: &WishId,
@@ -158,7 +162,7 @@ impl Engine {
     }
 }
 
-/// Waits until an action is settled, and writes down what became of it.
+/// Waits until an action is settled, and records the result.
 async fn acted(shared: &Arc<Shared>, id: WishId, answer: oneshot::Receiver<Reply>) -> Finished {
     let Ok(Reply::Acted(acted)) = answer.await else { return Finished::Granted(id, false, None) };
     let fate = match acted.stands {
@@ -177,7 +181,7 @@ async fn acted(shared: &Arc<Shared>, id: WishId, answer: oneshot::Receiver<Reply
     }
 }
 
-/// What a script asks for about a resource.
+/// Returns a script's request about a resource.
 fn pause(verb: &str, fields: &Value) -> Option<Pause> {
     let key: Key = fields.get("key")?.as_str()?.parse().ok()?;
     if verb == RESUME {

@@ -1,8 +1,8 @@
-//! The words of hook actions, sealed under the merchant's key within the record that asks for them.
+//! The words of hook actions, sealed under the merchant's key within the record of the request.
 //!
-//! A script puts into an action what a payer wrote: bodies, addresses, descriptions. Journal, index and backups hold
-//! those sealed; ids, amounts and dates stay readable. Erasing the merchant erases the words, and an action that was not
-//! done by then is not done any more.
+//! A script puts a payer's text into an action: bodies, addresses, descriptions. Journal, index and
+//! backups hold these words sealed; ids, amounts and dates stay readable. Erasing the merchant
+//! erases the words, and an action that was not done before then is no longer done.
 
 use rand_core::CryptoRng;
 use serde_json::{Map, Value};
@@ -35,7 +35,8 @@ const OPEN: &[&str] = &[
     "ends",
 ];
 
-/// Seals the words of an action. A value that does not fit within its record is returned, to be written to the vault.
+/// Seals the words of an action. Returns the sealed value if it does not fit within its record and
+/// belongs in the vault.
 pub(super) fn seal(
     vault: &Vault,
     subject: &str,
@@ -61,7 +62,8 @@ pub(super) fn seal(
     Ok((!is_within).then_some(sealed))
 }
 
-/// The action with its words; `None` where they were erased. An action of an older record holds them in the open.
+/// Returns the action with its words; `None` if they were erased. An action of an older record
+/// holds them unsealed.
 pub(super) fn open(vault: &Vault, wish: Wish) -> Result<Option<Wish>, VaultError> {
     match opened(vault, wish) {
         Ok(wish) => Ok(Some(wish)),
@@ -70,7 +72,7 @@ pub(super) fn open(vault: &Vault, wish: Wish) -> Result<Option<Wish>, VaultError
     }
 }
 
-/// The same of one that is only looked at: without its words where they cannot be had.
+/// Returns an action for display: without its words if they are unavailable.
 pub(super) fn shown(vault: &Vault, wish: &Wish) -> Wish {
     opened(vault, wish.clone()).unwrap_or_else(|_| wish.clone())
 }
@@ -118,7 +120,8 @@ mod tests {
         }
     }
 
-    /// Seals one twice: the first value of a subject brings its key and goes to the vault, the second one stays within.
+    /// Seals one action twice: the first value of a subject brings its key and goes to the vault,
+    /// the second one stays within.
     fn sealed(vault: &Vault) -> [Wish; 2] {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         [(); 2].map(|()| {
@@ -155,7 +158,8 @@ mod tests {
         }
     }
 
-    /// Closes S8: the digest beside sealed words is no way to guess them, and still tells equal requests from others.
+    /// Closes S8: the digest beside sealed words does not help to guess them, and still
+    /// distinguishes requests.
     #[test]
     fn the_digest_of_sealed_words_is_keyed() {
         let vault = vault();
@@ -186,7 +190,7 @@ mod tests {
         );
     }
 
-    /// Closes S8: a record of before is read as it is.
+    /// Closes S8: an older record is read as it is.
     #[test]
     fn an_action_of_an_older_record_holds_its_words_in_the_open() {
         let old = include_str!("../../../tests/data/hook-action-in-the-open.json");

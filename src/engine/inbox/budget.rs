@@ -1,15 +1,15 @@
-//! How often posts may make us call the service: so many at once, and then one after the other.
+//! Limits the calls that posts can cause: a burst, and then one call at a time.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Posts that are looked up at once.
+/// Largest number of posts looked up at once.
 const MOST: usize = 60;
-/// One more after each of these.
+/// Time until one more lookup is permitted.
 const REFILL: Duration = Duration::from_secs(2);
 
-/// What one merchant's posts may still make us do.
+/// The remaining lookups for one merchant's posts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Budget {
     left: usize,
@@ -23,7 +23,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// How many posts may be looked up now.
+    /// Returns the number of posts that may be looked up now.
     pub(super) fn left(&mut self, now: Instant) -> usize {
         let Some(since) = self.since else { return self.left };
         let passed = now.saturating_duration_since(since).as_secs();
@@ -36,7 +36,7 @@ impl Budget {
         self.left
     }
 
-    /// So many were.
+    /// Subtracts lookups that were made.
     pub(super) fn took(&mut self, read_backs: usize, now: Instant) {
         self.left = self.left.saturating_sub(read_backs);
         if read_backs > 0 {
@@ -44,7 +44,7 @@ impl Budget {
         }
     }
 
-    /// How long until one more may be.
+    /// Returns the wait until one more lookup is permitted.
     pub(super) fn next(&self) -> Duration {
         if self.left > 0 { Duration::ZERO } else { REFILL }
     }

@@ -1,6 +1,8 @@
-//! The door for what is posted to the addresses of merchants' events: on disk before it is answered.
+//! The receiver of posts to the addresses of merchants' events: a post is on disk before it is
+//! answered.
 //!
-//! It goes past the engine's loop, so that many posts share one sync; the loop only hears that there is something.
+//! It bypasses the engine's loop, so that many posts share one sync; the loop only receives a
+//! signal.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -21,27 +23,27 @@ use crate::model::rotation::Address;
 use crate::store::facts::Decoded;
 use crate::store::vault::Sealed;
 
-/// The longest id of an event; the service's have 22 characters (gateway-api, Event).
+/// Longest id of an event; the service's have 22 characters (gateway-api, Event).
 const EVENT_ID_LENGTH_MAX: usize = 64;
-/// So many posts of one merchant may wait to be looked up; more are sent away, to come again.
+/// Largest number of waiting posts of one merchant; further ones are refused, to be sent again.
 const WAITING_MAX: u64 = 100_000;
-/// So many bodies of one merchant are kept that could not be an event.
+/// Largest number of malformed bodies stored for one merchant.
 const GARBLED_MAX: u64 = 1_000;
 
-/// What became of a post.
+/// The result of a post.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taken {
-    /// It is on disk, or was.
+    /// The post is on disk, now or from before.
     Stored,
-    /// It could not be an event; it is kept all the same, up to a limit.
+    /// The body is malformed; it is stored all the same, up to a limit.
     Garbled,
     /// No such merchant.
     Unknown,
-    /// Too many wait: it has to come again.
+    /// Too many wait: the service has to send it again.
     Full,
 }
 
-/// The door; share it behind an `Arc`.
+/// The receiver; share it behind an `Arc`.
 pub struct Inbox {
     shared: Arc<Shared>,
     engine: mpsc::Sender<Event>,
@@ -54,19 +56,22 @@ impl fmt::Debug for Inbox {
     }
 }
 
-/// The one thing of a post that is used.
+/// The only part of a post that is used.
 #[derive(Deserialize)]
 struct Named {
     id: String,
 }
 
 impl Inbox {
-    /// A door to this state; the engine that reads these events looks things up.
+    /// Builds a receiver of this state that signals the engine through this channel.
     pub(super) fn new(shared: Arc<Shared>, engine: mpsc::Sender<Event>) -> Self {
         Self { shared, engine, ledgers: Mutex::default() }
     }
 
-    /// Takes a post in; returns once it is on disk. Errors: the state cannot be read or written.
+    /// Stores a post; returns once it is on disk.
+    ///
+    /// # Errors
+    /// The state cannot be read or written.
     pub async fn post(
         &self,
         merchant: &Key,
@@ -101,12 +106,16 @@ impl Inbox {
         Ok(taken)
     }
 
-    /// Whether the events of this merchant are taken in. Errors: the state cannot be read.
+    /// Returns true if the events of this merchant are accepted.
+    ///
+    /// # Errors
+    /// The state cannot be read.
     pub fn receives(&self, merchant: &Key) -> Result<bool, EngineError> {
         Ok(self.shared.merchant(merchant)?.is_some())
     }
 
-    /// How a merchant's events stand. It is asked for each post, and changes with many of them.
+    /// Returns the ledger of a merchant's events. Every post needs it, and many posts change it, so
+    /// the decoded value is cached.
     fn ledger(&self, merchant: &Key) -> Result<Arc<EventLedger>, EngineError> {
         let mut ledgers = self.ledgers.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.shared.facts.event_ledger_again(merchant, ledgers.get(merchant))?;
@@ -116,7 +125,7 @@ impl Inbox {
         Ok(known)
     }
 
-    /// What a body is.
+    /// Classifies a body.
     fn what(&self, body: &[u8], is_own: bool) -> PostedWhat {
         let named = serde_json::from_slice::<Named>(body).ok().map(|named| named.id);
         let fits = |id: &String| {
@@ -133,7 +142,7 @@ impl Inbox {
         }
     }
 
-    /// Whether all that a post says is on disk already.
+    /// Returns true if all that a post contains is on disk already.
     fn is_known(&self, merchant: &Key, what: &PostedWhat) -> Result<bool, EngineError> {
         let facts = &self.shared.facts;
         Ok(match what {
@@ -145,7 +154,8 @@ impl Inbox {
         })
     }
 
-    /// The record of a post with its sealed body within, so that one sync is enough, or else beside it.
+    /// Builds the record of a post with its sealed body within, so that one sync suffices, or else
+    /// beside it.
     fn sealed(
         &self,
         merchant: &Key,
@@ -165,12 +175,16 @@ impl Inbox {
         Ok((blobs, Posted { merchant: merchant.clone(), mode, what, body, at }))
     }
 
-    /// Whether an address of this generation is good. Errors: the state cannot be read.
+    /// Returns true if an address of this generation is valid.
+    ///
+    /// # Errors
+    /// The state cannot be read.
     pub fn opens(&self, address: &Address, generation: u32) -> Result<bool, EngineError> {
         Ok(self.shared.facts.rotation(address)?.opens(generation))
     }
 
-    /// Tells the engine that something waits. It looks by itself once a minute: nothing is lost if it is too busy now.
+    /// Signals the engine. It also reads once a minute by itself, so a signal lost while it is busy
+    /// costs nothing.
     fn tell(&self, merchant: &Key) {
         let news = self.shared.poked().note(merchant);
         if news && self.engine.try_send(Event::Posted).is_err() {
@@ -179,7 +193,7 @@ impl Inbox {
     }
 }
 
-/// Merchants for whom something was posted since the engine last looked at their events.
+/// Merchants with posts since the engine last read their events.
 #[derive(Debug, Default)]
 pub(in crate::engine) struct Poked(Mutex<BTreeSet<Key>>);
 
@@ -188,18 +202,19 @@ impl Poked {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Answers whether the engine has to be told: one that was told and has not looked sees this one, too.
+    /// Returns true if the engine must be signalled: an earlier signal that it has not handled
+    /// covers this post, too.
     fn note(&self, merchant: &Key) -> bool {
         let mut merchants = self.merchants();
         !merchants.contains(merchant) && merchants.insert(merchant.clone())
     }
 
-    /// From now on the engine has to be told of this one again.
+    /// Requires a new signal for this merchant from now on.
     pub(in crate::engine) fn forget(&self, merchant: &Key) {
         self.merchants().remove(merchant);
     }
 
-    /// All of them.
+    /// Returns all merchants.
     pub(in crate::engine) fn all(&self) -> BTreeSet<Key> {
         self.merchants().clone()
     }

@@ -1,7 +1,7 @@
-//! A person wants the merchants' lists of events read again from some moment on: after an outage that was longer than
-//! the usual overlap, or with a state that knows nothing any more.
+//! Reads merchants' lists of events again from some time on, at a person's request: after an outage
+//! longer than the usual overlap, or with a state that has lost its events.
 //!
-//! It is the usual look, only from further back; so an event that is known changes nothing.
+//! It is the usual read, only from further back, so a known event changes nothing.
 
 use std::collections::BTreeSet;
 
@@ -16,38 +16,38 @@ use crate::base::nearest::nearest;
 use crate::engine::Engine;
 use crate::engine::question::Reply;
 
-/// From when on the lists are read, and whose.
+/// The lists to read, and from which time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recovering {
-    /// The list of this merchant; none: of all merchants.
+    /// The merchant of the list; `None`: all merchants.
     pub merchant: Option<Key>,
-    /// Events from this moment on, by the service's clock.
+    /// Earliest time of events, by the service's clock.
     pub since: DateTime<Utc>,
-    /// What is new is only written down: no hook runs for it.
+    /// New events are only recorded: no hook runs for them.
     pub without_hooks: bool,
 }
 
-/// What one merchant's list held.
+/// The content of one merchant's list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recovered {
-    /// The merchant.
     pub merchant: String,
-    /// Events that the service showed.
+    /// Events that the service listed.
     pub read: u64,
-    /// Those of them that were not known.
+    /// Events among them that were not known.
     pub new: u64,
-    /// The moment of the oldest one.
+    /// The time of the oldest one.
     pub oldest: Option<String>,
-    /// Events up to here were dropped once they were settled: none of them is new, whatever the list shows.
+    /// Events up to this time were dropped once they were settled: none of them is new, whatever
+    /// the list contains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub horizon: Option<String>,
-    /// Why there is no list to be read yet: the merchant is not connected, say.
+    /// The reason why there is no list yet, such as a merchant that is not connected.
     pub waits: Option<String>,
-    /// Why the list was not read to its end.
+    /// The reason why the list was not read to its end.
     pub trouble: Option<String>,
 }
 
-/// What a look counts for a recovery.
+/// Counts of a read for a recovery.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::engine) struct Count {
     pub(in crate::engine) read: u64,
@@ -65,7 +65,7 @@ pub(super) struct Recovery {
 }
 
 impl Engine {
-    /// Reads lists of events again; whoever asked hears once all of them were.
+    /// Reads lists of events again; the reply follows once all of them were read.
     pub(in crate::engine) fn recover_events(
         &mut self,
         asked: Recovering,
@@ -73,7 +73,7 @@ impl Engine {
     ) {
         let left = match self.to_recover(&asked) {
             Ok(left) => left,
-            // Whoever asked may have gone away.
+            // The asker may have gone away.
             Err(why) => return drop(reply.send(Reply::Recovered(Err(why)))),
         };
         let now = Instant::now();
@@ -83,7 +83,10 @@ impl Engine {
         self.end_recovery();
     }
 
-    /// The merchants whose lists are read; or why none is.
+    /// Returns the merchants whose lists are read.
+    ///
+    /// # Errors
+    /// The reason why none is.
     fn to_recover(&self, asked: &Recovering) -> Result<BTreeSet<Key>, String> {
         if self.inboxes.recovery.is_some() {
             return Err("the lists are being read again already".to_owned());
@@ -99,19 +102,20 @@ impl Engine {
         Err(format!("no document is {}{meant}", wanted.short()))
     }
 
-    /// From when on a merchant's list is read for a recovery, and whether hooks stay out of it.
+    /// Returns the time from which a recovery reads a merchant's list, and true if hooks are
+    /// skipped.
     pub(super) fn recovers(&self, merchant: &Key) -> Option<(DateTime<Utc>, bool)> {
         let recovery = self.inboxes.recovery.as_ref()?;
         let asked = &recovery.asked;
         recovery.left.contains(merchant).then_some((asked.since, asked.without_hooks))
     }
 
-    /// A merchant's list was read, to its end or not.
+    /// Notes that a merchant's list was read, completely or not.
     pub(super) fn recovered(&mut self, merchant: &Key, count: Count, trouble: Option<String>) {
         self.add_recovered(merchant, count, (None, trouble));
     }
 
-    /// A merchant has no list that could be read.
+    /// Notes that a merchant has no readable list.
     pub(super) fn not_recovered(&mut self, merchant: &Key, waits: String) {
         self.add_recovered(merchant, Count::default(), (Some(waits), None));
     }
@@ -142,7 +146,7 @@ impl Engine {
         self.end_recovery();
     }
 
-    /// Answers once nothing is left to be read.
+    /// Answers once every list was read.
     fn end_recovery(&mut self) {
         let over = |recovery: &mut Recovery| recovery.left.is_empty();
         if let Some(Recovery { mut done, reply, .. }) = self.inboxes.recovery.take_if(over) {

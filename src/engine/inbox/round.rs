@@ -1,7 +1,9 @@
-//! One look at a merchant's events: the list first, where that is due, then what was posted and is not in it.
+//! One read of a merchant's events: the list first, if it is due, then the posted ids that the list
+//! did not contain.
 //!
-//! Nothing is believed of a post but the id; what the service does not have was made up by somebody. The list and the
-//! read by id give the same event: whichever comes first is taken in, and the other one changes nothing.
+//! Only the id of a post is trusted; an event that the service does not have is forged. The list
+//! and the read by id give the same event: the first one is recorded, and the other changes
+//! nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,46 +25,45 @@ use crate::engine::tasks::Finished;
 use crate::model::event::{Forged, Polled, Via};
 use crate::model::record::Record;
 
-/// Every look at the list begins so long before the newest event that is known: one that was written down late is
-/// found all the same.
+/// Overlap: every read of the list begins this long before the newest known event, so an event that
+/// the service recorded late is found.
 const OVERLAP: TimeDelta = TimeDelta::minutes(5);
-/// The first look at a merchant's list goes back so far behind its newest event.
+/// Span before its newest event at which the first read of a merchant's list begins.
 const FIRST: TimeDelta = TimeDelta::hours(1);
-/// That the list was read is written down at least so often, also where it had nothing new.
+/// Longest interval at which a read of the list is recorded, also without news.
 const NOTED_EVERY: TimeDelta = TimeDelta::minutes(10);
 
-/// What a look has to do.
+/// The extent of a read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Round {
-    /// Whether the list is read.
+    /// True if the list is read.
     pub(super) list: bool,
-    /// It is read from this moment on at the latest, for a person; and whether hooks stay out of it.
+    /// Latest start of the list for a person's recovery, and true if hooks are skipped.
     pub(super) again: Option<(DateTime<Utc>, bool)>,
-    /// How many posts may be looked up by their ids.
+    /// Largest number of posts looked up by their ids.
     pub(super) read_backs: usize,
 }
 
-/// What a look came to, for the engine.
+/// The result of a read, for the engine.
 #[derive(Debug)]
 pub struct Looked {
-    /// The merchant.
     pub(super) merchant: Key,
-    /// Whether it came to its end.
+    /// True if the read reached its end.
     pub(super) done: bool,
-    /// When the list was read to its end, if it was.
+    /// Time at which the list was read to its end, if it was.
     pub(super) listed_at: Option<DateTime<Utc>>,
-    /// Whether a person had the list read again, and what it held.
+    /// True if a person requested the read; `count` is then its result.
     pub(super) again: bool,
     pub(super) count: Count,
-    /// Why it did not come to its end.
+    /// The reason why the read did not reach its end.
     pub(super) trouble: Option<String>,
-    /// How many posts were looked up by their ids.
+    /// Number of posts looked up by their ids.
     pub(super) read_backs: usize,
-    /// The resources of which something new is known.
+    /// The resources with new information.
     pub(super) touched: BTreeSet<Key>,
 }
 
-/// Looks at a merchant's events.
+/// Reads a merchant's events.
 pub(super) async fn look(
     shared: &Shared,
     wallet: &Wallet,
@@ -104,7 +105,7 @@ async fn looks(
     ignored: &BTreeMap<Key, Box<[String]>>,
     looked: &mut Looked,
 ) -> Result<(), Unread> {
-    // What was posted is answered before it can be read here.
+    // A post is answered before its record can be read here.
     shared.settled().await?;
     let mut about = BTreeSet::new();
     if round.list {
@@ -117,7 +118,8 @@ async fn looks(
     Ok(())
 }
 
-/// Reads the list on from what is known, to its end. Events are only ever added to it, so its pages stay what they are.
+/// Reads the list from the last known place to its end. The list only grows, so its pages stay the
+/// same.
 async fn list(
     shared: &Shared,
     wallet: &Wallet,
@@ -137,7 +139,7 @@ async fn list(
     for number in 1_u64.. {
         let call = Call::to::<ListEvents>(&[]).query("start_date", timestamp(&from));
         let page = page(shared, wallet, call, number).await?;
-        // A page may show fewer than were asked for.
+        // A page may hold fewer entries than requested.
         let here = u64::try_from(page.results.len()).unwrap_or(u64::MAX);
         shown = shown.saturating_add(here);
         let is_last = here == 0 || shown >= page.total_entries;
@@ -165,12 +167,13 @@ async fn list(
     Ok(())
 }
 
-/// Whether a reading of the list was noted a short while ago.
+/// Returns true if a read of the list was recorded recently.
 fn is_fresh(shared: &Shared, at: DateTime<Utc>) -> bool {
     at.checked_add_signed(NOTED_EVERY).is_some_and(|until| shared.now() < until)
 }
 
-/// Where the first look begins: what happened long before reckon knew the merchant is no news.
+/// Returns the start of the first read: events from long before reckon knew the merchant are no
+/// news.
 async fn first(shared: &Shared, wallet: &Wallet) -> Result<DateTime<Utc>, Unread> {
     let newest = page(shared, wallet, Call::to::<ListEvents>(&[]), 1).await?;
     let newest = newest.results.first().and_then(|event| event.created);
@@ -178,7 +181,7 @@ async fn first(shared: &Shared, wallet: &Wallet) -> Result<DateTime<Utc>, Unread
     Ok(from.unwrap_or(DateTime::UNIX_EPOCH))
 }
 
-/// One page of the list.
+/// Returns one page of the list.
 async fn page(
     shared: &Shared,
     wallet: &Wallet,
@@ -197,7 +200,7 @@ async fn page(
     })
 }
 
-/// Writes down what was told.
+/// Writes the records of a batch.
 async fn write(
     shared: &Shared,
     telling: Telling<'_>,
@@ -213,7 +216,7 @@ async fn write(
     Ok(())
 }
 
-/// Reads events by the ids that were posted, as many as may be.
+/// Reads events by the posted ids, up to `most`.
 async fn read_back(
     shared: &Shared,
     wallet: &Wallet,
@@ -245,7 +248,7 @@ async fn read_back(
     Ok(())
 }
 
-/// What the service says of an event that was posted.
+/// Returns the service's answer about a posted event.
 async fn event_of(shared: &Shared, wallet: &Wallet, id: &str) -> Result<Option<Answer>, Unread> {
     if planted::is("read-back-skipped") {
         let known = shared.facts.event(&wallet.merchant, id).map_err(EngineError::from)?;

@@ -1,7 +1,8 @@
-//! What one event says, as records: what is known of its object, and of which resources of ours it speaks.
+//! Turns verified events into records: the new version of each event's object, and the resources
+//! that the event concerns.
 //!
-//! Only what the service itself showed comes here. Deciding which version of an object is the newer one is
-//! [`RemoteObject::beside`]'s; what neither its time nor its state tells is read again.
+//! The input comes only from the service itself. [`RemoteObject::beside`] decides which version of
+//! an object is newer; if neither its time nor its state decides, the object is read again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,26 +28,26 @@ use crate::model::remote_object::{RemoteObject, Standing};
 use crate::model::retained::Lapsed;
 use crate::store::vault::Sealed;
 
-/// Where a transaction carries the mark of the action that made it.
+/// Fields in which a transaction carries the mark of the action that made it.
 const MARKED: [&str; 2] = ["/reference", "/data/reckon"];
 
-/// A version, how it stands, and what was known.
+/// A version, its freshness, and the version known before.
 type Judged = (Option<RemoteObject>, Standing, Option<RemoteObject>);
 
-/// Events on their way to the journal, and the resources that have to be looked at for them.
+/// A batch of events for the journal, and the resources that must be swept for them.
 pub(super) struct Telling<'a> {
     shared: &'a Shared,
     wallet: &'a Wallet,
-    /// What is about to be known of objects: events of one batch follow each other.
+    /// Latest versions within this batch: its events follow each other.
     known: BTreeMap<String, RemoteObject>,
     taken: BTreeSet<String>,
-    /// No hook runs for what is new.
+    /// True if no hook runs for new events.
     pub(super) quiet: bool,
     pub(super) blobs: Vec<Sealed>,
     pub(super) records: Vec<Record>,
-    /// Resources that are to be looked at again.
+    /// Resources to sweep.
     pub(super) about: BTreeSet<Key>,
-    /// Resources of which something new is known with these records.
+    /// Resources that get new information by these records.
     pub(super) touched: BTreeSet<Key>,
 }
 
@@ -65,7 +66,7 @@ impl<'a> Telling<'a> {
         }
     }
 
-    /// Takes an event in, unless it was before.
+    /// Adds an event, unless it was added before.
     pub(super) async fn add(&mut self, event: &Event, via: Via) -> Result<(), Unread> {
         let Some(created) = event.created.map(|created| created.0) else { return Ok(()) };
         if event.id.is_empty() || !self.taken.insert(event.id.clone()) || self.is_told(event)? {
@@ -102,13 +103,14 @@ impl<'a> Telling<'a> {
         Ok(())
     }
 
-    /// Whether an event happened before the horizon: it was dropped, or it was never meant for us.
+    /// Returns true if an event happened before the horizon: it was dropped, or never intended for
+    /// this state.
     fn is_lapsed(&self, created: DateTime<Utc>) -> Result<bool, EngineError> {
         let ledger = self.shared.facts.event_ledger(&self.wallet.merchant)?;
         Ok(ledger.horizon.is_some_and(|horizon| created <= horizon))
     }
 
-    /// An event from before the horizon is no news; a post of it waits no longer.
+    /// Handles an event from before the horizon: it is no news, and a post of it no longer waits.
     fn lapse(&mut self, event: &Event) -> Result<(), Unread> {
         let merchant = &self.wallet.merchant;
         let known = self.shared.facts.event(merchant, &event.id).map_err(EngineError::from)?;
@@ -120,19 +122,20 @@ impl<'a> Telling<'a> {
         Ok(())
     }
 
-    /// How many events are new.
+    /// Counts the new events.
     pub(super) fn told(&self) -> u64 {
         let told = self.records.iter().filter(|record| matches!(record, Record::Told(_)));
         u64::try_from(told.count()).unwrap_or(u64::MAX)
     }
 
-    /// Whether the service showed this event before.
+    /// Returns true if this event was verified before.
     fn is_told(&self, event: &Event) -> Result<bool, EngineError> {
         let known = self.shared.facts.event(&self.wallet.merchant, &event.id)?;
         Ok(known.is_some_and(|known| matches!(known.stands, EventStands::Told(_))))
     }
 
-    /// How a version stands to what is known, which comes with it; in doubt, what the service shows now takes its place.
+    /// Returns the freshness of a version, with the version known before; if the order is unclear,
+    /// the service's present version replaces the event's.
     async fn judged(&self, object: Option<RemoteObject>) -> Result<Judged, Unread> {
         let Some(object) = object else { return Ok((None, Standing::News, None)) };
         let known = self.known_of(&object)?;
@@ -158,7 +161,7 @@ impl<'a> Telling<'a> {
         })
     }
 
-    /// An object as the service shows it now, where it shows single ones.
+    /// Reads an object as the service shows it now, if single objects can be read.
     async fn read_again(&self, object: &RemoteObject) -> Result<Option<RemoteObject>, Unread> {
         let call = match (object.kind.as_str(), &object.parent) {
             ("transaction", _) => Call::to::<GetTransaction>(&[&object.id]),
@@ -176,7 +179,8 @@ impl<'a> Telling<'a> {
         })
     }
 
-    /// The resources of ours that an object belongs to. An action whose answer did not come yet is known by its mark.
+    /// Returns the resources that an object belongs to. An action without an answer yet is found by
+    /// its mark.
     fn resources(
         &self,
         object: Option<&RemoteObject>,
@@ -195,7 +199,8 @@ impl<'a> Telling<'a> {
         Ok(keys.into_iter().collect())
     }
 
-    /// Notes the newest version of an object, for the events behind this one and for the action that made it.
+    /// Notes the newest version of an object, for later events of the batch and for the action that
+    /// made it.
     fn note(
         &mut self,
         object: Option<&RemoteObject>,

@@ -1,4 +1,5 @@
-//! The meter against a planner that wants anything: what passes is written down, and never more than allowed.
+//! Tests of the meter against a planner that may request anything: every pass is recorded, and
+//! never more than allowed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,7 +28,7 @@ use crate::store::facts::Facts;
 use crate::store::fold::fold;
 use crate::store::index::{Batch, Index, MemoryIndex};
 
-/// A meter that allows so much a day, and the fold that it reads.
+/// Builds a meter with this daily limit, and the fold that it reads.
 fn meter(per_day: i64) -> (Arc<Guard>, Arc<MemoryIndex>) {
     let index = Arc::new(MemoryIndex::new());
     let place: Arc<str> = Arc::from("reckon.yaml:4");
@@ -57,7 +58,7 @@ fn meter(per_day: i64) -> (Arc<Guard>, Arc<MemoryIndex>) {
     (Arc::new(Guard::new(&settings, &Facts::new(index.clone()), &clock)), index)
 }
 
-/// A step that no planner made: an effect that names `named` and asks for `asked`.
+/// Builds an effect that declares `named` and asks for `asked`.
 fn effect(name: &str, named: Option<i64>, asked: i64) -> Effect {
     let key: Key = format!("Invoice/{name}").parse().unwrap();
     let money = named.map(|minor| MoneyMove {
@@ -140,7 +141,7 @@ fn progress(index: &MemoryIndex, id: u64, progress: Progress) {
     record(index, &Record::Progress { intent: IntentId::new(id), at, progress });
 }
 
-/// Passes the meter and is written down, or not.
+/// Passes an effect through the meter and records it; returns false if there is no room.
 async fn done(guard: &Arc<Guard>, index: &MemoryIndex, id: u64, effect: &Effect) -> bool {
     let reserved = guard.reserve(IntentId::new(id), effect, sha256(b"")).await.unwrap();
     let Ok(reserved) = reserved else { return false };

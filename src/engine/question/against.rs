@@ -1,5 +1,5 @@
-//! The plan from one tree to another, without any service: what a change of the files would do if everything
-//! were there just as the first tree says.
+//! The plan from one tree to another without any service: the consequences of a change of the files
+//! if the service matched the first tree.
 
 use chrono::{DateTime, Utc};
 
@@ -15,23 +15,24 @@ use crate::model::scope::Scope;
 use crate::plan::{Assumed, Settings, limited};
 use crate::policy::Rules;
 
-/// Two trees that are compared.
+/// Two trees to compare.
 #[derive(Debug)]
 pub struct Compared<'a> {
-    /// What is taken for what is there.
+    /// The tree that is assumed to be applied.
     pub before: &'a Desired,
-    /// What is wanted.
+    /// The wanted tree.
     pub after: &'a Desired,
-    /// Their commits.
     pub against: Against,
-    /// What is wrong with the files of both.
+    /// The problems of both trees' files.
     pub problems: Problems,
-    /// The limits that the steps have to be within.
     pub rules: &'a Rules,
 }
 
 impl PlanView {
-    /// The plan of what this chooses, from one tree to another. Errors: the names in it that neither has.
+    /// Returns the plan of the scope, from one tree to another.
+    ///
+    /// # Errors
+    /// The selected names that neither tree has.
     pub fn against(
         settings: &Settings,
         trees: Compared<'_>,
@@ -73,7 +74,7 @@ impl PlanView {
     }
 }
 
-/// One step; what is removed stands where its document was.
+/// Builds the view of one step; a removed resource has the place of its former document.
 fn placed(step: &Step, before: &Desired) -> StepView {
     let mut view = step_view(step);
     if let Reason::OverLimit(over) = &step.reason {
@@ -84,7 +85,7 @@ fn placed(step: &Step, before: &Desired) -> StepView {
     StepView { file: Some(place.file.to_string()), line: Some(place.line), ..view }
 }
 
-/// The names that neither tree has.
+/// Returns the selected names that neither tree has.
 fn unknown(before: &Desired, after: &Desired, scope: &Scope) -> Vec<Unknown> {
     let known = |key: &Key| {
         let in_tree =

@@ -7,12 +7,12 @@ use crate::engine::Engine;
 use crate::model::plan::{Reason, Step, Verdict};
 use crate::plan::World;
 
-/// What separates these digests from all others.
+/// Separates these digests from all others.
 const LABEL: &str = "plan";
 
 impl Engine {
-    /// A keyed digest over every step that changes something: its resource, its verdict, the document that asks
-    /// for it, the object that it meets and the money that it moves. It does not depend on the time of day,
+    /// Returns a keyed digest over every step that changes something: its resource, its verdict,
+    /// its document, its object and the money that it moves. It does not depend on the time of day,
     /// nor on steps that do nothing.
     pub(in crate::engine) fn checksum<'a>(&self, steps: impl Iterator<Item = &'a Step>) -> String {
         let changing = steps.filter(|step| wanted(step).changes());
@@ -21,7 +21,7 @@ impl Engine {
         keyed(key, LABEL, &canonical(&Value::Array(about))).to_string()
     }
 
-    /// What one step is, as far as an approval of it goes.
+    /// Returns the parts of a step that an approval covers.
     fn essence(&self, step: &Step) -> Value {
         let manifest = self.world.desired().manifests.get(&step.key);
         let money = step.money.iter().map(|money| {
@@ -37,8 +37,8 @@ impl Engine {
     }
 }
 
-/// What a step wants to do: a limit in its way changes nothing about that, so that the plan is the same
-/// before and after it is approved.
+/// Returns the verdict that a step would have without a limit, so that the plan's checksum is the
+/// same before and after its approval.
 fn wanted(step: &Step) -> Verdict {
     if let Reason::OverLimit(over) = &step.reason { over.wants } else { step.verdict }
 }

@@ -1,4 +1,5 @@
-//! The table of conditions: one pure function from what the fold knows of a resource to what every view says of it.
+//! The table of conditions: one pure function from the known state of a resource to the conditions
+//! in every view.
 
 use chrono::{DateTime, Utc};
 
@@ -12,26 +13,25 @@ use crate::model::observed::Observed;
 use crate::model::plan::{Reason, Step};
 use crate::model::suspension::Suspension;
 
-/// Everything that conditions are made of.
+/// The inputs of conditions.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Known<'a> {
-    /// The resource's step: its document beside what is known.
+    /// The resource's step: its document beside the known state.
     pub step: &'a Step,
-    /// What is known of it.
     pub observed: Option<&'a Observed>,
     /// Its intent that is not closed.
     pub open: Option<&'a OpenIntent>,
-    /// What a person said of its suspension, or of its merchant's, where that holds.
+    /// The suspension by a person in effect for the resource or its merchant.
     pub suspension: Option<&'a Suspension>,
-    /// Whether it is suspended, by a person or by its document.
+    /// True if it is suspended, by a person or by its document.
     pub suspended: bool,
-    /// Why the last try could not even be made.
+    /// The failure of the last attempt.
     pub unable: Option<&'a Unable>,
-    /// What may be said of the object now.
+    /// The confidence in the known state of its object.
     pub confidence: Option<Confidence>,
 }
 
-/// The status of each condition: all that counts of them are made of.
+/// Returns the status of each condition; all counts of conditions use it.
 pub(super) fn statuses(
     step: &Step,
     suspended: bool,
@@ -46,7 +46,7 @@ pub(super) fn statuses(
     ]
 }
 
-/// The conditions of a resource, always all four, in this order.
+/// Returns the conditions of a resource, always all four, in this order.
 pub(super) fn conditions(known: &Known<'_>) -> Vec<Condition> {
     let statuses = statuses(known.step, known.suspended, known.unable).into_iter();
     let made = statuses.map(|(kind, status)| {
@@ -65,7 +65,8 @@ pub(super) fn conditions(known: &Known<'_>) -> Vec<Condition> {
 /// A CamelCase word and a sentence.
 type Words = (&'static str, String);
 
-/// The sentence of a resource that is as its document says, as far as that was seen.
+/// Returns the reason and the message of a resource that matches its document, as far as that was
+/// verified.
 pub(super) fn in_sync(known: &Known<'_>) -> Words {
     let last = known.observed.map(|observed| timestamp(&observed.at));
     let last = last.unwrap_or_else(|| "an unknown time".to_owned());
@@ -117,7 +118,7 @@ fn needs_attention(known: &Known<'_>, status: Status) -> (Words, Option<DateTime
     }
 }
 
-/// The time of the record that made the step what it is; none where the files alone do.
+/// Returns the time of the record that caused the step; `None` if the files alone caused it.
 #[expect(clippy::wildcard_enum_match_arm, reason = "every other reason is one of the last change")]
 fn since(known: &Known<'_>) -> Option<DateTime<Utc>> {
     let observed = known.observed;
@@ -143,7 +144,8 @@ fn since(known: &Known<'_>) -> Option<DateTime<Utc>> {
     }
 }
 
-/// Whether a reason comes of the files, or of other resources, and of no record about this one.
+/// Returns true if a reason stems from the files or from other resources, and from no record about
+/// this one.
 fn is_of_the_files(reason: &Reason) -> bool {
     matches!(
         reason,

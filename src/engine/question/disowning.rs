@@ -18,26 +18,24 @@ const EMPTY_REMOTE: &str = "reckon init --empty-remote";
 /// Every object with an unknown mark that one command would disown.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Disowning {
-    /// The command.
     pub command: String,
     /// The objects, by id.
     pub objects: Vec<DisownedView>,
-    /// Money that the service goes on collecting for them: the `ACTIVE` recurring charges, one occurrence of each.
+    /// Money that the service goes on collecting for them: the `ACTIVE` recurring charges, one
+    /// occurrence of each.
     pub totals: Vec<MoneyView>,
-    /// How many recurring charges that is.
+    /// Number of those recurring charges.
     pub active: usize,
 }
 
 /// One object with an unknown mark.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DisownedView {
-    /// Its id.
     pub id: String,
-    /// The list that shows it.
+    /// The list that contains it.
     pub list: String,
-    /// The merchant.
     pub merchant: Key,
-    /// Its status at the service, where it collects money.
+    /// Its status at the service, if it collects money.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
     /// The money that it collects.
@@ -85,7 +83,8 @@ fn money(currency: Currency, mode: Mode, amount: i64) -> MoneyView {
     MoneyView { currency: currency.to_string(), mode, meaning: PER_OCCURRENCE.to_owned(), amount }
 }
 
-/// Returns the mode that a merchant was connected in; live where that is not known, which frightens more.
+/// Returns the mode that a merchant was connected in; live if that is not known, the more cautious
+/// assumption.
 fn mode(facts: &Facts, merchant: &Key) -> Result<Mode, FactError> {
     let known = facts.observed(merchant)?;
     let mode = |known: &crate::model::observed::Observed| {

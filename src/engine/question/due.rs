@@ -1,4 +1,4 @@
-//! What is due by month, before a plan and after it.
+//! Money due by month, before a plan and after it.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::views::StepView;
 use crate::base::id::Mode;
 use crate::base::money::Currency;
 
-/// What sums are kept apart by; the last one is the first day of a month.
+/// Key of separate sums; the date is the first day of a month.
 type Sort = (Currency, Mode, NaiveDate);
 
 /// The money of one month.
@@ -17,19 +17,18 @@ type Sort = (Currency, Mode, NaiveDate);
 pub struct DueView {
     /// The month: `2030-01`.
     pub month: String,
-    /// Three letters.
+    /// ISO 4217.
     pub currency: String,
-    /// Test or live.
     pub mode: Mode,
-    /// Minor units as things are.
+    /// Minor units in the present state.
     pub before: i64,
     /// Minor units once the steps are done.
     pub after: i64,
-    /// What is added; negative where less is due.
+    /// The difference in minor units; negative if less is due.
     pub difference: i64,
 }
 
-/// What steps add up to by currency, mode and month. What is blocked changes nothing.
+/// Sums steps by currency, mode and month. Blocked steps change nothing.
 pub(super) fn due(steps: &[StepView]) -> Vec<DueView> {
     let mut sums: BTreeMap<Sort, (i64, i64)> = BTreeMap::new();
     for due in steps.iter().flat_map(|step| &step.due) {

@@ -1,4 +1,5 @@
-//! The gateway's events and how their receiver stands, as plain data. Names and addresses of payers stay sealed.
+//! The gateway's events and the state of their receiver, as plain data. Names and addresses of
+//! payers stay sealed.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
@@ -11,53 +12,53 @@ use crate::model::event::{EventEntry, EventLedger, EventStands, Via};
 use crate::model::inbox::InboxEvent;
 use crate::model::remote_object::{RemoteObject, Standing};
 
-/// The partner's notifications are tried 25 more times, ten minutes apart (partner-api, Delivery rules, 3).
+/// Time in which the partner's webhooks are retried: 25 more tries, ten minutes apart (partner-api,
+/// Delivery rules, 3).
 const SENDER_TRIES_FOR: TimeDelta = TimeDelta::minutes(250);
-/// A receiver that was away for less is not worth a word.
+/// Shortest absence of the receiver that is reported.
 const AWAY_MIN: TimeDelta = TimeDelta::minutes(20);
 
-/// Which events are asked for.
+/// The requested events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventsWanted {
-    /// Those of this merchant alone.
+    /// Events of this merchant alone.
     pub merchant: Option<Key>,
-    /// The newest ones, so many.
+    /// Largest number of events, the newest ones.
     pub most: usize,
 }
 
-/// Events, and how their receiver stands.
+/// Events, and the state of their receiver.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct EventsView {
     /// One for each merchant.
     pub receivers: Vec<ReceiverView>,
-    /// That nobody listened for a while before this process began, in a sentence.
+    /// A message if the receiver was absent for a while before this process began.
     pub away: Option<String>,
     /// The newest events, newest first.
     pub items: Vec<EventView>,
     /// Posts that wait to be looked up.
     pub waiting: Vec<EventView>,
-    /// Posts whose event the service does not have: somebody made them up.
+    /// Posts whose event the service does not have: they are forged.
     pub forged: Vec<EventView>,
-    /// Notifications of the partner interface that teach nothing, newest first.
+    /// Ignored partner webhooks, newest first.
     #[serde(default)]
     pub ignored: Vec<IgnoredView>,
 }
 
-/// A notification of the partner interface that teaches nothing.
+/// A partner webhook that was ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IgnoredView {
-    /// When it came.
+    /// Time of arrival.
     pub at: String,
     /// The reference that it was posted to.
     pub reference: String,
-    /// Why it teaches nothing.
+    /// The reason why it was ignored.
     pub reason: String,
 }
 
-/// How a merchant's events stand.
+/// The state of a merchant's events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReceiverView {
-    /// The merchant.
     pub merchant: String,
     /// Seconds since the newest event, by the service's clock and ours.
     pub age_seconds: Option<i64>,
@@ -67,29 +68,27 @@ pub struct ReceiverView {
     pub ledger: EventLedger,
 }
 
-/// One event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EventView {
-    /// The merchant.
     pub merchant: String,
-    /// The service's id of it.
+    /// The service's id of the event.
     pub id: String,
     /// Its type, once the service showed it.
     #[serde(rename = "type")]
     pub kind: Option<String>,
-    /// When it happened, by the service's clock.
+    /// The time of the event, by the service's clock.
     pub created: Option<String>,
     /// `told`, `waiting`, `forged` or `other_mode`.
     pub stands: String,
-    /// How it stands to what was known of its object.
+    /// Freshness compared with the object's version known before.
     pub standing: Option<Standing>,
-    /// How it was read.
+    /// The way by which it was read.
     pub via: Option<Via>,
-    /// How often it was posted.
+    /// Number of posts.
     pub posts: u32,
-    /// When we first heard of it.
+    /// Time of its first arrival.
     pub first: String,
-    /// The resources that it is about.
+    /// The resources that it concerns.
     pub about: Vec<String>,
     /// The object that it shows.
     pub object: Option<RemoteObject>,
@@ -101,7 +100,7 @@ fn ignored_view(one: InboxEvent) -> IgnoredView {
 }
 
 impl Engine {
-    /// Events, newest first, and how their receiver stands.
+    /// Returns events, newest first, and the state of their receiver.
     pub(super) fn events(&self, wanted: &EventsWanted) -> Result<EventsView, EngineError> {
         let mut view = EventsView { away: self.away(), ..EventsView::default() };
         let merchants = self.merchants();
@@ -125,7 +124,7 @@ impl Engine {
         Ok(view)
     }
 
-    /// One event, whichever merchant's.
+    /// Returns one event, of any merchant.
     pub(super) fn event(&self, id: &str) -> Result<Option<EventView>, EngineError> {
         for merchant in self.merchants() {
             if let Some(entry) = self.shared.facts.event(&merchant, id)? {
@@ -162,7 +161,8 @@ impl Engine {
         })
     }
 
-    /// That nobody listened before this process began: what the partner's own notifications told may be lost.
+    /// Message if the receiver was absent before this process began: partner webhooks of that time
+    /// may be lost.
     fn away(&self) -> Option<String> {
         let (from, to) = self.was_away()?;
         let away = to.signed_duration_since(from);
@@ -181,7 +181,7 @@ impl Engine {
     }
 }
 
-/// A span in hours and minutes.
+/// Formats a span in hours and minutes.
 fn span(span: TimeDelta) -> String {
     let minutes = span.num_minutes().max(0);
     let (hours, minutes) = (minutes / 60, minutes % 60);

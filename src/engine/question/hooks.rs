@@ -1,4 +1,4 @@
-//! How hooks stand: the scripts in use, what they asked for that is not settled, and what failed.
+//! State of hooks: the scripts in use, their unsettled actions, and failures.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,40 +11,40 @@ use crate::model::intent::IntentState;
 use crate::model::ran::{FailedHook, Fate, Pending, Undone};
 use crate::plan::World;
 
-/// Entries of each list that are shown at most.
+/// Largest number of entries in each list.
 const SHOWN_MAX: usize = 1000;
 
-/// How hooks stand.
+/// State of hooks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HooksView {
     /// The names of the scripts in use.
     pub scripts: Vec<String>,
-    /// SHA-256 of the set in use; none: no good one was found yet.
+    /// SHA-256 of the set in use; `None`: no good set was found yet.
     pub loaded: Option<String>,
     /// SHA-256 of the set in the folder.
     pub files: Option<String>,
-    /// How much is wrong with that one; then an older one is in use.
+    /// Number of problems of the set in the folder; with any, an older set is in use.
     pub problems: usize,
-    /// Every script that the state knows, also those whose file is gone.
+    /// Every script that the state knows, also those whose file is missing.
     #[serde(default)]
     pub known: Vec<ScriptView>,
     /// Actions that are not settled.
     pub waiting: Vec<WishView>,
     /// Hooks that failed and are run again.
     pub failed: Vec<FailedView>,
-    /// Hooks that failed for good: a person has to look.
+    /// Hooks that failed for good: they need attention.
     pub dead: Vec<FailedView>,
-    /// Actions that ended without being done: a person has to look.
+    /// Actions that ended without being done: they need attention.
     pub undone: Vec<UndoneView>,
-    /// How many there are of all of these.
+    /// The count of each list's entries.
     #[serde(default)]
     pub totals: HookTotals,
-    /// What grows, against its bounds.
+    /// Growing data, against its bounds.
     #[serde(default)]
     pub quotas: QuotasView,
 }
 
-/// Counts of what hooks left open: lists show the first of each.
+/// Counts of hooks' open entries: lists contain the first of each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookTotals {
     /// Actions that are not settled.
@@ -58,47 +58,40 @@ pub struct HookTotals {
 /// An action that ended without being done, as far as is known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UndoneView {
-    /// Whose event.
+    /// The merchant of the event.
     pub merchant: String,
-    /// The event.
     pub event: String,
-    /// The action's name beneath it.
+    /// The action's name within the event.
     pub name: String,
-    /// What was asked for.
     pub verb: String,
-    /// The script that asked for it.
+    /// The script that requested it.
     pub script: String,
-    /// How it ended.
     pub fate: Fate,
-    /// Why.
     pub message: String,
-    /// When.
     pub at: String,
-    /// What a person can do.
+    /// The possible remedy.
     pub help: String,
 }
 
 /// An action that is not settled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WishView {
-    /// Whose event.
+    /// The merchant of the event.
     pub merchant: String,
-    /// The event.
     pub event: String,
-    /// The action's name beneath it.
+    /// The action's name within the event.
     pub name: String,
-    /// What it does.
     pub verb: String,
-    /// The script that asked for it.
+    /// The script that requested it.
     pub script: String,
-    /// Not before then.
+    /// Earliest time of the action.
     pub at: Option<String>,
-    /// Since when.
+    /// Time of the request.
     pub since: String,
-    /// Why it waits for a person, and what they can do.
+    /// The reason why it waits for a person, and the remedy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held: Option<String>,
-    /// Why it is looked for before it is done, and until when.
+    /// The reason why it is looked up before it is done, and the end of that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<String>,
 }
@@ -106,22 +99,20 @@ pub struct WishView {
 /// A hook that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailedView {
-    /// Whose event.
+    /// The merchant of the event.
     pub merchant: String,
-    /// The event.
     pub event: String,
-    /// The script.
     pub script: String,
-    /// Why, with the place in the script.
+    /// The cause, with the place in the script.
     pub message: String,
-    /// How often it was run.
+    /// Number of runs.
     pub tries: u32,
-    /// When it is run again.
+    /// Time of the next run.
     pub again: Option<String>,
 }
 
 impl Engine {
-    /// How hooks stand.
+    /// Returns the state of hooks.
     pub(super) fn hooks_view(&self) -> Result<HooksView, EngineError> {
         let failed = self.shared.facts.first_failed(SHOWN_MAX)?;
         let (again, dead): (Vec<_>, Vec<_>) =
@@ -146,7 +137,7 @@ impl Engine {
         Ok(view)
     }
 
-    /// Why the effect of an action is in doubt, if it is.
+    /// Returns the reason why the effect of an action is in doubt, if it is.
     fn doubt(&self, pending: &Pending) -> Option<String> {
         let open = self.world.open(&pending.action().ok()?)?;
         match &open.state {
@@ -196,7 +187,8 @@ fn undone_view(undone: &Undone) -> UndoneView {
     }
 }
 
-/// What a person can do about an action that was not done. Its name is used up, so that it can never happen twice.
+/// Returns a person's remedy for an action that was not done. Its name is used up, so that it can
+/// never happen twice.
 fn next(fate: Fate, verb: &str) -> &'static str {
     match fate {
         Fate::Done | Fate::Skipped => "nothing",

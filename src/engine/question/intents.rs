@@ -1,4 +1,4 @@
-//! Intents that are not closed, and possible orphans, as plain data.
+//! Open intents, and possible orphans, as plain data.
 
 use std::collections::BTreeMap;
 
@@ -19,51 +19,49 @@ use crate::model::intent::{Cause, Intent, IntentState, OpenIntent};
 pub struct IntentView {
     /// Its number.
     pub id: String,
-    /// The resource.
     pub key: Key,
-    /// The effect.
     pub effect: String,
-    /// open, `in_doubt` or held.
+    /// `open`, `in_doubt` or `held`.
     pub state: String,
-    /// How often it was sent.
+    /// Number of times it was sent.
     pub attempts: u32,
-    /// Why it is not settled.
+    /// The reason why it is not settled.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reason: Option<String>,
-    /// The name of the obligation.
+    /// The effect's own name at the service.
     pub source_id: String,
-    /// The same as it stands in fields of the service.
+    /// The same name as fields of the service hold it.
     pub mark: String,
-    /// When it was written down.
+    /// The time of its record.
     pub at: String,
-    /// What a person needs to settle it.
+    /// Evidence for a person who settles it.
     #[serde(default)]
     pub evidence: Evidence,
 }
 
-/// What is known of an effect whose fate is not, and where it would show.
+/// The known parts of an effect without a known result, and the places where it would show.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
     /// The object that it changes.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub target: Option<String>,
-    /// What its answer would have to say of money and state; nothing private.
+    /// The expected values of its answer for money and state; nothing private.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub asked: BTreeMap<String, Value>,
-    /// What was known just before it was sent.
+    /// The baseline, read just before it was sent.
     #[serde(skip_serializing_if = "Value::is_null", default)]
     pub before: Value,
-    /// Where the service would show it, by method and path; empty where it shows it nowhere.
+    /// Method and path of the reads that would show it; empty if the service cannot show it.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub shows_at: Vec<String>,
-    /// How a lost answer of it is settled, in a sentence.
+    /// The way in which a lost answer of it is settled, in a sentence.
     pub settled_by: String,
-    /// Who or what asked for it: a document's file, line and commit, or a person.
+    /// Its origin: a document's file, line and commit, or a person.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub caused_by: Option<String>,
 }
 
-/// What of an answer may be shown: words of money and state.
+/// Fields of an answer that may be displayed: money and state.
 const ASKED: [&str; 9] = [
     "amount",
     "total_amount",
@@ -76,17 +74,18 @@ const ASKED: [&str; 9] = [
     "schedule",
 ];
 
-/// Open intents, and contacts that were made again.
+/// Open intents, and resources that were made again.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntentsView {
     /// Intents that are not closed, oldest first.
     pub items: Vec<IntentView>,
     /// Resources that were made again although nothing proved that the first try failed.
     pub remade: Vec<RemadeView>,
-    /// Objects with marks of ours that stand in the way.
+    /// Unknown objects with marks of ours that block a resource.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub strays: Vec<StrayView>,
-    /// The dangerous way out, which disowns every unknown object at once; none where there is no such object.
+    /// The dangerous last resort, which disowns every unknown object at once; `None` if there is no
+    /// such object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_resort: Option<Disowning>,
 }
@@ -94,14 +93,13 @@ pub struct IntentsView {
 /// A resource that was made again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemadeView {
-    /// The intent whose fate is not known.
+    /// The intent whose result is not known.
     pub intent: String,
-    /// The resource.
     pub key: Key,
 }
 
 impl Engine {
-    /// Open intents and possible orphans.
+    /// Returns open intents and possible orphans.
     pub fn intents(&self) -> Result<IntentsView, EngineError> {
         let mut open: Vec<&OpenIntent> = self.world.open_intents().map(|open| &**open).collect();
         open.sort_by_key(|open| open.intent.id);
@@ -118,7 +116,7 @@ impl Engine {
     }
 }
 
-/// One intent for people and machines.
+/// Builds the view of one intent.
 fn intent_view(open: &OpenIntent) -> IntentView {
     let reason = match &open.state {
         IntentState::InDoubt { attempt: _, reason } | IntentState::Held { attempt: _, reason } => {
@@ -140,7 +138,7 @@ fn intent_view(open: &OpenIntent) -> IntentView {
     }
 }
 
-/// What a person needs to settle an intent.
+/// Returns the evidence for a person who settles an intent.
 fn evidence(intent: &Intent) -> Evidence {
     let row = effect_row(&intent.effect);
     let (settled_by, shows_at) = row.map_or_else(Default::default, |row| ways(row.doubt, intent));
@@ -155,7 +153,7 @@ fn evidence(intent: &Intent) -> Evidence {
     }
 }
 
-/// How a lost answer is settled, and where the service would show the effect.
+/// Returns the settlement of a lost answer, and the reads that would show the effect.
 fn ways(doubt: Doubt, intent: &Intent) -> (String, Vec<String>) {
     let told = match doubt {
         Doubt::Resend { most, refusal_settles: _ } => {

@@ -1,4 +1,4 @@
-//! What a monitor asks for: counts, and nothing that names a person or an amount.
+//! Metrics for a monitor: counts, and nothing that names a person or an amount.
 
 use std::collections::BTreeMap;
 
@@ -15,65 +15,68 @@ use crate::store::syncs::CLASSES_US;
 /// Counts for a monitor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metrics {
-    /// How things stand as a whole.
     pub overview: Overview,
-    /// Intents that are not closed, by state; and the age of the oldest of each, in seconds.
+    /// Intents that are not closed, by state, with the age of the oldest of each in seconds.
     pub intents: BTreeMap<String, (u64, i64)>,
-    /// Resources that are not ready or not as their file says, by reason.
+    /// Resources that are not ready or differ from their file, by reason.
     pub reasons: BTreeMap<String, u64>,
     /// Resources by each condition and its status.
     #[serde(default)]
     pub conditions: BTreeMap<String, BTreeMap<String, u64>>,
-    /// Resources that a limit stands in the way of.
+    /// Resources that a limit blocks.
     pub over_limit: u64,
     /// Resources that wait for another try.
     pub backoff: u64,
     /// Objects that may exist twice.
     pub possible_orphans: u64,
-    /// Syncs of the journal: for each upper end in microseconds, how many took no longer.
+    /// Syncs of the journal: for each upper bound in microseconds, the number that took no longer.
     pub sync_within_us: Vec<(u64, u64)>,
-    /// How many syncs there were, and how long all of them took, in microseconds.
+    /// Number of syncs, and their total duration in microseconds.
     pub syncs: (u64, u64),
-    /// What is known of events and of the hooks that answered them.
+    /// State of events and of their hooks.
     pub events: EventTotals,
-    /// Posts that were answered since the process began, by the answer; the door adds them.
+    /// Posts answered since the process began, by answer; the HTTP server adds them.
     pub posts: BTreeMap<String, u64>,
 }
 
 /// Events and hooks of all merchants and applications together.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventTotals {
-    /// Counts.
     pub ledger: EventLedger,
-    /// Seconds since the newest event, by the service's clock and ours; none: there is none.
+    /// Seconds since the newest event, by the service's clock and ours; `None`: there is no event.
     pub age_seconds: Option<i64>,
-    /// Seconds since the list of some merchant was last read: of the one that waits longest.
+    /// Seconds since the last read of a merchant's list: the greatest of all merchants.
     pub lag_seconds: Option<i64>,
-    /// Actions that hooks asked for and that are not settled.
+    /// Actions that hooks requested and that are not settled.
     pub actions_waiting: u64,
     /// Hooks that failed and are run again.
     pub hooks_again: u64,
     /// Hooks that failed for good.
     pub hooks_dead: u64,
-    /// Notifications of the partner interface that teach nothing.
+    /// Partner webhooks that were ignored.
     #[serde(default)]
     pub notices_ignored: u64,
-    /// Scripts whose file is gone and whose place is kept.
+    /// Scripts whose file is missing and whose place is kept.
     #[serde(default)]
     pub hooks_absent: u64,
-    /// Scripts that take no further events of a merchant, since too many of their runs failed: one for each merchant.
+    /// Scripts that receive no further events of a merchant, since too many of their runs failed:
+    /// one for each merchant.
     #[serde(default)]
     pub hooks_stopped: u64,
-    /// What scripts keep.
+    /// Values that scripts keep.
     #[serde(default)]
     pub kept: KeptSize,
-    /// Seconds since the moment up to which settled events are dropped, of the merchant that is furthest behind.
+    /// Seconds since the horizon up to which settled events are dropped, of the merchant that is
+    /// furthest behind.
     #[serde(default)]
     pub horizon_age_seconds: Option<i64>,
 }
 
 impl Engine {
-    /// What a monitor asks for. Errors: the state cannot be read.
+    /// Returns the counts for a monitor.
+    ///
+    /// # Errors
+    /// The state cannot be read.
     pub(super) fn metrics(&self) -> Result<Metrics, EngineError> {
         let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
         let mut conditions: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
@@ -105,7 +108,7 @@ impl Engine {
         })
     }
 
-    /// Events and hooks of all merchants together.
+    /// Sums events and hooks of all merchants.
     fn event_totals(&self) -> Result<EventTotals, EngineError> {
         let facts = &self.shared.facts;
         let now = self.shared.now();
@@ -117,7 +120,7 @@ impl Engine {
             totals.ledger.add(&ledger);
             totals.horizon_age_seconds = totals.horizon_age_seconds.max(ledger.horizon.map(since));
         }
-        // One that is gone is not read any more: it does not wait.
+        // A removed merchant's list is no longer read, so it has no lag.
         for merchant in self.merchants() {
             let lag = self.list_read_at(&merchant)?.map(since);
             totals.lag_seconds = totals.lag_seconds.max(lag);

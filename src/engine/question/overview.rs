@@ -7,7 +7,7 @@ use crate::model::plan::Verdict;
 use crate::plan::World;
 
 impl Engine {
-    /// How things stand as a whole.
+    /// Returns the overview of the whole state.
     pub fn overview(&self) -> Overview {
         let totals = self.planner.totals();
         let resources = self.planner.count();
@@ -29,7 +29,8 @@ impl Engine {
         }
     }
 
-    /// Resources whose step could be done, but for something that only a person can change.
+    /// Counts resources whose step is possible, but whose attempt fails for a reason that only a
+    /// person can change.
     fn stuck_in_trying(&self) -> usize {
         let unable = self.unable.iter().filter(|(_, unable)| unable.needs_attention());
         let step =

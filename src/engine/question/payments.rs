@@ -9,10 +9,10 @@ use crate::model::payment::{Payment, PaymentResult, Payments};
 /// The newest payment of a resource, and the next one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PaymentsView {
-    /// The newest try to collect money; none where no event told of one yet.
+    /// The newest try to collect money; `None` until an event reports one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub last: Option<PaymentView>,
-    /// Tries that failed since the last one that did not.
+    /// Failed tries since the last successful one.
     pub failures: u32,
     /// The date of the next payment, as the service last showed it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -24,9 +24,8 @@ pub struct PaymentsView {
 pub struct PaymentView {
     /// The transaction, or the occurrence.
     pub id: String,
-    /// How it ended.
     pub result: PaymentResult,
-    /// Minor units.
+    /// In minor units.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub amount: Option<i64>,
     /// ISO 4217.
@@ -35,11 +34,11 @@ pub struct PaymentView {
     /// The service's code of a failure.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reason: Option<String>,
-    /// When, by the service's clock.
+    /// By the service's clock.
     pub at: String,
 }
 
-/// What is known of a resource's payments; `None`: it collects nothing.
+/// Returns the known payments of a resource; `None`: it collects nothing.
 pub(super) fn view(known: &Observed) -> Option<Box<PaymentsView>> {
     let next = known.text("next_payment").map(str::to_owned);
     let payments = known.payments.as_deref();

@@ -1,4 +1,4 @@
-//! What grows, against its bounds: values that scripts keep, events, actions and failed hooks.
+//! Growing data against its bounds: values that scripts keep, events, actions and failed hooks.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,29 +7,28 @@ use crate::engine::shared::EngineError;
 use crate::model::event::EventLedger;
 use crate::model::kept::{ALL_BYTES_MAX, ALL_KEYS_MAX, BYTES_MAX, KEYS_MAX, KeptSize};
 
-/// What grows, against its bounds.
+/// Growing data, against its bounds.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct QuotasView {
     /// Keys and bytes that all scripts keep together.
     pub kept: KeptSize,
-    /// The most of them.
+    /// Upper bound for all scripts.
     pub kept_max: KeptSize,
-    /// The most of one script.
+    /// Upper bound for one script.
     pub script_max: KeptSize,
     /// Events that are held.
     pub events_held: u64,
     /// Events that retention dropped.
     pub events_dropped: u64,
-    /// The share of each merchant or application, those first that hold most: at most [`SHOWN_MAX`].
+    /// The share of each merchant or application, the largest holders first: at most [`SHOWN_MAX`].
     pub merchants: Vec<MerchantQuota>,
 }
 
-/// What one merchant's events take.
+/// The data of one merchant's events.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MerchantQuota {
-    /// The merchant.
     pub merchant: String,
     /// Events that are held.
     pub held: u64,
@@ -37,18 +36,18 @@ pub struct MerchantQuota {
     pub dropped: u64,
     /// Actions that are not settled.
     pub waiting: u64,
-    /// Failed hooks: those that are run again, and those that a person has to look at.
+    /// Failed hooks: those that are run again, and those that need attention.
     pub failed: u64,
-    /// Settled events up to here are dropped; none: retention has dropped nothing yet.
+    /// Settled events up to here are dropped; `None`: retention has dropped nothing yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub horizon: Option<String>,
 }
 
-/// Merchants that are shown.
+/// Largest number of merchants in the list.
 const SHOWN_MAX: usize = 100;
 
 impl Engine {
-    /// What grows, against its bounds.
+    /// Returns the growing data, against its bounds.
     pub(super) fn quotas(&self) -> Result<QuotasView, EngineError> {
         let facts = &self.shared.facts;
         let ledgers = facts.ledgers()?;

@@ -1,4 +1,4 @@
-//! What a run of a script needs that is only tried: the event, and what the index knows. Nothing is changed by it.
+//! Data for a trial run of a script: the event, and the known state. A trial run changes nothing.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -9,33 +9,26 @@ use crate::engine::hooks::shown;
 use crate::kinds::step::MERCHANT;
 use crate::model::event::EventStands;
 
-/// The kind whose documents have events of their own beside merchants.
+/// The kind beside merchants whose documents have events of their own.
 const APPLICATION: &str = "MerchantApplication";
 
-/// What is asked for.
+/// The requested data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rehearsing {
     /// An event as scripts see it, by its id.
     Event(String),
-    /// What is known of a transaction of the service.
-    Transaction {
-        /// Whose.
-        merchant: Key,
-        /// Its id.
-        id: String,
-    },
-    /// What a script keeps under a key.
-    Kept {
-        /// The script.
-        script: String,
-        /// The key.
-        key: String,
-    },
+    /// The known state of a transaction of the service.
+    Transaction { merchant: Key, id: String },
+    /// A value that a script keeps.
+    Kept { script: String, key: String },
 }
 
 impl Engine {
-    /// Answers; null where there is nothing. Errors: an event that is not proved yet, or cannot be read.
+    /// Answers the request; null if there is nothing.
+    ///
+    /// # Errors
+    /// An event that is not verified yet, or cannot be read.
     pub(super) fn rehearsed(&self, asked: &Rehearsing) -> Result<Value, String> {
         let facts = &self.shared.facts;
         match asked {

@@ -9,21 +9,20 @@ use crate::engine::shared::EngineError;
 /// A script that the state knows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScriptView {
-    /// Its name.
     pub script: String,
-    /// Since when it is in use.
+    /// Start of its use.
     pub since: String,
-    /// Since when its file is gone; none while it is in use.
+    /// Time since which its file is missing; `None` while it is in use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub absent: Option<String>,
-    /// Merchants for whom so many of its runs failed that their events wait for it.
+    /// Merchants whose events wait for it, since too many of its runs failed.
     #[serde(default, skip_serializing_if = "is_none")]
     pub stopped: u64,
-    /// Events that it was not run for yet.
+    /// Events for which it was not run yet.
     pub waiting: u64,
-    /// Keys that it keeps.
+    /// Number of its keys.
     pub kept_keys: u64,
-    /// Bytes that it keeps, of at most [`crate::model::kept::BYTES_MAX`].
+    /// Bytes of its values, of at most [`crate::model::kept::BYTES_MAX`].
     pub kept_bytes: u64,
 }
 
@@ -33,7 +32,7 @@ fn is_none(stopped: &u64) -> bool {
 }
 
 impl Engine {
-    /// Every script that the state knows.
+    /// Returns every script that the state knows.
     pub(super) fn roster_view(&self) -> Result<Vec<ScriptView>, EngineError> {
         let facts = &self.shared.facts;
         let ledgers = facts.ledgers()?;

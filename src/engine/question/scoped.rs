@@ -1,4 +1,4 @@
-//! A plan of some resources alone: what path arguments, `--target` and `--exclude` choose.
+//! A plan of some resources alone, selected by path arguments, `--target` and `--exclude`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,27 +13,26 @@ use crate::model::plan::{Reason, Step, Verdict};
 use crate::model::scope::Scope;
 use crate::plan::World;
 
-/// A name that was chosen and that nothing has.
+/// A selected name that no resource has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unknown {
-    /// The name.
     pub key: Key,
-    /// The name that looks most like it, if one does.
+    /// The most similar name, if there is one.
     pub nearest: Option<String>,
 }
 
-/// What a step waits for.
+/// Returns the resources for which a step waits.
 pub(super) fn waits(reason: &Reason) -> Vec<Key> {
     if let Reason::WaitsFor(keys) = reason { keys.clone() } else { Vec::new() }
 }
 
-/// What steps add up to: sums of money by currency, mode and meaning, in this order.
+/// Sums the money of steps by currency, mode and meaning, in this order.
 pub fn sums(steps: &[StepView]) -> Vec<MoneyView> {
     let done = steps.iter().filter(|step| step.verdict != Verdict::Blocked);
     added(done.flat_map(|step| &step.money))
 }
 
-/// Adds amounts up by currency, mode and meaning, in this order.
+/// Sums amounts by currency, mode and meaning, in this order.
 pub fn added<'m>(all: impl Iterator<Item = &'m MoneyView>) -> Vec<MoneyView> {
     let mut sums = BTreeMap::new();
     for money in all {
@@ -50,7 +49,7 @@ pub fn added<'m>(all: impl Iterator<Item = &'m MoneyView>) -> Vec<MoneyView> {
 }
 
 impl StepView {
-    /// The resource that it is about; none if its name cannot be one.
+    /// Returns the resource of the step; `None` if its name is not valid.
     pub fn key(&self) -> Option<Key> {
         let (namespace, name) = (self.namespace.parse().ok()?, self.name.parse().ok()?);
         Some(Key::new(Kind::new(&self.kind), &namespace, &name))
@@ -58,10 +57,10 @@ impl StepView {
 }
 
 impl PlanView {
-    /// The steps that this chooses, and what they add up to. A step that needs something which is left out
-    /// and not ready waits, and says so; so does whatever needs that step.
+    /// Keeps the steps that the scope selects, and sums them. A step that needs an unready resource
+    /// outside the selection waits with a message, and so do the steps that need it.
     pub(super) fn within(mut self, scope: &Scope) -> Self {
-        // What is not done, and whether it was chosen all the same.
+        // Resources that are not done; true if selected all the same.
         let mut left: BTreeMap<Key, bool> = BTreeMap::new();
         let mut taken = Vec::new();
         for mut step in self.steps {
@@ -86,7 +85,7 @@ impl PlanView {
     }
 }
 
-/// Has a step wait for something that is left out.
+/// Makes a step wait for a resource outside the selection.
 fn stop(step: &mut StepView, (needed, chosen): (Key, bool), scope: &Scope) {
     let why = if scope.exclude.contains(&needed) {
         "which is excluded"
@@ -102,7 +101,10 @@ fn stop(step: &mut StepView, (needed, chosen): (Key, bool), scope: &Scope) {
 }
 
 impl Engine {
-    /// The plan of what this chooses. Errors: the names in it that nothing has.
+    /// Returns the plan of the scope.
+    ///
+    /// # Errors
+    /// The selected names that no resource has.
     pub fn plan_within(&self, scope: &Scope) -> Result<PlanView, Vec<Unknown>> {
         let unknown = self.unknown(scope);
         if !unknown.is_empty() {
@@ -111,7 +113,7 @@ impl Engine {
         Ok(self.plan_of(scope))
     }
 
-    /// The same, whatever its names are: for a look after they were removed.
+    /// Returns the same without a check of the names: for a plan after their removal.
     pub fn plan_of(&self, scope: &Scope) -> PlanView {
         if scope.is_whole() {
             return self.plan_view();
@@ -124,7 +126,7 @@ impl Engine {
         PlanView { checksum, ..plan }
     }
 
-    /// Every resource that this chooses, whatever its step is.
+    /// Returns every resource that the scope selects, whatever its step.
     pub fn taken(&self, scope: &Scope) -> BTreeSet<Key> {
         let file = |step: &Step| step.place.as_ref().map(|(file, _)| file.clone());
         let steps = self.planner.steps();
@@ -132,7 +134,7 @@ impl Engine {
         taken.map(|step| step.key.clone()).collect()
     }
 
-    /// The names that nothing has: no document, and nothing that is known.
+    /// Returns the names without a document and without a known resource.
     fn unknown(&self, scope: &Scope) -> Vec<Unknown> {
         let known = |key: &Key| {
             self.planner.step(key).is_some() || self.world.desired().manifests.contains_key(key)

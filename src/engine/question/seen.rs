@@ -1,4 +1,4 @@
-//! What scripts see of resources: what the document says, and how it stands.
+//! Resources as scripts see them: the document, and its state.
 
 use serde_json::{Value, json};
 
@@ -10,13 +10,16 @@ use crate::model::plan::Step;
 use crate::plan::World;
 
 impl Engine {
-    /// One resource, null where there is none. Errors: this is no key.
+    /// Returns one resource, null if it does not exist.
+    ///
+    /// # Errors
+    /// The text is no key.
     pub(super) fn seen(&self, key: &str) -> Result<Value, String> {
         let key: Key = key.parse().map_err(|error| format!("{key}: {error}"))?;
         Ok(self.planner.step(&key).map_or(Value::Null, |step| self.seen_of(step)))
     }
 
-    /// All of a kind whose fields are as the filter's, in the order of their names.
+    /// Returns all resources of a kind whose fields equal the filter's, ordered by name.
     pub(super) fn sought(&self, kind: &str, filter: &Value) -> Value {
         let steps = self.planner.steps().filter(|step| step.key.kind.as_str() == kind);
         let all = steps.map(|step| self.seen_of(step));
@@ -41,13 +44,13 @@ impl Engine {
     }
 }
 
-/// A document without its secret values: no script sees one.
+/// Returns a document without its secret values: no script sees one.
 fn shown(key: &Key, spec: &Value) -> Value {
     let row = register::find(key.kind.as_str());
     row.map_or(Value::Null, |row| open(row.fields, spec, |privacy| privacy != Privacy::Secret))
 }
 
-/// Whether a value has all that a filter names.
+/// Returns true if a value has every field of a filter.
 fn fits(seen: &Value, filter: &Value) -> bool {
     match filter {
         Value::Object(fields) => fields

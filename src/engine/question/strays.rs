@@ -1,4 +1,4 @@
-//! Objects with marks of ours that stand in the way, as plain data, each with the way out.
+//! Unknown objects with marks of ours that block a resource, as plain data, each with its remedy.
 
 use std::collections::BTreeMap;
 
@@ -11,25 +11,24 @@ use crate::model::adoption::Stray;
 use crate::model::observed::Observed;
 use crate::plan::World;
 
-/// One object that stands in the way.
+/// One unknown object that blocks a resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StrayView {
-    /// Its id.
     pub id: String,
-    /// The list that shows it.
+    /// The list that contains it.
     pub list: String,
     /// The mark of ours that it carries.
     pub mark: String,
-    /// What it stands in the way of.
+    /// The resource that it blocks.
     pub key: Key,
-    /// Whether it is a second object with that mark.
+    /// True if it is a second object with that mark.
     pub second: bool,
-    /// Commands that end it: one of them is to be chosen.
+    /// Commands that resolve it, as alternatives.
     pub way_out: Vec<String>,
 }
 
 impl Engine {
-    /// Every object that stands in the way.
+    /// Returns every unknown object that blocks a resource.
     pub(super) fn strays(&self) -> Result<Vec<StrayView>, EngineError> {
         let holders = self.shared.facts.strays()?;
         if holders.is_empty() {
@@ -47,7 +46,7 @@ impl Engine {
         Ok(views)
     }
 
-    /// The mark that each document has.
+    /// Returns the mark of each document.
     pub(in crate::engine) fn marks(&self) -> BTreeMap<String, Key> {
         let partner = &self.shared.settings.planning.partner;
         let mark = |key: &Key, generation: u32| {

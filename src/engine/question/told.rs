@@ -1,11 +1,12 @@
-//! What another part of the process tells beside the engine, as JSON.
+//! An answer from another part of the process beside the engine, as JSON.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The value. It may hold secrets, such as addresses that are given to the service: `Debug` shows nothing of it.
+/// The value. It may hold secrets, such as addresses that are given to the service, so `Debug`
+/// shows nothing of it.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Told(pub Value);

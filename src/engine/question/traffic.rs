@@ -1,4 +1,4 @@
-//! What calls wait for, as plain data: for a status and for metrics.
+//! Delays of calls, as plain data: for a status and for metrics.
 
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use crate::base::clock::timestamp;
 use crate::client::Silent;
 use crate::engine::Engine;
 
-/// What calls wait for.
+/// Delays of calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrafficView {
     /// Merchants whose calls the service throttles; the partner's own calls count as one.
@@ -16,24 +16,24 @@ pub struct TrafficView {
     /// Answers 429 since the process began.
     #[serde(default)]
     pub throttled: u64,
-    /// Hosts that do not serve and are left alone for a while.
+    /// Hosts that are down and not called for a while.
     #[serde(default)]
     pub silent: Vec<SilentView>,
 }
 
-/// A host that does not serve.
+/// A host that is down.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SilentView {
     /// Name and port.
     pub host: String,
-    /// Since when nothing has gone well.
+    /// Start of the failures.
     pub since: String,
-    /// When it is asked next.
+    /// Time of the next call.
     pub next: String,
 }
 
 impl TrafficView {
-    /// Whether no call waits for anything.
+    /// Returns true if no call is delayed.
     pub fn is_free(&self) -> bool {
         let Self { slowed, throttled, silent } = self;
         *slowed == 0 && *throttled == 0 && silent.is_empty()
@@ -41,7 +41,7 @@ impl TrafficView {
 }
 
 impl Engine {
-    /// What calls wait for now.
+    /// Returns the present delays of calls.
     pub(super) fn traffic(&self) -> TrafficView {
         let traffic = self.shared.gate().traffic();
         let view = |silent: Silent| self.silent(&silent);

@@ -1,4 +1,4 @@
-//! The answers as plain data: what JSON, people and pages are made of.
+//! Answers as plain data, the source of JSON, of terminal output and of pages.
 
 use std::collections::BTreeMap;
 
@@ -18,41 +18,40 @@ use crate::model::issue::{Problem, ProblemCounts};
 use crate::model::limit::Over;
 use crate::model::plan::{FieldChange, Replaced, Verdict};
 
-/// How things stand as a whole: `/api/v1/status`.
+/// Overview of the whole state: `/api/v1/status`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overview {
-    /// Resources in all.
     pub resources: usize,
-    /// Those that are ready.
     pub ready: usize,
-    /// Those that would change.
+    /// Resources that would change.
     pub changes: usize,
-    /// Those that wait for a person.
+    /// Resources that need attention.
     pub stuck: usize,
-    /// Remote objects whose document is gone and that are left as they are.
+    /// Orphans: remote objects whose document is missing and that are left as they are.
     pub orphaned: usize,
-    /// Names that a person suspended: of a merchant, everything of it stands still.
+    /// Names that a person suspended; for a merchant, everything of it is suspended.
     #[serde(default)]
     pub suspended: usize,
-    /// Resources that something is being done for, or queued.
+    /// Resources with a task under way or queued.
     pub under_way: usize,
     /// Intents that are not closed.
     pub open_intents: usize,
-    /// Documents that cannot be used.
+    /// Unusable documents.
     pub broken: usize,
-    /// Whether absence of a document is believed.
+    /// State of the tree: a missing document counts only if every file parsed.
     pub coverage: Coverage,
-    /// The last journal record.
+    /// Sequence of the last journal record.
     pub position: u64,
-    /// Its hash: an outside anchor for the chain.
+    /// Hash of the last journal record: an outside anchor for the chain.
     pub head: String,
-    /// What calls wait for, where they wait.
+    /// Delays of calls, if any.
     #[serde(default, skip_serializing_if = "TrafficView::is_free")]
     pub traffic: TrafficView,
 }
 
 impl Overview {
-    /// Whether nothing is under way: what is not ready waits for a person or an outside event.
+    /// Returns true if no task is under way: an unready resource then waits for a person or an
+    /// outside event.
     pub fn is_at_rest(&self) -> bool {
         self.under_way == 0
     }
@@ -61,59 +60,54 @@ impl Overview {
 /// One resource: an item of `/api/v1/resources` (design.md part 4).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResourceView {
-    /// The kind.
     pub kind: String,
-    /// The namespace.
     pub namespace: String,
-    /// The name.
     pub name: String,
-    /// Whether it is as the file says, nothing of it is in doubt, and nothing is wrong with it.
+    /// True if it matches its file, nothing of it is in doubt, and it has no problem.
     pub ready: bool,
     /// A CamelCase word.
     pub reason: String,
-    /// A sentence.
+    /// One sentence.
     pub message: String,
     /// The service's id.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub remote_id: Option<String>,
-    /// How it is: each question with its answer, why, and since when.
+    /// Its conditions, each with status, reason and time.
     #[serde(default)]
     pub conditions: Vec<Condition>,
-    /// What would be done.
+    /// The planned action.
     pub verdict: String,
-    /// The document's file.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub file: Option<String>,
-    /// The document's line.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub line: Option<usize>,
-    /// When the newest fact was learnt: what the service says since is not known.
+    /// Time of the newest known fact; later changes at the service are not known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub last_known: Option<String>,
-    /// What that fact is worth now; only where there is an object.
+    /// Confidence in that fact now; only if there is an object.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub confidence: Option<Confidence>,
-    /// When the service was last seen to show it as it is known; only where this process looked.
+    /// Time at which the service last showed the known state; only if this process read it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub verified_at: Option<String>,
-    /// The newest payment that it collected or tried to, and the next one; only of what collects money.
+    /// The newest payment or attempt, and the next payment; only for resources that collect money.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub payments: Option<Box<PaymentsView>>,
-    /// How often it was made again without proof that the first try failed.
+    /// Number of times it was made again without proof that the first try failed.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub possible_orphans: u32,
-    /// What is known of it; only for one resource at a time.
+    /// Its known properties; only in an answer about one resource.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub facts: BTreeMap<String, Value>,
 }
 
 impl ResourceView {
-    /// Whether no document stands for it; a broken one does.
+    /// Returns true if it has no document; a broken one counts as a document.
     pub fn has_no_document(&self) -> bool {
         self.file.is_none() && self.reason != "BrokenDocument"
     }
 
-    /// Whether it is of this resource.
+    /// Returns true if this is the view of that resource.
     pub fn is_of(&self, key: &Key) -> bool {
         self.kind == key.kind.as_str()
             && self.namespace == key.namespace.as_str()
@@ -121,61 +115,59 @@ impl ResourceView {
     }
 }
 
-/// What may be said of an object (design.md part 3, Kinds without read-back).
+/// Confidence in the known state of an object (design.md part 3, Kinds without read-back).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
-    /// It was read since, and is as it was put there, as far as it shows.
+    /// It was read since, and its visible part is as applied.
     Verified,
-    /// It could be read, and was not since this process began: somebody may have changed it.
+    /// It can be read, but was not since this process began: it may have been changed.
     LastKnown,
-    /// The service does not show it: nobody can say whether it was changed.
+    /// The service does not show it, so a change cannot be detected.
     CannotBeVerified,
 }
 
-/// One list of the service that was looked at.
+/// One list of the service that was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LookView {
-    /// The merchant.
     pub merchant: String,
-    /// Which of its lists.
     pub list: String,
-    /// When; nothing where the service has no such list.
+    /// Time of the read; `None` if the service has no such list.
     pub at: Option<String>,
 }
 
-/// The plan and what it rests on: `plan -o json` and `/api/v1/plan` (design.md part 4).
+/// The plan and its basis: `plan -o json` and `/api/v1/plan` (design.md part 4).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlanView {
     /// The version of this form.
     pub version: u32,
-    /// Whether absence is believed.
+    /// State of the tree: a missing document counts only if every file parsed.
     pub coverage: Coverage,
-    /// The last journal record it was made from.
+    /// Sequence of the last journal record behind the plan.
     pub position: u64,
-    /// That record's hash.
+    /// Hash of that record.
     pub head: String,
     /// The git commit of the tree.
     pub commit: Option<String>,
-    /// A digest of the paths and bytes of the files that it was made of.
+    /// A digest of the paths and bytes of the files behind the plan.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub files: Option<Digest>,
-    /// What an approval names: equal ones do the same.
+    /// The checksum that an approval names: plans with equal checksums do the same.
     #[serde(default)]
     pub checksum: String,
-    /// What was read of the service; everything else is as it was last known.
+    /// Lists that were read at the service; everything else is as last known.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub looked_at: Vec<LookView>,
-    /// The trees that it compares, where it is not about the service.
+    /// The compared trees, if the plan does not concern the service.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub against: Option<Box<Against>>,
-    /// Resources in all, settled ones included.
+    /// Number of resources, settled ones included.
     pub resources: usize,
     /// Every step that is not settled, in dependency order.
     pub steps: Vec<StepView>,
-    /// What it adds up to.
+    /// Sums of the steps' money.
     pub totals: Vec<MoneyView>,
-    /// What is due by month, before these steps and after them: of the resources that they change.
+    /// Money due by month, before and after these steps, for the resources that they change.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub due: Vec<DueView>,
     /// The first problems of the files.
@@ -186,12 +178,12 @@ pub struct PlanView {
 }
 
 impl PlanView {
-    /// Whether a document of the tree is unusable.
+    /// Returns true if a document of the tree is unusable.
     pub fn has_errors(&self) -> bool {
         self.all_problems().errors > 0
     }
 
-    /// Counts of all problems of the files, shown or not.
+    /// Counts all problems of the files, listed or not.
     pub fn all_problems(&self) -> ProblemCounts {
         self.problems.iter().collect::<ProblemCounts>().plus(self.omitted)
     }
@@ -200,67 +192,61 @@ impl PlanView {
 /// Two trees that are compared without a service: `plan --against`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Against {
-    /// The commit that is taken for what is there.
+    /// The commit that is assumed to be applied.
     pub before: String,
-    /// The commit that is wanted; none where it is the tree as it stands.
+    /// The wanted commit; `None` if it is the present tree.
     pub after: Option<String>,
 }
 
 /// One step of a plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StepView {
-    /// The kind.
     pub kind: String,
-    /// The namespace.
     pub namespace: String,
-    /// The name.
     pub name: String,
-    /// What is done.
+    /// The planned action.
     pub verdict: Verdict,
-    /// Why, as a CamelCase word.
+    /// The reason, as a CamelCase word.
     pub reason: String,
-    /// Why, as a sentence.
+    /// The reason, as a sentence.
     pub message: String,
-    /// Whether a person has to act.
+    /// True if a person has to act.
     pub stuck: bool,
-    /// The document's file.
     pub file: Option<String>,
-    /// The document's line.
     pub line: Option<usize>,
     /// Field by field, private values masked.
     pub changes: Vec<FieldChange>,
-    /// Money set in motion.
+    /// Money that the step moves.
     pub money: Vec<MoneyView>,
-    /// What it changes about the money of each month; the plan has the sums.
+    /// Change of the money due in each month; the plan has the sums.
     #[serde(skip)]
     pub due: Vec<Due>,
-    /// The limit that stands in its way.
+    /// The limit that blocks it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub limit: Option<Box<Over>>,
-    /// The invoice that this one replaces, which stays payable.
+    /// The replaced invoice, which stays payable.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub replaces: Option<Box<Replaced>>,
-    /// What removal means for it, where its document is gone.
+    /// The form of its removal, if its document is missing.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub removal: Option<Removal>,
-    /// What the service refused, and warnings of dates that are over, each at the field that it means.
+    /// The service's refusals, and warnings of dates that are over, each at its field.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub problems: Vec<Problem>,
-    /// What it needs and what is not ready.
+    /// Unready resources that it needs.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub waits_for: Vec<Key>,
 }
 
-/// An amount of money and what happens to it.
+/// An amount of money and its purpose.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct MoneyView {
-    /// Three letters.
+    /// ISO 4217.
     pub currency: String,
-    /// Test or live.
     pub mode: Mode,
-    /// What happens to it.
+    /// The purpose of the money.
     pub meaning: String,
-    /// Minor units.
+    /// In minor units.
     pub amount: i64,
 }
 

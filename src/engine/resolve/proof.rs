@@ -1,4 +1,5 @@
-//! An id that a person gives for an intent is read at the service, where it can be. Reads only.
+//! Reads the object of an id that a person gives for an intent, if the service can show it. Reads
+//! only.
 
 use serde_json::Value;
 
@@ -11,18 +12,18 @@ use crate::engine::shared::{EngineError, Shared};
 use crate::kinds::register;
 use crate::model::intent::Intent;
 
-/// What the service says of the id.
+/// The service's answer about the id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Shown {
-    /// The object is what the intent asked for.
+    /// The object matches the request.
     Fits,
-    /// The object is another one, or there is none: why.
+    /// The object is another one, or there is none, for this reason.
     Differs(String),
-    /// The service cannot be asked: why.
+    /// The service cannot be asked, for this reason.
     Unreadable(String),
 }
 
-/// Reads the object of this id and holds it against the intent.
+/// Reads the object of this id and compares it with the intent.
 pub(super) async fn shown(
     shared: &Shared,
     wallet: &Wallet,
@@ -61,11 +62,11 @@ struct Reading {
     query: Query,
     /// The name of the list that has such objects.
     list: &'static str,
-    /// The account whose key reads it, where that is not the merchant's own.
+    /// The account whose key reads it, if that is not the merchant's own.
     account: Option<String>,
 }
 
-/// The read of an object of this id; none where the service has no such read.
+/// Returns the read of an object of this id; `None` if the service has no such read.
 fn reading(intent: &Intent, id: &RemoteId) -> Option<Reading> {
     if let Some(query) = transaction_of(&intent.effect, id) {
         let account = intent.request.account.clone();
@@ -76,7 +77,7 @@ fn reading(intent: &Intent, id: &RemoteId) -> Option<Reading> {
     Some(Reading { query: Query::one((back.one)(id)), list: back.list_name, account: None })
 }
 
-/// Another resource that the object of this id is known to be.
+/// Returns another resource that is known to be the object of this id.
 fn other(shared: &Shared, intent: &Intent, id: &RemoteId) -> Result<Option<Key>, EngineError> {
     if intent.target.as_ref() == Some(id) {
         return Ok(None);
@@ -91,14 +92,14 @@ fn other(shared: &Shared, intent: &Intent, id: &RemoteId) -> Result<Option<Key>,
     Ok(None)
 }
 
-/// The mark that an object carries; that of a transaction stands behind its reference, or in its data.
+/// Returns the mark of an object; a transaction's mark follows its reference, or is in its data.
 fn mark_in(item: &Value) -> Option<Mark> {
     let text = |place: &str| item.pointer(place).and_then(Value::as_str).unwrap_or_default();
     let behind = || Mark::find_in(text("/reference"));
     mark_of(item).or_else(behind).or_else(|| Mark::parse(text("/data/reckon")))
 }
 
-/// Whether an object is what an intent asked for: its id, its mark, and what the answer had to say.
+/// Compares an object with an intent: its id, its mark, and the expected values of the answer.
 fn held_against(intent: &Intent, id: &RemoteId, item: &Value) -> Shown {
     if item.get("status").and_then(Value::as_str) == Some("FAILED") {
         return Shown::Differs(format!("{id} failed: it moved nothing"));
@@ -106,7 +107,7 @@ fn held_against(intent: &Intent, id: &RemoteId, item: &Value) -> Shown {
     if item.get("id").and_then(Value::as_str) != Some(id.as_str()) {
         return Shown::Differs("the service answered with another object".to_owned());
     }
-    // What is changed carries the mark of whoever made it.
+    // A changed object carries the mark of its creator.
     let is_target = intent.target.as_ref() == Some(id);
     let other = mark_in(item).filter(|mark| *mark != intent.mark && !is_target);
     if let Some(other) = other {

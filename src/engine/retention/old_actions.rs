@@ -1,4 +1,4 @@
-//! Actions of hooks that the service answers to no more are dropped, a page of intents at each look.
+//! Drops hooks' actions that the service can no longer answer, a page of intents at each search.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,10 +8,10 @@ use crate::base::id::{IntentId, Key};
 use crate::engine::shared::{EngineError, Shared};
 use crate::model::retained::Retained;
 
-/// Intents that one look goes through at most.
+/// Largest number of intents in one search.
 const INTENTS_MAX: usize = 4096;
 
-/// Goes through the next page of intents; from the last one on it begins again.
+/// Checks the next page of intents; after the last page it starts again.
 pub(super) async fn dropped(shared: &Shared, last: &AtomicU64) -> Result<(), EngineError> {
     let after = IntentId::new(last.load(Ordering::Relaxed));
     let page = shared.facts.promises_after(after, INTENTS_MAX)?;
@@ -25,7 +25,7 @@ pub(super) async fn dropped(shared: &Shared, last: &AtomicU64) -> Result<(), Eng
         }
     }
     for (merchant, actions) in old {
-        // Without a horizon nothing proves that no hook runs again.
+        // Without a horizon a repeated hook run is not ruled out.
         let Some(horizon) = shared.facts.event_ledger(&merchant)?.horizon else { continue };
         for some in actions.chunks(STEP) {
             let actions = some.to_vec();

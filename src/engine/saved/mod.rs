@@ -1,9 +1,10 @@
-//! A plan that is kept in a file and applied once.
+//! A plan that is saved in a file and applied once.
 //!
-//! Promises: it holds no secret, and of private values only what `plan` shows; it is sealed with the state's
-//! key, so that no other state takes it, and none that was edited. Its token is used up in the journal before
-//! the first call, so that it is applied once, whatever happens then. What changed since it was made is told
-//! by name (`stale.rs`); a journal that moved for other reasons does not matter.
+//! Guarantees: it holds no secret, and of private values only those that `plan` shows. It is sealed
+//! with the state's key, so that no other state accepts it, nor an edited one. Its token is used up
+//! in the journal before the first call, so that it is applied once, whatever happens then. Changes
+//! since it was made are reported by name (`stale.rs`); a journal that moved for other reasons does
+//! not matter.
 
 mod stale;
 mod used;
@@ -40,12 +41,12 @@ const TOKEN_BYTES: usize = 16;
 /// Characters of the token's digest that name the plan.
 const NAME_LENGTH: usize = 12;
 
-/// What is to be saved.
+/// Options of a plan to be saved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Saving {
-    /// The steps that are chosen.
+    /// The selected steps.
     pub scope: Scope,
-    /// Whether the tree holds what is not in its commit, where there is one.
+    /// True if the tree differs from its commit, if there is one.
     pub dirty: Option<bool>,
 }
 
@@ -56,23 +57,22 @@ pub struct SavedPlan {
     pub saved_plan: u32,
     /// Its name, for people and the journal.
     pub id: String,
-    /// What its one use takes away.
+    /// The token that its one use consumes.
     pub token: String,
-    /// When it was made.
     pub made_at: DateTime<Utc>,
     /// The version of the program that made it.
     pub program: String,
-    /// Which state made it: a keyed digest that says nothing else.
+    /// The state that made it: a keyed digest that reveals nothing else.
     pub state: Digest,
     /// `partner.name`.
     pub partner: String,
     /// The epoch of the state: every restore opens a new one.
     pub epoch: u32,
-    /// Whether the tree held what was not in its commit.
+    /// True if the tree differed from its commit.
     pub dirty: Option<bool>,
-    /// What was chosen.
+    /// The selection.
     pub scope: Scope,
-    /// What its steps rest on.
+    /// The basis of its steps.
     pub steps: Vec<SavedStep>,
     /// The plan, with its journal position, head, commit and checksum.
     pub plan: PlanView,
@@ -80,44 +80,46 @@ pub struct SavedPlan {
     pub seal: Digest,
 }
 
-/// A step that changes something, and what it was made from.
+/// A step that changes something, and its basis.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedStep {
-    /// The resource.
     pub key: Key,
-    /// What is done.
+    /// The planned action.
     pub verdict: Verdict,
     /// The file of its document.
     pub file: Option<String>,
     /// The line of its document.
     pub line: Option<usize>,
-    /// A keyed digest of its document; none where that is gone.
+    /// A keyed digest of its document; `None` if that is missing.
     pub document: Option<Digest>,
-    /// What was known of it: a keyed digest for each fact.
+    /// Its known state: a keyed digest for each fact.
     pub observed: BTreeMap<String, String>,
     /// The money that it moves.
     pub money: Vec<MoneyView>,
 }
 
 impl SavedPlan {
-    /// Reads the text of a file. Errors: it is no saved plan, or one that this program cannot read.
+    /// Parses the text of a file.
+    ///
+    /// # Errors
+    /// It is no saved plan, or one that this program cannot read.
     pub fn read(text: &str) -> Result<(Self, Value), serde_json::Error> {
         let value: Value = serde_json::from_str(text)?;
         Ok((Self::deserialize(&value)?, value))
     }
 
-    /// Whether it would change something.
+    /// Returns true if it would change something.
     pub fn changes(&self) -> bool {
         !self.steps.is_empty()
     }
 
-    /// The digest that seals it under this key. A plan that was read is digested as it stands in its file
-    /// ([`Self::seal_of`]), so that nothing in there goes unseen.
+    /// Returns the digest that seals the plan under this key. A plan that was read is digested as
+    /// in its file ([`Self::seal_of`]), so that no part of the file escapes the check.
     fn sealed(&self, key: &[u8; 32]) -> Digest {
         Self::seal_of(serde_json::to_value(self).unwrap_or_default(), key)
     }
 
-    /// The digest that would seal the plan in this JSON value.
+    /// Returns the digest that would seal the plan in this JSON value.
     pub fn seal_of(mut value: Value, key: &[u8; 32]) -> Digest {
         if let Some(fields) = value.as_object_mut() {
             fields.remove("seal");
@@ -127,7 +129,7 @@ impl SavedPlan {
 }
 
 impl Engine {
-    /// The plan as one that can be kept in a file, or the names in it that nothing has.
+    /// Returns the plan in a form that can be saved, or the selected names that no resource has.
     pub(super) fn saved(&self, saving: Saving) -> Result<Reply, EngineError> {
         let plan = match self.plan_within(&saving.scope) {
             Ok(plan) => plan,
@@ -157,7 +159,7 @@ impl Engine {
         Ok(Reply::Saved(Box::new(saved)))
     }
 
-    /// The steps of a plan that change something, and what they rest on.
+    /// Returns the steps of a plan that change something, with their basis.
     fn saved_steps(&self, plan: &PlanView) -> Vec<SavedStep> {
         let changing = plan.steps.iter().filter(|step| step.verdict.changes());
         changing.filter_map(|step| Some(self.saved_step(step.key()?, step))).collect()
@@ -175,13 +177,14 @@ impl Engine {
         }
     }
 
-    /// A keyed digest of a resource's document.
+    /// Returns a keyed digest of a resource's document.
     fn document(&self, key: &Key) -> Option<Digest> {
         let manifest = self.world.desired().manifests.get(key)?;
         Some(keyed(self.digest_key(), DOCUMENT, manifest.digest.as_bytes()))
     }
 
-    /// A keyed digest of each fact that is known of a resource. When it was learnt does not matter.
+    /// Returns a keyed digest of each known fact of a resource. The time of the fact does not
+    /// matter.
     fn known_of(&self, key: &Key) -> BTreeMap<String, String> {
         let digest = |value: &Value| keyed(self.digest_key(), FACT, &canonical(value)).short();
         let mut known = BTreeMap::new();
@@ -207,7 +210,7 @@ impl Engine {
         known
     }
 
-    /// What a plan's one use takes away.
+    /// Makes the token that a plan's one use consumes.
     fn token(&self) -> String {
         let mut bytes = [0_u8; TOKEN_BYTES];
         self.shared.random(|rng| rand_core::Rng::fill_bytes(rng, &mut bytes));

@@ -1,4 +1,4 @@
-//! What changed since a plan was saved, by name.
+//! Changes since a plan was saved, by name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,21 +10,20 @@ use crate::engine::Engine;
 use crate::engine::question::{PlanView, StepView, Unknown};
 use crate::model::plan::Verdict;
 
-/// One thing that is not as it was when a plan was saved.
+/// One change since a plan was saved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moved {
-    /// The resource.
     pub key: Key,
     /// The file of its document, now or then.
     pub file: Option<String>,
     /// The line of its document.
     pub line: Option<usize>,
-    /// What moved, in a sentence.
+    /// The change, in a sentence.
     pub what: String,
 }
 
 impl Engine {
-    /// Everything that a saved plan rests on and that is not as it was. None: it may be applied.
+    /// Returns every change in a saved plan's basis. An empty list: it may be applied.
     pub(super) fn moved(&self, saved: &SavedPlan) -> Vec<Moved> {
         let now = match self.plan_within(&saved.scope) {
             Ok(plan) => plan,
@@ -38,7 +37,8 @@ impl Engine {
         moved.chain(new.map(|(key, step)| appeared(key, step))).collect()
     }
 
-    /// What moved of one step: its document, what is known of it, or else what would be done.
+    /// Returns the change of one step: of its document, of its known state, or else of its planned
+    /// action.
     fn moved_step(&self, then: &SavedStep, now: Option<&StepView>) -> Option<Moved> {
         let said = |what: String| {
             let place = self.planner.step(&then.key).and_then(|step| step.place.clone());
@@ -73,32 +73,32 @@ impl Engine {
     }
 }
 
-/// The steps of a plan that change something.
+/// Returns the steps of a plan that change something.
 fn changing(plan: &PlanView) -> impl Iterator<Item = (Key, &StepView)> {
     let changing = plan.steps.iter().filter(|step| step.verdict.changes());
     changing.filter_map(|step| Some((step.key()?, step)))
 }
 
-/// A step that the plan does not have.
+/// Describes a step that the saved plan does not have.
 fn appeared(key: &Key, step: &StepView) -> Moved {
     let (file, line) = (step.file.clone(), step.line);
     let what = format!("a new step: to {} ({})", word(step.verdict), step.message);
     Moved { key: key.clone(), file, line, what }
 }
 
-/// A name that the plan was made for.
+/// Describes a selected name that no longer exists.
 fn gone(unknown: Unknown) -> Moved {
     let what = "the plan was made for it, and nothing has this name any more".to_owned();
     Moved { key: unknown.key, file: None, line: None, what }
 }
 
-/// The names whose digests differ.
+/// Returns the names whose digests differ.
 fn differing(then: &BTreeMap<String, String>, now: &BTreeMap<String, String>) -> Vec<String> {
     let names: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
     names.into_iter().filter(|name| then.get(*name) != now.get(*name)).cloned().collect()
 }
 
-/// What a step does, after "to".
+/// Returns the verb for a step's action, as used after "to".
 fn word(verdict: Verdict) -> String {
     format!("{verdict:?}").to_lowercase()
 }

@@ -1,4 +1,4 @@
-//! Whether a saved plan may be applied, and its one use.
+//! Decides if a saved plan may be applied, and records its one use.
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -13,7 +13,7 @@ use crate::model::record::Record;
 use crate::model::saved::PlanUse;
 use crate::plan::World;
 
-/// Why a saved plan is not applied.
+/// The reason why a saved plan is not applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unfit {
     /// Another program made it, in a form of this version.
@@ -22,47 +22,40 @@ pub enum Unfit {
     Partner(String),
     /// Another state made it.
     State,
-    /// It is not as it was saved.
+    /// It was edited since it was saved.
     Edited,
     /// The state was restored since.
-    Epoch {
-        /// The plan's epoch.
-        plan: u32,
-        /// The state's epoch.
-        state: u32,
-    },
-    /// The state has not come as far as the plan: it is an older copy.
+    Epoch { plan: u32, state: u32 },
+    /// The state is behind the plan: it is an older copy.
     Ahead {
         /// The plan's journal position.
         plan: u64,
-        /// The state's.
+        /// The state's journal position.
         state: u64,
     },
     /// It was used.
     Used(Box<UsedBefore>),
-    /// It rests on what is not so any more.
+    /// Its basis has changed.
     Stale(Vec<Moved>),
 }
 
-/// A use of a plan, and what became of its steps.
+/// A use of a plan, and the state of its steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsedBefore {
     /// The plan's id.
     pub plan: String,
-    /// Who applied it.
     pub actor: String,
-    /// When.
     pub at: DateTime<Utc>,
     /// The steps with nothing left to do.
     pub done: Vec<Key>,
-    /// The steps with an effect that is not settled.
+    /// The steps with an unsettled effect.
     pub open: Vec<Key>,
     /// The steps that were not done.
     pub left: Vec<Key>,
 }
 
 impl Engine {
-    /// Whether a saved plan, read from this JSON value, may be applied now.
+    /// Decides if a saved plan, read from this JSON value, may be applied now.
     pub fn fits(&self, saved: &SavedPlan, file: Value) -> Result<Result<(), Unfit>, EngineError> {
         let binding = self.shared.facts.binding()?;
         let epoch = binding.map_or(0, |binding| binding.epoch);
@@ -93,7 +86,7 @@ impl Engine {
         Ok(Err(unfit))
     }
 
-    /// What became of the steps of a plan that was used.
+    /// Returns the state of the steps of a used plan.
     fn used_before(&self, saved: &SavedPlan, used: PlanUse) -> UsedBefore {
         let PlanUse { plan, token: _, checksum: _, actor, at } = used;
         let mut before =
@@ -113,8 +106,8 @@ impl Engine {
         before
     }
 
-    /// Uses a plan up: from then on it is never applied again. It is on disk when this returns. Only its
-    /// steps are done after that.
+    /// Uses a plan up: it is never applied again. The record is on disk on return. From then on the
+    /// run acts on the plan's steps alone.
     pub async fn use_plan(&mut self, saved: &SavedPlan, actor: String) -> Result<(), EngineError> {
         let used = PlanUse {
             plan: saved.id.clone(),

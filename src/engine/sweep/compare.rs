@@ -1,4 +1,4 @@
-//! What an object that is shown says of a resource. Pure.
+//! Compares an object of a list with the known state of its resource. Pure.
 
 use std::collections::BTreeMap;
 
@@ -13,25 +13,25 @@ use crate::model::drift::{DRIFT, Drift, VANISHED};
 use crate::model::observed::{Applied, Observation, Observed, Source};
 use crate::model::record::Record;
 
-/// No look takes longer than this.
+/// Longest duration of a list read.
 const LOOK_MAX: TimeDelta = TimeDelta::hours(1);
 
-/// One look at a list.
+/// One read of a list.
 pub(super) struct Look<'a> {
     pub(super) back: &'static ReadBack,
     pub(super) key: &'a [u8; 32],
-    /// When it began: what was learnt since is newer.
+    /// Begin of the read: facts learnt since are newer.
     pub(super) at: DateTime<Utc>,
 }
 
-/// An object that is shown, and whose it is.
+/// An object of a list, and its resource.
 pub(super) struct Found<'a> {
     pub(super) key: Key,
     pub(super) item: &'a Value,
 }
 
 impl<'a> Found<'a> {
-    /// The resource of an object and its id, taken out of those that are still to be found.
+    /// Returns the resource of an object with its id, removed from those still to be found.
     pub(super) fn of(
         item: &'a Value,
         ours: &mut BTreeMap<RemoteId, Key>,
@@ -43,7 +43,7 @@ impl<'a> Found<'a> {
 }
 
 impl Look<'_> {
-    /// What is new of an object that is there; `None`: nothing.
+    /// Returns the record of a difference in an existing object; `None`: there is none.
     pub(super) fn at_item(
         &self,
         found: &Found<'_>,
@@ -73,12 +73,13 @@ impl Look<'_> {
         is_news.then(|| self.record(&found.key, known, applied, facts))
     }
 
-    /// An object that is not there any more.
+    /// Returns the record of an object that no longer exists.
     pub(super) fn gone(&self, key: &Key, known: &Observed) -> Option<Record> {
         self.over(key, known, "it was removed on the service")
     }
 
-    /// An object that somebody ended: it is not made again by itself.
+    /// Returns the record of an object that was ended at the service: it is not made again by
+    /// itself.
     fn over(&self, key: &Key, known: &Observed, why: &str) -> Option<Record> {
         let told = json!({"id": known.remote_id, "why": why});
         let same = |name: &str| known.fact(VANISHED).get(name) == told.get(name);
@@ -87,8 +88,8 @@ impl Look<'_> {
         is_news.then(|| self.record(key, known, None, Value::Object(facts)))
     }
 
-    /// The moment of what is shown. What is known cannot have been learnt since if it seems to be learnt a good while
-    /// from now: then the clock went back in between.
+    /// Returns the time of an observation. A known fact that lies far ahead of the read cannot be
+    /// newer: the clock was set back in between.
     fn moment(&self, known: &Observed) -> DateTime<Utc> {
         let lasts = self.at.checked_add_signed(LOOK_MAX).unwrap_or(self.at);
         if known.at > lasts { known.at } else { self.at }
@@ -114,7 +115,7 @@ impl Look<'_> {
     }
 }
 
-/// Without the fields whose drift is no matter of ours.
+/// Removes the fields whose drift is ignored.
 fn minding(
     known: &Observed,
     applied: &Applied,

@@ -1,7 +1,8 @@
-//! Objects of a list that carry a mark of ours and are not what this state knows by it. Decides only.
+//! Unknown objects: objects of a list that carry a mark of ours and do not match this state.
+//! Decides only.
 //!
-//! A mark that is not known stops its merchant: a journal was lost, or somebody works from another one. A second
-//! object with the mark of a resource stops that one, until one of the two has gone.
+//! An unknown mark stops its merchant: a journal was lost, or another journal is in use. A second
+//! object with the mark of a resource stops that resource, until one of the two is gone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +17,7 @@ use crate::kinds::readback::ReadBack;
 use crate::model::adoption::{Stray, StraysFound};
 use crate::model::observed::Observed;
 
-/// These objects without those that are nobody's of ours.
+/// Removes the disowned objects.
 pub(in crate::engine) fn ours(mut items: Vec<Value>, disowned: &BTreeSet<String>) -> Vec<Value> {
     let ours = |item: &Value| {
         let id = item.get("id").and_then(Value::as_str);
@@ -28,10 +29,10 @@ pub(in crate::engine) fn ours(mut items: Vec<Value>, disowned: &BTreeSet<String>
     items
 }
 
-/// One look at a list: how it is read, and when the look began.
+/// One list read: the list's row, and the begin of the read.
 pub(in crate::engine) type Look = (&'static ReadBack, DateTime<Utc>);
 
-/// Of what stands in somebody's way, everything that is new since the last look at this list.
+/// Returns the changes of unknown objects since the last read of this list.
 pub(in crate::engine) fn found(
     shared: &Shared,
     merchant: &Key,
@@ -62,8 +63,8 @@ pub(in crate::engine) fn found(
     Ok(news)
 }
 
-/// What was found before and stays, and what is found now. An unknown mark stays until a person spoke of it; a
-/// second object that is there no more is no trouble any more.
+/// Merges earlier and present unknown objects of a list. An unknown mark stays until a person
+/// handles it; a second object that is gone is dropped.
 fn joined(before: &[Stray], now: Vec<Stray>, list: &str) -> Vec<Stray> {
     let stays = |stray: &&Stray| stray.list != list || !stray.second;
     let mut all: BTreeMap<RemoteId, Stray> = BTreeMap::new();
@@ -73,7 +74,7 @@ fn joined(before: &[Stray], now: Vec<Stray>, list: &str) -> Vec<Stray> {
     all.into_values().collect()
 }
 
-/// What an object stands in the way of, if it does.
+/// Returns the resource that an unknown object blocks, with the object.
 fn stray(
     shared: &Shared,
     merchant: &Key,
@@ -106,7 +107,7 @@ fn stray(
     Ok((other && there && !under_way).then(|| (key, stray(true))))
 }
 
-/// Whether this is the object of a resource, whatever mark it carries.
+/// Returns true if this is the object of a resource, whatever mark it carries.
 fn is_known(shared: &Shared, id: &RemoteId) -> Result<bool, EngineError> {
     for (key, _) in shared.facts.remote(id.as_str())? {
         let known = shared.facts.observed(&key)?;
@@ -117,7 +118,8 @@ fn is_known(shared: &Shared, id: &RemoteId) -> Result<bool, EngineError> {
     Ok(false)
 }
 
-/// Whether a mark is that of the object that a resource has now: one that was replaced keeps its own.
+/// Returns true if a mark belongs to the present object of a resource: a replaced object keeps its
+/// own mark.
 fn is_present(partner: &str, key: &Key, known: &Observed, mark: &Mark) -> bool {
     let generation = known.applied.as_ref().map_or(0, |applied| applied.generation);
     SourceId::new(partner, known.origin().unwrap_or(key), generation).mark() == *mark

@@ -1,4 +1,4 @@
-//! A look at one list: read to its end, compared with what is known, and what is new written down.
+//! Reads one list to its end, compares it with the known state, and records the differences.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,10 +15,10 @@ use crate::kinds::register;
 use crate::model::observed::Observed;
 use crate::model::record::Record;
 
-/// So many records are written at once.
+/// Largest number of records written at once.
 const BATCH_RECORDS_MAX: usize = 256;
 
-/// Looks at a list.
+/// Reads a list.
 pub(super) async fn sweep(
     shared: &Shared,
     list: List,
@@ -75,7 +75,7 @@ async fn looked(
     Ok((Seen::At(at), news.touched))
 }
 
-/// Every object of the merchant that this list has to show, by its id.
+/// Returns every object of the merchant that this list should contain, by its id.
 fn ours(
     shared: &Shared,
     merchant: &Key,
@@ -97,15 +97,15 @@ fn ours(
     Ok(ours)
 }
 
-/// What is known of an object, unless a change of it is under way or another object has taken its place since the look
-/// began: then what is shown is older.
+/// Returns the known state of an object, unless a change of it is under way or another object has
+/// replaced it since the read began: the read is then older.
 fn free(shared: &Shared, key: &Key, id: &RemoteId) -> Result<Option<Observed>, EngineError> {
     let known = shared.facts.observed(key)?.filter(|known| known.held.is_none());
     let known = known.filter(|known| known.exists && known.remote_id.as_ref() == Some(id));
     Ok(if shared.facts.open(key)?.is_some() { None } else { known })
 }
 
-/// One that the list does not show is asked for by itself.
+/// Reads an object by itself that the list does not contain.
 async fn missing(
     shared: &Shared,
     wallet: &Wallet,
@@ -126,7 +126,7 @@ async fn missing(
     Ok(())
 }
 
-/// Looks at single objects, each by itself; answers those of which something new is known.
+/// Reads single objects, each by itself; returns those with new information.
 pub(in crate::engine) async fn look_at_each(
     shared: &Shared,
     wallet: &Wallet,
@@ -149,7 +149,7 @@ pub(in crate::engine) async fn look_at_each(
     Ok(news.touched)
 }
 
-/// What is new, on its way to the journal.
+/// New records on their way to the journal.
 struct News<'a> {
     shared: &'a Shared,
     records: Vec<Record>,

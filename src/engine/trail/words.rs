@@ -1,4 +1,4 @@
-//! The meaning of a word that a command printed: the resources that it leads to, and what it stands for.
+//! The meaning of a word that a command printed: its resources, and a description.
 
 use serde_json::Value;
 
@@ -12,15 +12,15 @@ use crate::model::ran::Pending;
 use crate::model::remote_object::RemoteObject;
 use crate::store::facts::{FactError, Facts};
 
-/// The fewest characters of a checksum that name a plan.
+/// Shortest beginning of a checksum that names a plan.
 const CHECKSUM_MIN: usize = 16;
 
-/// What the state knows by a word.
+/// The known meaning of a word.
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    /// The resources that it is, or belongs to.
+    /// The resources that it names, or belongs to.
     pub keys: Vec<Key>,
-    /// What it stands for, in sentences.
+    /// Its description, in sentences.
     pub about: Vec<String>,
 }
 
@@ -45,13 +45,13 @@ pub(super) fn known(facts: &Facts, word: &str) -> Result<Known, FactError> {
     Ok(known)
 }
 
-/// The resources of an id of the service, or of a mark.
+/// Returns the resources of an id of the service, or of a mark.
 fn of_object(facts: &Facts, id: &str) -> Result<Vec<Key>, FactError> {
     let known = facts.remote(id)?.into_iter().map(|(key, _)| key);
     Ok(known.chain(facts.marked(id)?).collect())
 }
 
-/// The resources of an event, and the actions that its hooks asked for.
+/// Returns the resources of an event, and the actions that its hooks requested.
 fn of_event(
     facts: &Facts,
     merchant: &Key,
@@ -70,7 +70,7 @@ fn of_event(
     Ok(keys)
 }
 
-/// An event in a sentence.
+/// Describes an event in a sentence.
 fn event_words(merchant: &Key, id: &str, event: &EventEntry) -> String {
     let merchant = merchant.short();
     let first = timestamp(&event.first);
@@ -96,7 +96,7 @@ fn event_words(merchant: &Key, id: &str, event: &EventEntry) -> String {
     }
 }
 
-/// An object of the service in a sentence.
+/// Describes an object of the service in a sentence.
 fn object_words(merchant: &Key, object: &RemoteObject) -> String {
     let RemoteObject { id, kind, status, parent, modified, .. } = object;
     let status = status.as_ref().map(|status| format!(" {status}")).unwrap_or_default();
@@ -105,7 +105,7 @@ fn object_words(merchant: &Key, object: &RemoteObject) -> String {
     format!("{kind} {id} at {merchant}:{status} since {}{parent}", timestamp(modified))
 }
 
-/// The approvals and the used plans of a word, and the steps that they name.
+/// Finds the approvals and the used plans of a word, and the steps that they name.
 fn of_plans(facts: &Facts, word: &str, known: &mut Known) -> Result<(), FactError> {
     let is_checksum = |checksum: &str| word.len() >= CHECKSUM_MIN && checksum.starts_with(word);
     for kept in facts.plan_approvals()? {
@@ -126,7 +126,7 @@ fn of_plans(facts: &Facts, word: &str, known: &mut Known) -> Result<(), FactErro
     Ok(())
 }
 
-/// The merchants in whose facts a word stands: an account of theirs.
+/// Finds the merchants whose facts contain a word, such as the id of an account.
 fn of_merchants(facts: &Facts, word: &str, known: &mut Known) -> Result<(), FactError> {
     for (key, merchant) in facts.observed_of(MERCHANT)? {
         if names(&merchant.facts, word) {
@@ -137,7 +137,7 @@ fn of_merchants(facts: &Facts, word: &str, known: &mut Known) -> Result<(), Fact
     Ok(())
 }
 
-/// Whether a value is this text, or holds it.
+/// Returns true if a value is this text, or contains it.
 fn names(value: &Value, word: &str) -> bool {
     match value {
         Value::String(text) => text == word,

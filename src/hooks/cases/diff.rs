@@ -1,6 +1,7 @@
-//! Two texts, line by line: what is missing and what is too much.
+//! Line-by-line difference of two texts.
 
-/// Lines of both with a sign before each: `-` was expected, `+` came instead, a space stands in both.
+/// Returns the lines of both texts with a sign: `-` for expected only, `+` for real only, a space
+/// for both.
 pub(super) fn diff(expected: &str, real: &str) -> String {
     let (one, other): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), real.lines().collect());
     let mut out = String::from("  (- expected, + real)\n");
@@ -20,7 +21,7 @@ pub(super) fn diff(expected: &str, real: &str) -> String {
     out
 }
 
-/// Tells the lines before `line`, and answers those behind it.
+/// Writes the lines before `line`, and returns those after it.
 fn until<'l, 's>(lines: &'l [&'s str], line: &str, sign: char, out: &mut String) -> &'l [&'s str] {
     let mut rest = lines;
     while let [first, behind @ ..] = rest {
@@ -39,9 +40,9 @@ fn told(sign: char, line: &str, out: &mut String) {
     out.push('\n');
 }
 
-/// The longest lines that stand in both in this order.
+/// Returns the longest common subsequence of lines.
 fn common<'s>(one: &[&'s str], other: &[&str]) -> Vec<&'s str> {
-    // `best`: of the first lines of `other`, by their number, the longest run so far.
+    // `best`: for each prefix of `other`, by its length, the longest subsequence so far.
     let mut best: Vec<Vec<&'s str>> = vec![Vec::new(); other.len().saturating_add(1)];
     for line in one {
         let before = best.clone();

@@ -1,4 +1,4 @@
-//! The world of one case, as far as it is said.
+//! State of the world in a test case.
 
 use std::collections::BTreeMap;
 
@@ -9,17 +9,17 @@ use crate::base::hash::canonical;
 use crate::base::id::{Key, Name};
 use crate::hooks::Reads;
 
-/// What a script can read in a case.
+/// Everything that a script can read in a case.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct State {
-    /// Resources, as `resource` answers them; the namespace may be left out.
+    /// Resources, in the form that `resource` returns; the namespace may be omitted.
     pub resources: Vec<Value>,
     /// Transactions, as the service shows them.
     pub transactions: Vec<Value>,
-    /// What the service answers.
+    /// Answers of the service.
     pub remote: Vec<Remote>,
-    /// What earlier runs kept.
+    /// Values that earlier runs stored.
     pub kv: BTreeMap<String, Value>,
 }
 
@@ -27,12 +27,11 @@ pub struct State {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Remote {
-    /// The read.
+    /// Name of the read.
     pub read: String,
-    /// Arguments that it is the answer to; all that are named have to be so.
+    /// Arguments that the answer belongs to; each named one must match.
     #[serde(default)]
     pub args: Value,
-    /// The answer.
     pub answer: Value,
 }
 
@@ -46,7 +45,7 @@ fn key(resource: &Value) -> Option<Key> {
     format!("{kind}/{namespace}/{name}").parse().ok()
 }
 
-/// The resource with its namespace.
+/// Returns the resource with its namespace.
 fn whole(resource: &Value) -> Value {
     let mut resource = resource.clone();
     if let Some(fields) = resource.as_object_mut() {
@@ -56,7 +55,7 @@ fn whole(resource: &Value) -> Value {
     resource
 }
 
-/// Whether a value has everything that the filter has.
+/// Returns true if a value has everything in the filter.
 fn fits(value: &Value, filter: &Value) -> bool {
     match (value, filter) {
         (Value::Object(value), Value::Object(filter)) => filter

@@ -1,4 +1,4 @@
-//! Every call: is there such a function, does it take so many arguments, and can it take these?
+//! Checks every call: the function exists, and accepts this number and these types of arguments.
 
 use rhai::{Expr, FnCallExpr, Position, Stmt};
 
@@ -9,14 +9,14 @@ use crate::hooks::failure::place;
 use crate::hooks::register::{self, HostFn};
 use crate::hooks::sort::{Literal, Sort};
 
-/// Functions of the language that take what they are given.
+/// Functions of the language that take any arguments.
 const FREE: [&str; 8] =
     ["call", "curry", "type_of", "is_def_var", "is_def_fn", "is_shared", "this", "exit"];
 
-/// What makes a function of a name.
+/// Function that makes a function pointer of a name.
 const POINTER: &str = "Fn";
 
-/// Functions that other languages have, and what to write here.
+/// Functions of other languages, and their replacements here.
 const ELSEWHERE: [(&[&str], &str); 5] = [
     (&["print", "debug", "puts", "echo", "console"], "write `log(…)`"),
     (
@@ -35,7 +35,7 @@ const ELSEWHERE: [(&[&str], &str); 5] = [
 ];
 
 impl Walk<'_> {
-    /// One call. `method`: what stands before the dot is its first argument.
+    /// Checks one call. With `method`, the value before the dot is the first argument.
     pub(super) fn call(&mut self, call: &FnCallExpr, at: Position, method: bool) {
         for argument in &call.args {
             self.expression(argument);
@@ -56,7 +56,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether it is a function or variable of this file; then everything is said of it.
+    /// Returns true if the name is a function or variable of this file; all its problems are then
+    /// reported.
     fn local(&mut self, name: &str, count: usize, at: Position) -> bool {
         let functions = self.unit.functions.iter().filter(|function| function.name == name);
         let arities: Vec<usize> = functions.map(|function| function.parameters.len()).collect();
@@ -73,14 +74,14 @@ impl Walk<'_> {
         true
     }
 
-    /// A function of the host or of the language.
+    /// Checks a call of a function of the host or of the language.
     fn foreign(&mut self, call: &FnCallExpr, at: Position, method: bool) {
         let name = call.name.as_str();
         let count = call.args.len().saturating_add(usize::from(method));
         let rows: Vec<&'static HostFn> = register::named(name).collect();
         let builtin = self.set.builtin.get(name);
         let language = builtin.is_some_and(|known| known.contains(&count));
-        // A list has a method `find`, too: which of the two it is shows when it runs.
+        // A list has a method `find`, too; the type is known only at run time.
         if let Some(row) = rows.iter().find(|row| row.takes(count) && !(method && language)) {
             self.rights(row, call, usize::from(method), at);
             self.hosted(row.name, at);
@@ -135,7 +136,7 @@ impl Walk<'_> {
         )
     }
 
-    /// `module::function(…)`.
+    /// Checks `module::function(…)`.
     fn module_call(
         &mut self,
         alias: &str,
@@ -165,7 +166,7 @@ impl Walk<'_> {
         }
     }
 
-    /// `Fn("name")` calls a function, sooner or later.
+    /// Checks `Fn("name")`, which calls a function later.
     fn pointer(&mut self, call: &FnCallExpr) {
         if let Some(Expr::StringConstant(name, at)) = call.args.first() {
             self.called.insert(name.to_string());
@@ -180,7 +181,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What stands in the call as it is written, against what the row takes.
+    /// Checks the literal arguments of a call against the row.
     fn arguments(&mut self, row: &'static HostFn, call: &FnCallExpr, method: bool) {
         let skipped = usize::from(method);
         for (argument, value) in row.arguments.iter().skip(skipped).zip(&call.args) {
@@ -236,7 +237,7 @@ impl Walk<'_> {
     }
 }
 
-/// What a value is, where that can be seen.
+/// Returns the literal form of an expression, if its text shows it.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "of everything else nothing can be said before it runs"
@@ -264,7 +265,7 @@ fn takes(row: &HostFn) -> Vec<usize> {
     [least, least.saturating_add(1)].into_iter().filter(|count| row.takes(*count)).collect()
 }
 
-/// `1 or 2 arguments`.
+/// Formats `1 or 2 arguments`.
 fn counts(counts: &[usize]) -> String {
     let mut sorted = counts.to_vec();
     sorted.sort_unstable();

@@ -1,5 +1,6 @@
-//! Constants that are a script's own: `const CONCURRENCY = 4;`, the number of events that it may be run for at once, and
-//! `const SINCE = "2026-11-01";`, the moment from which a new script is run for events that are known already.
+//! Constants with a meaning for the host. `const CONCURRENCY = 4;` is the number of events for
+//! which the script may run at once. `const SINCE = "2026-11-01";` is the moment from which a new
+//! script runs on already known events.
 
 use chrono::{DateTime, Utc};
 use rhai::Expr;
@@ -11,22 +12,22 @@ use crate::model::issue::Problem;
 
 const CONCURRENCY: &str = "CONCURRENCY";
 const SINCE: &str = "SINCE";
-/// More at once are of no use: the service's own bounds are below.
+/// Upper limit, since the service's own limits are lower.
 const AT_ONCE_MAX: usize = 16;
 
-/// Returns the number of events that a script says. `None`: nothing, or something else than such a number.
+/// Returns the script's `CONCURRENCY`. Returns `None` if it is missing, or not a number in range.
 pub(in crate::hooks) fn concurrency(unit: &Unit<'_>) -> Option<usize> {
     let Expr::IntegerConstant(count, _) = unit.constants.get(CONCURRENCY)? else { return None };
     usize::try_from(*count).ok().filter(|count| (1..=AT_ONCE_MAX).contains(count))
 }
 
-/// Returns the moment that a script says. `None`: nothing, or something else than a date or time.
+/// Returns the script's `SINCE`. Returns `None` if it is missing, or not a date or time.
 pub(in crate::hooks) fn since(unit: &Unit<'_>) -> Option<DateTime<Utc>> {
     let Expr::StringConstant(text, _) = unit.constants.get(SINCE)? else { return None };
     Moment::read(text).ok().map(|Moment(at)| at)
 }
 
-/// Reports constants that cannot be meant.
+/// Reports invalid constants.
 pub(super) fn check(unit: &Unit<'_>, problems: &mut Vec<Problem>) {
     problems.extend(wrong_count(unit));
     problems.extend(wrong_moment(unit));
@@ -53,7 +54,8 @@ fn wrong_moment(unit: &Unit<'_>) -> Option<Problem> {
     Some(unit.source.problem(at, "since", &message, &help))
 }
 
-/// The place of a constant that is wrong, with the words for it: a module has none, and `words` are for what does not fit.
+/// Returns the place of an invalid constant with its message and fix. A module must not have the
+/// constant; `words` describe an unfit value.
 fn wrong(
     unit: &Unit<'_>,
     name: &str,

@@ -1,4 +1,4 @@
-//! Counters of a script that runs for several events at once, and bounds of notifications.
+//! Checks counters of a script that runs for several events at once, and bounds of notifications.
 
 use rhai::{Expr, FnCallExpr, Position};
 
@@ -12,12 +12,13 @@ const WRITE: &str = "kv_set";
 const BOUND: &str = "at_most";
 
 impl Walk<'_> {
-    /// Notes a call of a host function.
+    /// Records a call of a host function.
     pub(super) fn hosted(&mut self, name: &'static str, at: Position) {
         self.hosted.entry(name).or_insert(at);
     }
 
-    /// Tells a script that reads and writes a key in several runs at once: one of them undoes what another one wrote.
+    /// Warns about a script that reads and writes a key in concurrent runs, where one run
+    /// overwrites the update of another.
     pub(super) fn counters(&mut self) {
         let concurrency = super::concurrency(self.unit).unwrap_or(1);
         let (true, true, Some(at)) =
@@ -34,7 +35,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Tells unknown words of `at_most`.
+    /// Reports unknown fields of `at_most`.
     pub(super) fn at_most(&mut self, call: &FnCallExpr) {
         let Some(Expr::Map(options, _)) = call.args.last() else { return };
         let bounds = options.0.iter().filter(|(key, _)| key.name == BOUND);

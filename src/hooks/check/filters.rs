@@ -1,4 +1,4 @@
-//! Filters of `find` that stand in a call as they are written.
+//! Checks the literal filters of `find`.
 
 use rhai::{Expr, FnCallExpr};
 
@@ -9,7 +9,7 @@ use crate::policy::Power;
 const FIND: &str = "find";
 
 impl Walk<'_> {
-    /// Tells fields of a filter that no resource of the kind has, or that are closed to scripts.
+    /// Reports fields of a filter that no resource of the kind has, or that are closed to scripts.
     pub(super) fn filter(&mut self, name: &str, call: &FnCallExpr) {
         if let (FIND, [Expr::StringConstant(kind, _), map]) = (name, &*call.args) {
             self.filtered(kind, &[], map);

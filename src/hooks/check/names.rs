@@ -1,13 +1,14 @@
-//! Names of actions that two scripts share: beneath one event a name is one action, whichever script says it.
+//! Checks for action names that two scripts share: one name of one event is one action, whichever
+//! script requests it.
 
 use crate::hooks::events::{ANY, is_hook};
 use crate::hooks::load::Unit;
 use crate::model::issue::{Problem, RelatedPlace, Severity};
 
-/// A name that a script gives to an action, and where, by line and column.
+/// A name that a script gives to an action, and its line and column.
 pub(super) type Named = (String, (usize, usize));
 
-/// Tells names that two scripts give which answer the same event.
+/// Reports names that two scripts with a common event share.
 pub(super) fn shared(all: &[(&Unit<'_>, Vec<Named>)]) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (index, (unit, names)) in all.iter().enumerate() {
@@ -24,7 +25,8 @@ pub(super) fn shared(all: &[(&Unit<'_>, Vec<Named>)]) -> Vec<Problem> {
     problems
 }
 
-/// A function of events that both have, or that one has where the other takes all.
+/// Returns an event function that both scripts have, or that one has while the other handles all
+/// events.
 fn common<'u>(one: &'u Unit<'_>, other: &'u Unit<'_>) -> Option<&'u str> {
     let hooks = |unit: &'u Unit<'_>| -> Vec<&'u str> {
         let names = unit.functions.iter().map(|function| function.name.as_str());

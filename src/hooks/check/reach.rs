@@ -1,4 +1,4 @@
-//! Which functions an event reaches, and which look as if one did.
+//! Checks for functions that events reach, and for those that only look so.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,11 @@ use crate::hooks::events;
 use crate::hooks::load::{Function, Unit};
 use crate::model::issue::{Problem, Severity};
 
-/// How functions begin that events call.
+/// Prefix of the functions that events call.
 const PREFIX: &str = "on_";
 
-/// Tells hooks that are never called, or called with another number of arguments. `called`: what the file calls itself.
+/// Reports hooks that are never called, or take another number of arguments. `called` holds the
+/// functions that the file calls itself.
 pub(super) fn check(unit: &Unit<'_>, called: &BTreeSet<String>, problems: &mut Vec<Problem>) {
     let functions = unit.functions.iter().filter(|function| !function.is_nameless());
     let module = unit.source.is_module();
@@ -65,14 +66,14 @@ fn in_script(function: &Function, called: &BTreeSet<String>) -> Found {
     Some(("unused", Severity::Warning, message, help))
 }
 
-/// Whether what happens could be the same word: `deleted` is not meant for `expired`.
+/// Returns true if the last words may mean the same: `deleted` does not mean `expired`.
 fn ends_alike(name: &str, meant: &str) -> bool {
     let last = |name: &str| name.rsplit('_').next().unwrap_or_default().to_lowercase();
     let (one, other) = (last(name), last(meant));
     one.ends_with(&other) || nearest::nearest(&one, [other.as_str()]).is_some()
 }
 
-/// The events that begin alike, or all of a few words.
+/// Suggests the events with the same first word, or the documentation if there are none.
 fn instead(name: &str) -> String {
     let family = name.split('_').nth(1).unwrap_or_default();
     let all: Vec<String> = events::names().collect();
@@ -84,7 +85,7 @@ fn instead(name: &str) -> String {
     nearest::help("", kin.iter().copied())
 }
 
-/// Whether it takes one thing that its author calls an event.
+/// Returns true if the function takes a parameter that its author calls an event.
 fn looks_like_one(function: &Function) -> bool {
     let plain = function.name.to_lowercase().replace('_', "");
     let event = function.parameters.iter().any(|name| name.to_lowercase().starts_with("ev"));

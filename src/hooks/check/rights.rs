@@ -1,4 +1,4 @@
-//! Calls that need a right which the configuration gives for no merchant.
+//! Checks for calls whose right the configuration grants for no merchant.
 
 use rhai::{Expr, FnCallExpr, Position};
 
@@ -8,14 +8,14 @@ use crate::hooks::register::HostFn;
 use crate::model::issue::Severity;
 use crate::policy::Power;
 
-/// The function that tells a target something, and its option for somebody else.
+/// Function that sends a notification to a target, and its option for another recipient.
 const NOTIFY: &str = "notify";
 const TO: &str = "to";
-/// The function that makes a payer's link.
+/// Function that makes a payer's link.
 const LINK: &str = "intake_link";
 
 impl Walk<'_> {
-    /// Tells what a call has no right to. `skipped`: 1 where its first argument stands before a dot.
+    /// Reports missing rights of a call. `skipped` is 1 if the first argument is before a dot.
     pub(super) fn rights(&mut self, row: &HostFn, call: &FnCallExpr, skipped: usize, at: Position) {
         if let Some(power) = row.power {
             self.right(power, at);
@@ -37,7 +37,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Links of test merchants are harmless; which merchant it is shows when it runs.
+    /// Links of test merchants are harmless, and the merchant is known only at run time, so this is
+    /// a warning.
     fn link(&mut self, at: Position) {
         let before = self.problems.len();
         self.right(Power::CardLink, at);

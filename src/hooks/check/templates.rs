@@ -1,4 +1,5 @@
-//! What a template is filled in with, where both can be seen: each place is given, and nothing that has no place.
+//! Checks the literal values of templates: each placeholder has a value, and each value has a
+//! placeholder.
 
 use rhai::{Expr, FnCallExpr};
 
@@ -6,12 +7,12 @@ use super::walk::Walk;
 use crate::base::nearest;
 use crate::hooks::template::Template;
 
-/// The option that names one, and the argument that fills it in.
+/// Option that names a template, and the index of the argument with its values.
 const OPTION: &str = "template";
 const VALUES: usize = 1;
 
 impl Walk<'_> {
-    /// A call of the function that takes a template. `skipped`: 1 where its first argument stands before a dot.
+    /// Checks a call with a template. `skipped` is 1 if the first argument is before a dot.
     pub(super) fn template(&mut self, call: &FnCallExpr, skipped: usize) {
         let values = call.args.get(VALUES.saturating_sub(skipped));
         let Some(Expr::Map(options, _)) = call.args.last() else { return };
@@ -54,7 +55,7 @@ impl Walk<'_> {
     }
 }
 
-/// What a template wants, as a map is written.
+/// Formats the required values of a template as a map.
 fn wanted(template: &Template) -> String {
     let names: Vec<String> = template.names().iter().map(|name| format!("{name}: …")).collect();
     names.join(", ")

@@ -1,4 +1,4 @@
-//! Texts and money, as far as their type is sure before a script runs: they have no sum.
+//! Checks sums of texts and money, whose types are known before a script runs: they do not add up.
 
 use std::collections::BTreeSet;
 
@@ -8,22 +8,22 @@ use super::walk::Walk;
 use crate::hooks::load::Unit;
 use crate::hooks::values::{NO_SUM, NO_SUM_HELP};
 
-/// Expressions within one expression that are looked into for its type.
+/// Nested expressions that are examined for the type of one expression.
 const DEPTH_MAX: usize = 8;
 
-/// The host functions that answer money.
+/// Host functions that return money.
 const MONEY: [&str; 2] = ["money", "amount_of"];
-/// Those that answer a text.
+/// Host functions that return a text.
 const TEXT: [&str; 3] = ["format", "month_of", "intake_link"];
 
-/// A type that two values cannot add up with.
+/// Type of a value that does not add up with the other type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Type {
     Text,
     Money,
 }
 
-/// The variables that the functions of a file assign after they are declared.
+/// Returns the variables that the functions of a file assign after their declaration.
 pub(super) fn assigned(unit: &Unit<'_>) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for statement in unit.functions.iter().flat_map(|function| &function.body) {
@@ -40,7 +40,7 @@ pub(super) fn assigned(unit: &Unit<'_>) -> BTreeSet<String> {
 }
 
 impl Walk<'_> {
-    /// The type of a value, where that is sure.
+    /// Returns the type of a value, if it is certain.
     pub(super) fn type_of(&self, value: &Expr) -> Option<Type> {
         self.typed(value, 0)
     }
@@ -58,7 +58,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The type of a call's answer.
+    /// Returns the type of a call's result.
     fn answered(&self, call: &FnCallExpr, depth: usize) -> Option<Type> {
         let name = call.name.as_str();
         if call.is_operator_call() {
@@ -77,14 +77,14 @@ impl Walk<'_> {
         found.filter(|_| !own)
     }
 
-    /// An operator between two values.
+    /// Checks an operator between two values.
     pub(super) fn operator(&mut self, call: &FnCallExpr, at: Position) {
         if let ("+", [one, other]) = (call.name.as_str(), &*call.args) {
             self.added(one, other, at);
         }
     }
 
-    /// `lhs += rhs`.
+    /// Checks `lhs += rhs`.
     pub(super) fn added_to(&mut self, how: &OpAssignment, to: &Expr, value: &Expr) {
         if how.get_op_assignment_info().is_some_and(|info| info.5 == "+") {
             self.added(to, value, how.position());

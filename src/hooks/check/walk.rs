@@ -1,4 +1,4 @@
-//! Every statement and expression of a file, with the variables that are there at each.
+//! Walk through every statement and expression of a file, with the variables in scope.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,10 +12,10 @@ use crate::hooks::failure::place;
 use crate::hooks::load::{Function, Unit};
 use crate::model::issue::Problem;
 
-/// What a script calls the constants outside its functions.
+/// Name under which a script reads the constants outside its functions.
 const GLOBAL: &str = "global";
 
-/// A variable, and its type where that is sure.
+/// A variable, and its type if it is certain.
 type Local = (String, Option<Type>);
 
 /// The walk through one file.
@@ -23,17 +23,17 @@ pub(super) struct Walk<'a> {
     pub(super) set: &'a Set<'a>,
     pub(super) unit: &'a Unit<'a>,
     pub(super) problems: Vec<Problem>,
-    /// The functions of the file that it calls itself.
+    /// Functions of the file that it calls itself.
     pub(super) called: BTreeSet<String>,
-    /// The host functions that it calls, and where first.
+    /// Host functions that the file calls, with the position of the first call.
     pub(super) hosted: BTreeMap<&'static str, Position>,
-    /// The names that it gives to actions.
+    /// Names that the file gives to actions.
     pub(super) names: Vec<super::names::Named>,
-    /// Variables of the blocks around with the types that are sure, the innermost last.
+    /// Variables in scope with their certain types, the innermost block last.
     scopes: Vec<Vec<Local>>,
-    /// Variables of the file that are assigned anywhere: their types are not sure.
+    /// Variables of the file that are assigned anywhere, so that their types are not certain.
     assigned: BTreeSet<String>,
-    /// The event's name in a function that gets one.
+    /// Name of the event in a function that gets one.
     event: Option<String>,
 }
 
@@ -58,18 +58,18 @@ impl<'a> Walk<'a> {
         self.scopes.clear();
     }
 
-    /// Notes a problem at a position.
+    /// Records a problem at a position.
     pub(super) fn tell(&mut self, at: Position, code: &str, message: &str, help: &str) {
         let at = place(at).unwrap_or((1, 1));
         self.problems.push(self.unit.source.problem(at, code, message, help));
     }
 
-    /// Whether a variable is there.
+    /// Returns true if a variable is in scope.
     pub(super) fn has(&self, name: &str) -> bool {
         self.scopes.iter().flatten().any(|(known, _)| known == name)
     }
 
-    /// The type of a variable, where that is sure.
+    /// Returns the type of a variable, if it is certain.
     pub(super) fn local_type(&self, name: &str) -> Option<Type> {
         let mut known = self.scopes.iter().rev().flat_map(|scope| scope.iter().rev());
         let (_, found) = known.find(|(known, _)| known == name)?;
@@ -200,7 +200,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What follows a dot: properties have any name, methods are functions.
+    /// Checks the part after a dot: properties have any name, and methods are functions.
     fn chain(&mut self, value: &Expr) {
         if let Expr::Dot(sides, _, _) = value {
             self.chain(&sides.lhs);
@@ -213,7 +213,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What stands in brackets, and what follows them.
+    /// Checks an index in brackets, and the part after it.
     fn index(&mut self, value: &Expr, flags: ASTFlags) {
         let ends = flags.intersects(ASTFlags::BREAK);
         if let (Expr::Dot(sides, _, _), false) = (value, ends) {
@@ -244,7 +244,7 @@ impl<'a> Walk<'a> {
         self.tell(at, "unknown_variable", &message, &help);
     }
 
-    /// `global::NAME` or `module::NAME`.
+    /// Checks `global::NAME` or `module::NAME`.
     fn outside(&mut self, root: &str, root_at: Position, name: &str, at: Position) {
         if root == GLOBAL {
             if !self.unit.constants.contains_key(name) {
@@ -261,7 +261,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Tells a name before `::` that nothing was imported by.
+    /// Reports a name before `::` under which nothing is imported. Returns true if it is known.
     pub(super) fn alias(&mut self, alias: &str, at: Position) -> bool {
         let imports = self.unit.imports.iter().map(|import| import.alias.as_str());
         if imports.clone().any(|known| known == alias) {
@@ -275,7 +275,7 @@ impl<'a> Walk<'a> {
         false
     }
 
-    /// `event.…`: an event has known fields.
+    /// Checks `event.…`, since an event has known fields.
     fn field(&mut self, of: &Expr, chain: &Expr) {
         let Expr::Variable(name, _, _) = of else { return };
         if self.event.as_deref() != Some(name.1.as_str()) {

@@ -1,4 +1,5 @@
-//! What moves money, or stops it from moving. The fields are those of [`crate::effects`]' actions.
+//! Host functions that move money, or stop money from moving. The fields are those of the actions
+//! in [`crate::effects`].
 
 use rhai::{Dynamic, Map};
 use serde_json::Value;
@@ -17,7 +18,11 @@ fn text(text: Option<String>) -> Option<Value> {
     text.map(Value::String)
 }
 
-/// The option `amount`, or what the first argument says. Errors: neither does.
+/// Returns the option `amount`, or the amount of the first argument.
+///
+/// # Errors
+///
+/// Neither names an amount.
 fn amount(call: &Call<'_>, of: fn(&Map) -> Result<Money, String>) -> Result<Money, String> {
     if let Some(amount) = call.option("amount") {
         return money_in(&amount);
@@ -30,7 +35,7 @@ fn amount(call: &Call<'_>, of: fn(&Map) -> Result<Money, String>) -> Result<Mone
     of(&record)
 }
 
-/// What is left of a charge.
+/// Returns the remaining amount of a charge.
 fn left(charge: &Map) -> Result<Money, String> {
     let whole = amount_in(charge)?;
     let refunded = charge.get("amount_refunded").and_then(|value| value.as_int().ok());
@@ -87,7 +92,7 @@ fn moved(call: &Call<'_>, verb: &str, hold: Option<Value>) -> Answer {
     call.wish(verb, Some(call.merchant()?), fields)
 }
 
-/// The recurring charge of an occurrence.
+/// Returns the recurring charge of an occurrence.
 fn recurring(call: &Call<'_>) -> Result<String, String> {
     if let Some(recurring) = call.option("recurring") {
         return id_in(&recurring);

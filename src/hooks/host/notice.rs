@@ -1,4 +1,4 @@
-//! What tells somebody something, and what a script tells itself.
+//! Host functions that notify people, store values, and write the log.
 
 use rhai::Dynamic;
 use serde_json::Value;
@@ -14,10 +14,11 @@ use crate::policy::Power;
 
 type Answer = Result<Dynamic, Refused>;
 
-/// The way out where an address is closed.
+/// Fix for a closed address.
 pub(in crate::hooks) const TO_HELP: &str = "write `to: \"Contact/NAME\"`, or let the target take any address: `mail: {to: [any, …]}` in reckon.yaml";
 
-/// A mail of a script goes to contacts of the event's merchant alone, unless its target says otherwise.
+/// Message for a closed address: a script's mail goes only to contacts of the event's merchant,
+/// unless its target takes any address.
 pub(in crate::hooks) fn to_message(target: &str) -> String {
     format!("`to` of a mail by `{target}` is a contact of the event's merchant, not an address")
 }
@@ -48,7 +49,11 @@ pub(in crate::hooks) fn notify(call: &Call<'_>) -> Answer {
     call.bounded(NOTIFY, call.session.merchant().cloned(), fields, at_most)
 }
 
-/// A template, filled in. Errors: the body is no map, or something is missing in it.
+/// Fills in a template.
+///
+/// # Errors
+///
+/// The body is not a map, or lacks a value.
 fn filled(call: &Call<'_>, name: &str, values: &Value) -> Result<Filled, String> {
     let template = call.session.names().templates.get(name);
     let template = template.ok_or_else(|| format!("there is no template `{name}`"))?;
@@ -58,12 +63,16 @@ fn filled(call: &Call<'_>, name: &str, values: &Value) -> Result<Filled, String>
     template.fill(values).map_err(|why| format!("template `{name}`: {why}"))
 }
 
-/// The words of `at_most`.
+/// Fields of `at_most`.
 pub(in crate::hooks) const AT_MOST: [&str; 3] = ["count", "per", "key"];
-/// How one is written.
+/// Example of `at_most`.
 pub(in crate::hooks) const AT_MOST_HELP: &str = "write `at_most: #{count: 1, per: \"1d\"}`, with `key: …` where not all notifications of the target count together";
 
-/// A bound on notifications. Errors: it is none.
+/// Reads a bound on notifications.
+///
+/// # Errors
+///
+/// The value is not a valid bound.
 fn at_most(call: &Call<'_>, value: &Dynamic, target: &str) -> Result<AtMost, String> {
     let wrong = |why: &str| format!("`at_most` {why}; {AT_MOST_HELP}");
     let fields = value.as_map_ref().map_err(|_| wrong("is a map"))?;

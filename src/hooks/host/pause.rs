@@ -1,4 +1,4 @@
-//! What stops a resource, lets it go on, or looks at it again.
+//! Host functions that suspend a resource, resume it, or reconcile it at once.
 
 use rhai::Dynamic;
 use serde_json::Value;

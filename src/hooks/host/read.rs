@@ -1,4 +1,4 @@
-//! What scripts read, through [`crate::hooks::Reads`].
+//! Host functions that read through [`crate::hooks::Reads`].
 
 use rhai::Dynamic;
 use serde_json::{Value, json};
@@ -50,14 +50,15 @@ pub(in crate::hooks) fn remote(call: &Call<'_>) -> Answer {
         .map(|answer| closed(call, &answer, Read::named(&name).and_then(|read| read.secret)))
 }
 
-/// A record of the service without what is closed to scripts.
+/// Returns a record of the service without the values that are closed to scripts.
 fn closed(call: &Call<'_>, answer: &Value, also: Option<&str>) -> Dynamic {
     let mut answer = foreign(answer);
     private::close(&mut answer, call.session.sees_persons(), also);
     answer
 }
 
-/// What this run itself kept is no read: nothing else can have changed it.
+/// Returns a stored value. A value of this run itself is not recorded as a read, since no other run
+/// can have changed it.
 pub(in crate::hooks) fn kv_get(call: &Call<'_>) -> Answer {
     let key = call.text(0);
     if let Some(kept) = call.session.kept(&key) {
@@ -68,7 +69,7 @@ pub(in crate::hooks) fn kv_get(call: &Call<'_>) -> Answer {
     Ok(kept::read(&added.unwrap_or(stored)))
 }
 
-/// What earlier runs kept under a key.
+/// Returns the value that earlier runs stored under a key.
 pub(in crate::hooks) fn stored(call: &Call<'_>, key: &str) -> Result<Value, Refused> {
     call.session.look("kv_get", json!([key]), |reads, script| reads.kv(script, key))
 }

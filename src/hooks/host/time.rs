@@ -1,4 +1,4 @@
-//! Dates and times. The present is not among them: an event's own time is all there is.
+//! Host functions for dates and times. The present is not available, only the event's own time.
 
 use std::fmt::Write;
 

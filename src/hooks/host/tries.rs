@@ -1,4 +1,4 @@
-//! Money, and the rules of tries.
+//! Host functions for money and for the retry rules.
 
 use chrono::TimeDelta;
 use rhai::{Dynamic, Map};
@@ -27,7 +27,7 @@ pub(in crate::hooks) fn amount_of(call: &Call<'_>) -> Answer {
     Ok(Dynamic::from(amount_in(&record)?))
 }
 
-/// How long a payment waits for its next try.
+/// Returns the time that a payment waits before its next attempt.
 fn waits(call: &Call<'_>) -> Result<TimeDelta, WhyNot> {
     let code = call.text(0);
     let tries = u32::try_from(call.whole(1).max(1)).unwrap_or(u32::MAX);
@@ -46,7 +46,8 @@ pub(in crate::hooks) fn why_no_retry(call: &Call<'_>) -> Answer {
     Ok(waits(call).map_or_else(|why| Dynamic::from(why.to_string()), |_| Dynamic::UNIT))
 }
 
-/// What stands for a link until the text is sent: the link itself is a secret that no script sees.
+/// Returns a marker for a link until the text is sent: the link itself is a secret that no script
+/// sees.
 pub(in crate::hooks) fn intake_link(call: &Call<'_>) -> Answer {
     let key: Key = call.text(0).parse().map_err(|error: KeyError| error.to_string())?;
     if call.session.is_live() {

@@ -1,4 +1,4 @@
-//! JSON text → values of scripts, without anything in between.
+//! Direct conversion of JSON text to script values.
 
 use std::fmt;
 
@@ -7,14 +7,15 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 
 use super::{apart, whole};
 
-/// A value that others wrote. `None`: the text is no JSON, or holds a number that is not whole.
+/// Converts a text from outside. Returns `None` if the text is not JSON, or holds a fractional
+/// number.
 pub(super) fn read(text: &[u8]) -> Option<Dynamic> {
     let mut text = serde_json::Deserializer::from_slice(text);
     let value = text.deserialize_any(Straight).ok()?;
     text.end().ok().map(|()| value)
 }
 
-/// Makes a value of whatever comes.
+/// Converts any JSON value.
 struct Straight;
 
 impl<'de> DeserializeSeed<'de> for Straight {
@@ -69,10 +70,9 @@ impl<'de> Visitor<'de> for Straight {
     }
 }
 
-/// The name of a field.
 struct Name(rhai::Identifier);
 
-/// Makes one.
+/// Reads a field name.
 struct Naming;
 
 impl<'de> DeserializeSeed<'de> for Naming {

@@ -1,4 +1,4 @@
-//! What imports what: only within the set, and never in a circle.
+//! Imports of modules: only within the set, and never in a cycle.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::model::issue::Problem;
 
 type Units<'u, 's> = BTreeMap<&'s str, Unit<'s>>;
 
-/// Tells imports of what is not there, is no module, or imports its importer.
+/// Reports imports of a missing file, of a script, or of a module that imports its importer.
 pub(super) fn check(units: &Units<'_, '_>, problems: &mut Vec<Problem>) {
     for unit in units.values() {
         for import in &unit.imports {
@@ -56,13 +56,13 @@ fn wrong(units: &Units<'_, '_>, unit: &Unit<'_>, import: &Import) -> Option<(Str
     }
 }
 
-/// The units that one imports itself.
+/// Returns the units that a unit imports directly.
 fn imported<'u, 's>(units: &'u Units<'_, 's>, unit: &Unit<'_>) -> Vec<&'u Unit<'s>> {
     let paths = unit.imports.iter().filter_map(|import| import.path.as_deref());
     paths.filter_map(|path| units.get(path)).collect()
 }
 
-/// Whether imports lead from one unit to that of this name.
+/// Returns true if imports lead from a unit to the unit of this name.
 fn reaches<'u>(
     units: &'u Units<'_, '_>,
     from: &'u Unit<'_>,
@@ -74,7 +74,7 @@ fn reaches<'u>(
             && imported(units, from).into_iter().any(|next| reaches(units, next, to, seen)))
 }
 
-/// A file and everything that it imports, each once, what is imported first.
+/// Returns a file and everything that it imports, each once, imported files first.
 pub(super) fn closure<'s>(units: &Units<'_, 's>, unit: &Unit<'s>) -> Vec<&'s Source> {
     let mut all = Vec::new();
     gather(units, unit, &mut all);
@@ -90,8 +90,8 @@ fn gather<'s>(units: &Units<'_, 's>, unit: &Unit<'s>, all: &mut Vec<&'s Source>)
     }
 }
 
-/// Compiles the modules of a set without circles, and gives them to the engine: there is no other place that an
-/// `import` could reach.
+/// Compiles the modules of a set without cycles and adds them to the engine. An `import` can reach
+/// no other place.
 pub(super) fn assemble(engine: &mut Engine, units: &Units<'_, '_>, problems: &mut Vec<Problem>) {
     let mut order = Vec::new();
     for unit in units.values().filter(|unit| unit.source.is_module()) {

@@ -1,4 +1,4 @@
-//! A text → its tree, although parts of it cannot be read: what is wrong in one function hides nothing of the next.
+//! Fault-tolerant parser: an error in one function does not hide the errors in the next.
 
 use std::collections::BTreeSet;
 
@@ -9,18 +9,18 @@ use crate::hooks::failure::place;
 use crate::hooks::source::{Source, defines};
 use crate::model::issue::Problem;
 
-/// More errors of one file are not looked for.
+/// Errors after which a file is not parsed further.
 const ERRORS_MAX: usize = 20;
 
-/// What could be read of a file.
+/// Readable part of a file.
 pub(super) struct Parsed {
-    /// The tree of what could be read.
+    /// Tree of the readable part.
     pub(super) tree: Option<AST>,
-    /// The names of functions that could not be read.
+    /// Names of functions that cannot be parsed.
     pub(super) lost: BTreeSet<String>,
 }
 
-/// Reads a file. What cannot be read is told, left out, and the rest read again.
+/// Parses a file. Each unparsable piece is reported and removed, and the rest is parsed again.
 pub(super) fn parse(engine: &Engine, source: &Source, problems: &mut Vec<Problem>) -> Parsed {
     let mut parts = parts(&source.text);
     let mut lost = BTreeSet::new();
@@ -40,13 +40,13 @@ pub(super) fn parse(engine: &Engine, source: &Source, problems: &mut Vec<Problem
     Parsed { tree: None, lost }
 }
 
-/// One piece of a file: from the line where something begins to that where the next does.
+/// One piece of a file: from the line where an item begins to the line where the next one does.
 struct Part {
     first: usize,
     text: String,
 }
 
-/// The pieces of a text: functions begin at the edge of a line, as they are written everywhere.
+/// Splits a text into pieces; functions begin at the start of a line, as is usual.
 fn parts(text: &str) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     for (index, line) in text.split_inclusive('\n').enumerate() {
@@ -60,7 +60,7 @@ fn parts(text: &str) -> Vec<Part> {
     parts
 }
 
-/// The piece that an error is in. `open`: the piece before it, which was not closed.
+/// Returns the piece that holds an error. With `open`, the piece before it, which was not closed.
 fn guilty(parts: &mut [Part], line: Option<usize>, open: bool) -> Option<&mut Part> {
     let line = line.unwrap_or(usize::MAX);
     let written = |part: &Part| !part.text.trim().is_empty();
@@ -68,7 +68,7 @@ fn guilty(parts: &mut [Part], line: Option<usize>, open: bool) -> Option<&mut Pa
     parts.iter_mut().rev().find(|part| before(part) && written(part))
 }
 
-/// As many lines of nothing.
+/// Returns the same number of empty lines.
 fn blank(text: &str) -> String {
     text.chars().filter(|found| *found == '\n').collect()
 }

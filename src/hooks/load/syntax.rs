@@ -1,4 +1,4 @@
-//! What the language says of a text that it cannot read, in words that help.
+//! Syntax errors of the language, in helpful words.
 
 use rhai::{LexError, ParseError, ParseErrorType as P};
 
@@ -8,7 +8,7 @@ use crate::hooks::failure::place;
 use crate::hooks::source::Source;
 use crate::model::issue::{Problem, RelatedPlace};
 
-/// The problem at its place; at the end of the file where there is none.
+/// Returns the problem at its place, or at the end of the file if it has none.
 pub(in crate::hooks) fn problem(source: &Source, error: &ParseError) -> Problem {
     let last = source.text.lines().count().max(1);
     let end = source.text.lines().last().map_or(0, |line| line.chars().count());
@@ -22,14 +22,15 @@ pub(in crate::hooks) fn problem(source: &Source, error: &ParseError) -> Problem 
     source.problem(at, "syntax", &message, &help)
 }
 
-/// Words of the language that cannot be keys of a map as they stand.
+/// Reserved words of the language that cannot be keys of a map without quotes.
 const KEYWORDS: [&str; 24] = [
     "if", "else", "do", "while", "until", "loop", "for", "in", "fn", "private", "break",
     "continue", "return", "throw", "try", "catch", "switch", "let", "const", "import", "export",
     "as", "true", "false",
 ];
 
-/// A word of the language where a map has a key. `None`: something else is wrong.
+/// Returns message and fix for a reserved word as the key of a map; `None` if the problem is
+/// another one.
 fn keyed(source: &Source, at: (usize, usize), kind: &P) -> Option<(String, String)> {
     let word = source.key_at(at)?;
     let is_kept = KEYWORDS.contains(&word.as_str())
@@ -44,7 +45,7 @@ fn keyed(source: &Source, at: (usize, usize), kind: &P) -> Option<(String, Strin
     is_kept.then_some((message, help))
 }
 
-/// A function that is there already, with the place of the other one.
+/// Returns the problem of a function that is defined twice, with the place of the first one.
 fn twice(source: &Source, name: &str, line: usize, message: &str, help: &str) -> Problem {
     let first = source.definition(name, line.saturating_sub(1));
     let related = RelatedPlace {

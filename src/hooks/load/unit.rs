@@ -9,53 +9,50 @@ use crate::hooks::failure::place;
 use crate::hooks::source::Source;
 use crate::model::issue::Problem;
 
-/// How the language names functions without a name.
+/// Prefix that the language gives to anonymous functions.
 const NAMELESS: &str = "anon$";
 
 /// A line and a column, from 1.
 pub(in crate::hooks) type Place = (usize, usize);
 
-/// One function.
 pub(in crate::hooks) struct Function {
     pub(in crate::hooks) name: String,
     pub(in crate::hooks) parameters: Vec<String>,
-    /// Where its name stands.
+    /// Place of the name.
     pub(in crate::hooks) place: Place,
     pub(in crate::hooks) body: Vec<Stmt>,
 }
 
 impl Function {
-    /// Whether it is a `|x| …`.
+    /// Returns true for `|x| …`.
     pub(in crate::hooks) fn is_nameless(&self) -> bool {
         self.name.starts_with(NAMELESS)
     }
 }
 
-/// One `import`.
 pub(in crate::hooks) struct Import {
-    /// What it names; none where that is no plain text.
+    /// Imported path; `None` if it is not a plain text.
     pub(in crate::hooks) path: Option<String>,
-    /// What its functions are called by.
+    /// Alias before `::`.
     pub(in crate::hooks) alias: String,
     pub(in crate::hooks) place: Place,
 }
 
-/// One file.
 pub(in crate::hooks) struct Unit<'a> {
     pub(in crate::hooks) source: &'a Source,
     pub(in crate::hooks) functions: Vec<Function>,
     pub(in crate::hooks) imports: Vec<Import>,
     /// Constants outside functions.
     pub(in crate::hooks) constants: BTreeMap<String, Expr>,
-    /// Variables outside functions, which nobody sees.
+    /// Variables outside functions, which no function sees.
     pub(in crate::hooks) loose: BTreeSet<String>,
-    /// Functions that could not be read, but are there.
+    /// Functions that exist but cannot be parsed.
     pub(in crate::hooks) lost: BTreeSet<String>,
-    /// Whether nothing of it could be read.
+    /// Set if no part of the file can be parsed.
     pub(in crate::hooks) unreadable: bool,
 }
 
-/// Reads a file and tells what stands outside functions and should not.
+/// Reads a file, and reports misplaced statements outside functions.
 pub(super) fn read<'a>(
     engine: &Engine,
     source: &'a Source,
@@ -80,7 +77,7 @@ pub(super) fn read<'a>(
     unit
 }
 
-/// The functions of a tree in the order of their lines.
+/// Returns the functions of a tree, sorted by line.
 fn functions(source: &Source, tree: &AST) -> Vec<Function> {
     let found = tree.shared_lib().iter_script_fn_info().map(|(_, _, name, count, definition)| {
         let line = place(definition.body.start_position()).map_or(1, |(line, _)| line);
@@ -96,7 +93,7 @@ fn functions(source: &Source, tree: &AST) -> Vec<Function> {
     functions
 }
 
-/// The statements of one function.
+/// Returns the statements of one function.
 fn body(tree: &AST, name: &str, count: usize) -> Vec<Stmt> {
     let mut alone = tree.clone();
     alone.clear_statements();
@@ -112,7 +109,7 @@ fn body(tree: &AST, name: &str, count: usize) -> Vec<Stmt> {
     statements
 }
 
-/// One statement outside functions: an import, a constant, or something that never happens.
+/// Records one statement outside functions: an import, a constant, or one that never runs.
 #[expect(clippy::wildcard_enum_match_arm, reason = "whatever else stands there is told alike")]
 fn outside(unit: &mut Unit<'_>, statement: &Stmt, problems: &mut Vec<Problem>) {
     match statement {

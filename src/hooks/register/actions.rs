@@ -1,4 +1,4 @@
-//! What scripts can ask for.
+//! Host functions that request actions.
 
 use super::{Argument, Group, HostFn, HostOption, argument, option};
 use crate::hooks::host::{Call, money, notice, pause};
@@ -7,7 +7,7 @@ use crate::hooks::sort::Sort;
 use crate::policy::Power;
 use rhai::Dynamic;
 
-/// What every action takes.
+/// Options of every action.
 const COMMON: &[HostOption] = &[
     option(
         "name",
@@ -47,7 +47,7 @@ const fn action(
     HostFn { name, group: Group::Action, arguments, options, doc, power: None, call }
 }
 
-/// An action that the configuration has to open.
+/// Marks an action that the configuration must open.
 const fn closed(power: Power, row: HostFn) -> HostFn {
     HostFn { power: Some(power), ..row }
 }

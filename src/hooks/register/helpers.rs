@@ -1,4 +1,4 @@
-//! What scripts reckon with: money, dates, and the rules of tries.
+//! Host functions that calculate: money, dates, and the retry rules.
 
 use super::{Argument, Group, HostFn, argument};
 use crate::hooks::host::{Call, time, tries};

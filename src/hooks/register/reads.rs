@@ -1,4 +1,4 @@
-//! What scripts can read. Every answer is written down with the run.
+//! Host functions that read. Every answer is recorded with the run.
 
 use super::{Argument, Group, HostFn, argument};
 use crate::hooks::host::{Call, read};

@@ -1,4 +1,4 @@
-//! Files of the folder `templates` → templates, or everything that is wrong with them.
+//! Parser of the files in `templates`: returns the templates and every problem with them.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::{Part, Template};
 use crate::hooks::source::Source;
 use crate::model::issue::Problem;
 
-/// The folder that they stand in, within the scripts folder.
+/// Folder of the templates within the scripts folder.
 const FOLDER: &str = "templates/";
 const TEXT: &str = ".txt";
 const HTML: &str = ".html";
@@ -14,7 +14,7 @@ const SUBJECT: &str = "Subject:";
 const OPEN: &str = "{{";
 const CLOSE: &str = "}}";
 
-/// Whether a file of the scripts folder, by its path in it, is one of a template.
+/// Returns true if a path in the scripts folder names a template file.
 pub(in crate::hooks) fn is_template(path: &str) -> bool {
     path.starts_with(FOLDER) && (path.ends_with(TEXT) || path.ends_with(HTML))
 }
@@ -24,7 +24,7 @@ fn name(path: &str) -> &str {
     name.strip_suffix(TEXT).or_else(|| name.strip_suffix(HTML)).unwrap_or(name)
 }
 
-/// All templates of a set by their names.
+/// Returns all templates of a set by their names.
 pub(in crate::hooks) fn gather(
     sources: &[Source],
     problems: &mut Vec<Problem>,
@@ -50,7 +50,7 @@ pub(in crate::hooks) fn gather(
     all
 }
 
-/// The subject, and how many lines it takes with the empty one behind it.
+/// Returns the subject, and the number of lines that it takes, with the empty line after it.
 fn subject(source: &Source, problems: &mut Vec<Problem>) -> (Option<Vec<Part>>, usize) {
     let mut lines = source.text.lines();
     let first = lines.next().unwrap_or_default();
@@ -62,7 +62,7 @@ fn subject(source: &Source, problems: &mut Vec<Problem>) -> (Option<Vec<Part>>, 
     (Some(subject), if empty { 2 } else { 1 })
 }
 
-/// The pieces of a text that begins behind so many lines and characters of its file.
+/// Parses a text that begins after this number of lines and characters of its file.
 fn parts(
     source: &Source,
     (lines, columns): (usize, usize),
@@ -98,7 +98,7 @@ fn odd(inner: &str) -> String {
     format!("`{{{{{inner}}}}}` is no place to fill in: there are names alone")
 }
 
-/// The name and the fields below it.
+/// Parses a name and the fields below it.
 fn path(text: &str) -> Option<Vec<String>> {
     let is_name = |part: &&str| {
         part.chars().all(|found| found.is_ascii_alphanumeric() || found == '_')
@@ -108,7 +108,7 @@ fn path(text: &str) -> Option<Vec<String>> {
     parts.iter().all(is_name).then(|| parts.into_iter().map(str::to_owned).collect())
 }
 
-/// The line and column behind a text, from 1.
+/// Returns the line and column after a text, from 1.
 fn place(before: &str, (lines, columns): (usize, usize)) -> (usize, usize) {
     let line = before.matches('\n').count();
     let last = before.rsplit('\n').next().unwrap_or_default().chars().count();

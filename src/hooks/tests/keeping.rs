@@ -1,4 +1,4 @@
-//! What scripts keep, count, split, end and look for.
+//! Tests of stored values, counters, splits, suspensions and filters.
 
 use super::*;
 
@@ -37,7 +37,7 @@ fn k3_a_suspension_ends_by_the_option_ends_and_its_former_key_still_counts() {
     }
 }
 
-/// Closes K4, at run: the kind or the filter is no literal.
+/// Closes K4 at run time: the kind or the filter is not a literal.
 #[test]
 fn k4_a_filter_of_find_that_names_what_no_resource_has_fails_the_run() {
     let told = failed("let filter = #{ contact: \"jane\" }; find(\"Invoice\", filter);");
@@ -54,7 +54,7 @@ fn k4_a_filter_of_find_that_names_what_no_resource_has_fails_the_run() {
     assert!(ran("find(\"Invoice\", #{ labels: #{ any: \"x\" }, spec: #{ contact: \"jane\" }, ready: true });").is_ok());
 }
 
-/// Closes K10 and K16: what one run sees of its own additions and deletions.
+/// Closes K10 and K16: a run sees its own additions and deletions.
 #[test]
 fn k10_k16_values_are_added_to_and_deleted() {
     let state: State =
@@ -91,7 +91,7 @@ fn k16_money_is_split_without_a_rest() {
     assert_eq!(logged("log(\"a b\".split(\" \").len());"), ["2"]);
 }
 
-/// Closes K16: a bound of notifications is exact about what it counts.
+/// Closes K16: a bound of notifications names exactly what it counts.
 #[test]
 fn k16_at_most_says_what_it_counts_and_by_which_time() {
     let run = ran("notify(\"ops\", \"x\", #{ at_most: #{ count: 1, per: \"1d\" } });").unwrap();
@@ -108,7 +108,7 @@ fn k16_at_most_says_what_it_counts_and_by_which_time() {
     }
 }
 
-/// A world whose scripts keep all that they may.
+/// A world in which scripts have used their whole quota.
 struct Full(State);
 
 impl Reads for Full {

@@ -1,8 +1,8 @@
-//! What scripts have no right to, and what they never see.
+//! Tests of the rights of scripts, and of the values that they never see.
 
 use super::*;
 
-/// A set of one script under these rights, with a target that is mail.
+/// Returns a set of one script under these rights, with a mail target.
 fn righted(body: &str, rights: Rights, any: bool) -> Result<Hooks, Vec<Problem>> {
     let mail = [("payers".to_owned(), any)].into();
     let known = Known { mail, rights, targets: ["payers".to_owned()].into(), ..known() };
@@ -42,7 +42,7 @@ fn s7_what_moves_money_or_mail_is_opened_by_name() {
     );
 }
 
-/// Closes S7: an address is for targets alone that say so.
+/// Closes S7: only targets that declare it take an address.
 #[test]
 fn s7_a_mail_goes_to_contacts_unless_its_target_takes_any_address() {
     let literal = "notify(\"payers\", \"x\", #{ to: \"attacker@x.example\" });";
@@ -58,7 +58,7 @@ fn s7_a_mail_goes_to_contacts_unless_its_target_takes_any_address() {
     }
 }
 
-/// Closes S7: what scripts see.
+/// Closes S7: values that scripts see.
 #[test]
 fn s7_scripts_see_no_secret_and_persons_only_where_they_are_opened() {
     let state: State = serde_json::from_value(json!({
@@ -88,7 +88,8 @@ fn s7_scripts_see_no_secret_and_persons_only_where_they_are_opened() {
     assert!(message.contains("secret values never reach a script"), "{message}");
 }
 
-/// Closes S7: a link of a live merchant is opened by name, one of a test merchant is not asked for.
+/// Closes S7: a link of a live merchant needs an explicit right, and one of a test merchant does
+/// not.
 #[test]
 fn s7_a_live_link_is_opened_by_name() {
     let set = righted("log(intake_link(\"SavedMethod/jane\"));", Rights::default(), false).unwrap();

@@ -1,5 +1,5 @@
-// The payer's page: numbers are typed into the service's own fields, and all that this page sends are one-time tokens: one
-// for what is saved, and one for each payment that repeats and has a copy of it.
+// The payer's page. Numbers are typed into the service's own fields, and this page sends only one-time tokens: one for
+// the saved method, and one for each recurring charge that has a copy of its details.
 (function () {
   "use strict";
   var form = document.getElementById("intake");
@@ -34,7 +34,7 @@
     else input.removeAttribute("aria-invalid");
   }
 
-  // What is wrong with a field of the service; that it is empty is told once somebody tried to go on.
+  // Returns the error of a field of the service; an empty field counts only after the first attempt to go on.
   function fault(field) {
     return tried && field.isEmpty ? BLANK : (field.error || "").replace(/^Card code/, "Security code");
   }
@@ -45,7 +45,7 @@
     });
   }
 
-  // Month and four digits of the year, in whatever way they are written; null where they are none.
+  // Parses month and year in any spelling, and returns four digits of the year; null for no date.
   function expiry(text) {
     var parts = /^\s*(\d{1,2})\s*[\/. -]\s*(\d{2}|\d{4})\s*$/.exec(text) || /^\s*(\d{2})(\d{2}|\d{4})\s*$/.exec(text);
     if (!parts || Number(parts[1]) < 1 || Number(parts[1]) > 12) return null;
@@ -65,7 +65,7 @@
     return byId("holder").value === "business" ? ["business"] : ["given", "surname"];
   }
 
-  // What is wrong with the inputs of this page, by the id of each.
+  // Returns the errors of this page's inputs, by their ids.
   function faults() {
     var wrong = {};
     (isCard ? ["expiry", "name"] : holder()).forEach(function (id) {
@@ -82,7 +82,7 @@
     return wrong;
   }
 
-  // Shows what is wrong beside its field, and goes to the first such field.
+  // Shows each error beside its field, and moves to the first such field.
   function check() {
     tried = true;
     var wrong = faults();
@@ -121,7 +121,7 @@
     return bank;
   }
 
-  // So many more tokens of the same details, one after the other. What is saved goes on without them.
+  // Requests further tokens of the same details, one after the other. A failure does not stop the saved method.
   function further(details, count) {
     Array.prototype.forEach.call(form.querySelectorAll(".further"), function (one) {
       form.removeChild(one);
@@ -160,7 +160,7 @@
     else say(told.messages.join(". "));
   }
 
-  // Without the service's fields there is nothing to be filled in.
+  // Closes the form, which is useless without the service's fields.
   function close(text) {
     form.querySelector(".fields").hidden = true;
     button.hidden = true;
@@ -168,7 +168,7 @@
     say(text);
   }
 
-  // The look of this page's own inputs, for the fields in their frames.
+  // Returns the style of this page's own inputs, for the fields in their frames.
   function own() {
     var look = getComputedStyle(form.querySelector("input:not([type=hidden])"));
     return {
@@ -218,7 +218,7 @@
       form.submit();
     }).catch(failed);
   });
-  // A page that the browser kept and shows once more says nothing of how things stand now.
+  // A page from the browser's cache is outdated.
   window.addEventListener("pageshow", function (event) {
     if (event.persisted) window.location.reload();
   });

@@ -1,7 +1,7 @@
-//! The payer's page as HTML: what the link leads to now.
+//! The payer's page as HTML.
 //!
-//! Nothing runs or is shown on it but what carries the answer's own nonce, and frames of the service. Its inputs have
-//! no names: the one thing that the form sends is the token.
+//! The page runs and shows only what carries the answer's own nonce, and frames of the service. Its
+//! inputs have no names: the form sends only the token.
 
 use axum::http::StatusCode;
 use axum::http::uri::Uri;
@@ -16,7 +16,7 @@ use crate::http::pages::Page;
 const LIBRARY: &str = "/hosted-fields/1.5.0/hosted-fields.js";
 const SCRIPT: &str = include_str!("page.js");
 
-/// What a link leads to, as an answer. `nonce` belongs to this answer alone.
+/// Responds with the page of a link's state. `nonce` belongs to this answer alone.
 pub(super) fn answer(state: &Intake, nonce: &str) -> Response {
     let plain = |title: &'static str, status: StatusCode, text: &str| {
         let inner = html! { p role="status" { (text) } };
@@ -46,7 +46,7 @@ pub(super) fn answer(state: &Intake, nonce: &str) -> Response {
     }
 }
 
-/// The page that asks.
+/// Returns the page that asks for details.
 fn asks<'a>(asking: &'a Asking, nonce: &'a str) -> Page<'a> {
     let Asking { sort, public_key, merchant, mode, service, trouble, replaces, tokens } = asking;
     let (title, what, fields, button) = if *sort == "card" {
@@ -82,7 +82,7 @@ fn asks<'a>(asking: &'a Asking, nonce: &'a str) -> Page<'a> {
     Page { header: merchant.as_deref(), footer, more, scripts, ..Page::plain(title, inner, nonce) }
 }
 
-/// The frames of the service, and this page's own scripts.
+/// Returns the policy for the frames of the service, and this page's own scripts.
 fn policy(service: &str, nonce: &str) -> String {
     let frames = origin(service).map(|origin| {
         format!("script-src 'nonce-{nonce}'; frame-src {origin}; form-action 'self'; ")
@@ -124,7 +124,7 @@ fn bank() -> Markup {
     }
 }
 
-/// A place for a field of the service.
+/// Returns a place for a field of the service.
 fn hosted(id: &str, label: &str, is_wide: bool) -> Markup {
     html! {
         div.field.wide[is_wide] {
@@ -135,7 +135,7 @@ fn hosted(id: &str, label: &str, is_wide: bool) -> Markup {
     }
 }
 
-/// How an input of this page stands on it.
+/// Layout of an input of this page.
 #[derive(Clone, Copy)]
 struct Input {
     is_wide: bool,
@@ -145,7 +145,7 @@ struct Input {
 const INPUT: Input = Input { is_wide: false, is_hidden: false };
 
 impl Input {
-    /// An input of this page, which is not sent.
+    /// Returns an input of this page, which the form does not send.
     fn show(
         self,
         id: &str,
@@ -184,7 +184,7 @@ fn error(id: &str) -> Markup {
     html! { span.error id={ (id) "-error" } role="alert" {} }
 }
 
-/// The origin of an address, for a policy.
+/// Returns the origin of an address, for a policy.
 fn origin(address: &str) -> Option<String> {
     let uri: Uri = address.parse().ok()?;
     Some(format!("{}://{}", uri.scheme_str()?, uri.authority()?))

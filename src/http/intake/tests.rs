@@ -60,7 +60,7 @@ fn post(path: &str, body: &str) -> Request<Body> {
     request.body(Body::from(body.to_owned())).unwrap()
 }
 
-/// The answer to a request for which the engine answers one look with this.
+/// Returns the answer to a request for which the engine answers one view with this state.
 async fn looked(state: Intake) -> (Response, String) {
     let (router, mut events) = door();
     let asked = tokio::spawn(router.oneshot(get_of(&link())));
@@ -276,7 +276,8 @@ async fn a_forged_link_looks_like_no_path_and_reaches_nobody() {
     assert!(events.try_recv().is_err());
 }
 
-/// Closes E16: an applicant's link has the look and the policy of every page, and a dead one says so.
+/// Closes E16: an applicant's link has the look and the policy of every page, and a dead one leads
+/// to a page, too.
 #[tokio::test]
 async fn an_applicant_s_link_is_a_page_like_the_others() {
     let (router, _events) = door();
@@ -315,7 +316,7 @@ fn a_link_says_what_it_was_made_for_and_nobody_can_read_it_from_its_maker() {
     assert_eq!(format!("{ours:?}"), "Outside(…)");
 }
 
-/// A link of the form before: its parts are joined by dots.
+/// Returns a link of the older form: its parts are joined by dots.
 fn older(text: &str) -> String {
     let key = *keyed(&[3; 32], "outside", b"").as_bytes();
     let code: String =
@@ -323,7 +324,8 @@ fn older(text: &str) -> String {
     format!("/intake/{text}.{code}")
 }
 
-/// The status of an older link that can mean two methods, of which these exist, and the method that was looked at.
+/// Opens an older link that can mean two methods, of which these exist. Returns the status, and the
+/// method that the engine was asked about.
 #[expect(clippy::wildcard_enum_match_arm, reason = "every other event fails the test")]
 async fn older_looked(exist: &[&str]) -> (u16, Option<String>) {
     let (router, mut events) = door();
@@ -353,7 +355,8 @@ async fn older_looked(exist: &[&str]) -> (u16, Option<String>) {
     (asked.await.unwrap(), seen)
 }
 
-/// Closes S3: an older link that can mean two methods is good for the only one that exists, and for neither of two.
+/// Closes S3: an older link that can mean two methods is valid for the only one that exists, and
+/// for neither of two.
 #[tokio::test]
 async fn an_older_link_is_good_where_one_method_alone_can_be_meant() {
     let (one, other) = ("SavedMethod/a/b.c", "SavedMethod/a.b/c");

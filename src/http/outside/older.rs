@@ -1,5 +1,6 @@
-//! Addresses of the form before: their parts are joined by dots, which names hold, too. Where the parts of a name can be
-//! told apart in several ways, each of them is answered, and the caller takes the one that exists.
+//! Addresses of the older form: their parts are joined by dots, which names may contain, too. Where
+//! the parts of a name are ambiguous, every possible resource is returned, and the caller takes the
+//! one that exists.
 
 use chrono::{DateTime, Utc};
 
@@ -7,11 +8,12 @@ use super::{Opened, Outside, SIGNATURE_LENGTH, same};
 use crate::base::id::{Key, Mode};
 use crate::engine::Terms;
 
-/// Stands between the generation and the name of what is replaced.
+/// Separates the generation from the name of the replaced method.
 const REPLACES: char = '-';
 
 impl Outside {
-    /// The merchant, the mode and the generation that an older address names, if its signature is ours.
+    /// Returns the merchant, the mode and the generation of an older address, if its signature is
+    /// valid.
     pub(super) fn older_merchant(&self, token: &str) -> Option<Opened<(Mode, u32)>> {
         let text = self.older("gateway-token", token)?;
         let (text, generation) = numbered(text);
@@ -19,13 +21,13 @@ impl Outside {
         Some(Opened { named: named("Merchant", text), terms: (mode.parse().ok()?, generation) })
     }
 
-    /// The application that an older link names, if its signature is ours.
+    /// Returns the application of an older link, if its signature is valid.
     pub(super) fn older_application(&self, link: &str) -> Option<Opened<()>> {
         let text = self.older("apply-link", link)?;
         Some(Opened { named: named("MerchantApplication", text), terms: () })
     }
 
-    /// The saved method and the terms that an older payer's link names, if its signature is ours.
+    /// Returns the saved method and the terms of an older payer's link, if its signature is valid.
     pub(super) fn older_payer(&self, link: &str) -> Option<Opened<(Terms, DateTime<Utc>)>> {
         let text = self.older("intake-link", link)?;
         let (text, until) = text.rsplit_once('.')?;
@@ -39,14 +41,14 @@ impl Outside {
         Some(Opened { named: named("SavedMethod", text), terms: (terms, until) })
     }
 
-    /// The text before a signature that is ours.
+    /// Returns the text before a valid signature.
     fn older<'a>(&self, label: &str, token: &'a str) -> Option<&'a str> {
         let (text, code) = token.rsplit_once('.')?;
         same(code, &self.code(label, text, SIGNATURE_LENGTH)).then_some(text)
     }
 }
 
-/// Every resource whose namespace and name, joined by a dot, are this text.
+/// Returns every resource whose namespace and name, joined by a dot, are this text.
 fn named(kind: &str, text: &str) -> Vec<Key> {
     let split = text.match_indices('.').map(|(at, _)| text.split_at(at));
     let key = |(namespace, name): (&str, &str)| {
@@ -56,7 +58,7 @@ fn named(kind: &str, text: &str) -> Vec<Key> {
     split.filter_map(key).collect()
 }
 
-/// What stands before a generation, and the generation; the first one is not written. No mode is a number.
+/// Splits off the generation; generation 0 is not written. No mode is a number.
 fn numbered(named: &str) -> (&str, u32) {
     let last = named.rsplit_once('.');
     let numbered = last.and_then(|(before, number)| Some((before, number.parse().ok()?)));

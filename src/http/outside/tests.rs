@@ -1,4 +1,5 @@
-//! Laws of the addresses: two resources never share one, and one that was given away stays good.
+//! Laws of the addresses: two resources never share one, and an address that was handed out stays
+//! valid.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -11,7 +12,7 @@ fn ours() -> Outside {
     Outside::new(&KEY)
 }
 
-/// Short names of few letters, so that many pairs meet in all but where one part ends.
+/// Generates short names of few letters, so that many pairs differ only in where one part ends.
 fn name() -> impl Strategy<Value = String> {
     "[a0]([a0.-]{0,4}[a0])?"
 }
@@ -25,7 +26,7 @@ fn intake_link(key: Key, generation: u32, replaces: Option<&str>, until: i64) ->
     IntakeLink { key, terms, until: DateTime::from_timestamp(until, 0).unwrap() }
 }
 
-/// Every address that names a resource, of these parts.
+/// Returns every address that names a resource, of these parts.
 fn addresses(names: (&str, &str), number: u32, live: bool) -> Vec<String> {
     let mode = if live { Mode::Live } else { Mode::Test };
     let method = key("SavedMethod", names);
@@ -38,7 +39,8 @@ fn addresses(names: (&str, &str), number: u32, live: bool) -> Vec<String> {
 }
 
 proptest! {
-    /// Closes S3: whatever two resources are called, no address of the one is an address of the other.
+    /// Closes S3: whatever two resources are called, no address of the one is an address of the
+    /// other.
     #[test]
     fn two_resources_never_share_an_address(parts in vec((name(), name()), 2..6), number in 0_u32..3, live: bool) {
         for one in &parts {
@@ -78,14 +80,14 @@ proptest! {
     }
 }
 
-/// An address of the older form: parts joined by dots, and a signature.
+/// Returns an address of the older form: parts joined by dots, and a signature.
 fn older(label: &str, text: &str) -> String {
     format!("{text}.{}", ours().code(label, text, SIGNATURE_LENGTH))
 }
 
 #[test]
 fn an_older_address_stays_good_and_names_every_resource_that_it_can_mean() {
-    // As they were given away, byte for byte.
+    // As they were handed out, byte for byte.
     let given = "default.acme.test.20a8219784a6c662f65c74b2c71d36a5";
     assert_eq!(older("gateway-token", "default.acme.test"), given);
     let opened = ours().merchant(given).unwrap();

@@ -1,4 +1,4 @@
-//! One connection, from its first request to its end: how long it may live, and what it may ask for.
+//! One connection, from its first request to its end: its life time, and its permitted requests.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -23,26 +23,28 @@ use tower::ServiceExt;
 use super::patient::Patient;
 use super::seats::Sort;
 
-/// How long the head of a request may take, and how long a connection may be idle.
+/// Time limit for the head of a request, and for an idle connection.
 const HEADER_MAX: Duration = Duration::from_secs(5);
-/// How long a connection lives, unless a token was shown on it.
+/// Life time of a connection without a valid token.
 const LIFE_MAX: Duration = Duration::from_mins(1);
-/// From this age on its next answer is its last one: a client that sends again and again is not cut between two requests.
+/// Age from which the next answer is the connection's last: a client that sends again and again is
+/// not cut between two requests.
 const OLD: Duration = Duration::from_secs(50);
-/// The greatest head of a request, in bytes, and how many headers it may have; 431 beyond that.
+/// Bytes and number of headers in the head of a request, at most; 431 beyond that.
 const HEAD_BYTES_MAX: usize = 16 * 1024;
 const HEADERS_MAX: usize = 64;
-/// Paths that say how the daemon is. Their answers end the connection: nobody keeps a seat by them.
+/// Health paths. Their answers end the connection, so that health checks never keep a seat.
 const HEALTH: [&str; 2] = ["/healthz", "/readyz"];
-/// Says of an answer that it is the last one of its connection.
+/// Marks an answer as the last one of its connection.
 const LAST: HeaderValue = HeaderValue::from_static("close");
 
-/// Whether a good token was shown on a connection: it may then live as long as it is used. Every request carries it.
+/// Records whether a connection showed a valid token; the connection may then live while it is in
+/// use. Every request carries the value.
 #[derive(Debug, Clone, Default)]
 pub(in crate::http) struct Trust(Arc<AtomicBool>);
 
 impl Trust {
-    /// A good token was shown.
+    /// Records that a valid token was shown.
     pub(in crate::http) fn shown(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -52,14 +54,15 @@ impl Trust {
     }
 }
 
-/// Whom a connection is from, and what its seat is good for.
+/// The client of a connection, and the use of its seat.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Peer {
     pub(super) address: SocketAddr,
     pub(super) sort: Sort,
 }
 
-/// Answers the requests of one connection until it closes or its time is over, or the one under way after a stop.
+/// Answers the requests of one connection until it closes or its time is over. After a stop, only
+/// the request in progress is answered.
 pub(super) async fn answer<S>(stream: S, peer: Peer, router: Router, stopped: watch::Receiver<bool>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -120,13 +123,13 @@ async fn respond(
     Ok(answer)
 }
 
-/// Returns once told to stop.
+/// Returns once the daemon stops.
 async fn told(mut stopped: watch::Receiver<bool>) {
-    // Without a sender the loop that accepts has ended, which says the same.
+    // Without a sender the accept loop has ended, which means the same.
     drop(stopped.wait_for(|stop| *stop).await);
 }
 
-/// Returns once the connection has lived long enough; never where a token was shown.
+/// Returns once the connection's life time is over; never after a valid token.
 async fn outlived(trust: Trust) {
     tokio::time::sleep(LIFE_MAX).await;
     if trust.is_shown() {

@@ -1,4 +1,4 @@
-//! A stream whose writer does not wait for ever: a peer that reads nothing is given up.
+//! A stream with a time limit for writes: a peer that reads nothing is cut.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// How long a write may make no progress.
+/// Longest time without progress of a write.
 pub(super) const WRITE_MAX: Duration = Duration::from_secs(10);
 
 /// A stream that fails once a write made no progress for [`WRITE_MAX`].
@@ -23,7 +23,7 @@ impl<S> Patient<S> {
         Self { inner, stalled: None }
     }
 
-    /// The outcome of a step of writing: one that waits has a time of its own, which progress ends.
+    /// Returns the outcome of a write step; a pending step starts a timer, which progress resets.
     fn watched<T>(
         &mut self,
         cx: &mut Context<'_>,

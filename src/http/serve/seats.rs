@@ -1,7 +1,7 @@
-//! Seats: how many connections there are at once, and whose.
+//! Seats: the limit of simultaneous connections, in all and for each network.
 //!
-//! One network has a share of them, the last ones are kept for networks that have few, and some more answer nothing but
-//! questions about health. A connection without a seat is closed.
+//! One network has a share of the seats. The last seats are reserved for networks that have few,
+//! and some more answer health checks only. A connection without a seat is closed.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -12,20 +12,20 @@ const ALL: usize = 256;
 /// The last of them are for networks that have fewer than [`FEW`].
 const NEWCOMERS: usize = 64;
 const FEW: usize = 4;
-/// How many one network may have.
+/// Seats that one network may have.
 const EACH: usize = 128;
-/// Seats beside those, for questions about health alone, and how many of them one network may have.
+/// Seats beside those, for health checks only, and the number of them that one network may have.
 const HEALTH: usize = 16;
 const HEALTH_EACH: usize = 2;
-/// The bits of an IPv6 address that name a network; one host has all the others for itself.
+/// The bits of an IPv6 address that name a network; one host may use all other bits.
 const NETWORK: u128 = 0xffff_ffff_ffff_ffff_0000_0000_0000_0000;
 
-/// What a seat is good for.
+/// Use of a seat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sort {
-    /// Everything.
+    /// Every request.
     Any,
-    /// Questions about health alone.
+    /// Health checks only.
     Health,
 }
 
@@ -36,24 +36,23 @@ pub(super) struct Seats {
     health: Arc<Mutex<Taken>>,
 }
 
-/// Seats that are taken.
+/// Taken seats, in all and for each network.
 #[derive(Debug, Default)]
 struct Taken {
     all: usize,
     each: BTreeMap<IpAddr, usize>,
 }
 
-/// The seat of one connection; free again once it is dropped.
+/// The seat of one connection; dropping it frees the seat.
 #[derive(Debug)]
 pub(super) struct Seat {
-    /// What it is good for.
     pub(super) sort: Sort,
     network: IpAddr,
     taken: Arc<Mutex<Taken>>,
 }
 
 impl Seats {
-    /// A seat for this address; `None`: there is none for it.
+    /// Takes a seat for this address; `None` if there is none for it.
     pub(super) fn take(&self, address: IpAddr) -> Option<Seat> {
         let network = network(address);
         let any = |all, own| {
@@ -69,7 +68,8 @@ impl Seats {
 }
 
 impl Taken {
-    /// Counts one more for a network, if that may be by how many all and this network have.
+    /// Counts one more seat for a network, if `may` permits it for the counts of all and of this
+    /// network.
     fn take(&mut self, network: IpAddr, may: impl FnOnce(usize, usize) -> bool) -> bool {
         let own = self.each.get(&network).copied().unwrap_or_default();
         let may = may(self.all, own);
@@ -101,7 +101,7 @@ fn locked(taken: &Mutex<Taken>) -> MutexGuard<'_, Taken> {
     taken.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The network that an address counts for: an IPv4 address itself, of an IPv6 address the first 64 bits.
+/// Returns the network of an address: an IPv4 address itself, the first 64 bits of an IPv6 address.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & NETWORK)),
@@ -113,7 +113,8 @@ fn network(address: IpAddr) -> IpAddr {
 mod tests {
     use super::*;
 
-    /// As many seats of a sort as an address gets of so many tries.
+    /// Returns the seats that an address gets in these tries, and the number of those for every
+    /// request.
     fn takes(seats: &Seats, address: &str, tries: usize) -> (Vec<Seat>, usize) {
         let address = address.parse().unwrap();
         let all: Vec<Seat> = (0..tries).filter_map(|_| seats.take(address)).collect();
@@ -121,7 +122,8 @@ mod tests {
         (all, any)
     }
 
-    /// Closes S5: two addresses that take all they get leave seats for everybody else, and for health.
+    /// Closes S5: two addresses that take all they get leave seats for every other address, and for
+    /// health.
     #[test]
     fn whoever_takes_all_seats_leaves_some_for_newcomers_and_for_health() {
         let seats = Seats::default();
@@ -139,7 +141,7 @@ mod tests {
         assert_eq!((any, late.len()), (3, 3));
     }
 
-    /// Closes S5: whoever has a network of IPv6 addresses has the share of one.
+    /// Closes S5: a host with a network of IPv6 addresses has the share of one address.
     #[test]
     fn an_ipv6_address_counts_for_its_network() {
         let seats = Seats::default();

@@ -1,4 +1,4 @@
-//! What a token opens, and what no token opens.
+//! Requests that a token permits, and requests that no token permits.
 
 use axum::http::{Method, header};
 
@@ -7,7 +7,7 @@ use crate::control::wire::{CONTROL_PATH, VERSION, VERSION_HEADER};
 
 const FAR: &str = "192.0.2.7:4000";
 
-/// A request from another machine, through a proxy, with this token.
+/// Returns a request from another machine, through a proxy, with this token.
 fn far(method: &str, path: &str, token: Option<&str>, body: &str) -> Request<Body> {
     let mut request = Request::builder()
         .method(method)
@@ -92,7 +92,7 @@ async fn nothing_is_written_without_a_token_or_by_one_that_looks() {
     }
 }
 
-/// Closes S14: who exchanges the key of the state has to be on the daemon's machine.
+/// Closes S14: the key of the state can be exchanged only on the daemon's machine.
 #[tokio::test]
 async fn no_token_is_enough_to_exchange_the_key_of_the_state() {
     for body in [r#"{"rekey":{"new_key_file":null}}"#, r#"{"rekey":{"new_key_file":"/tmp/k"}}"#] {

@@ -17,13 +17,13 @@ fn outside() -> Outside {
     Outside::new(&[3; 32])
 }
 
-/// The secret part of the Event URL.
+/// Returns the secret part of the Event URL.
 fn token() -> String {
     let url = outside().event_url("", 0);
     url.strip_prefix("/webhooks/partner/").unwrap().trim_end_matches('/').to_owned()
 }
 
-/// The paths that face the world, and what reaches the engine.
+/// Returns the public routes, and the engine's end of their channel.
 fn door() -> (Router, mpsc::Receiver<Event>) {
     let (sender, events) = mpsc::channel(8);
     (public(Control::new(sender), &outside()), events)
@@ -103,7 +103,7 @@ async fn a_body_that_is_too_large_reaches_nobody() {
     assert!(events.try_recv().is_err());
 }
 
-/// The paths that face the world with these rules, what reaches the engine, and what was counted.
+/// Returns the public routes with these rules, the engine's end of their channel, and the counts.
 fn guarded(rules: Rules) -> (Router, mpsc::Receiver<Event>, Control) {
     let (sender, events) = mpsc::channel(8);
     let control = Control::new(sender);

@@ -1,4 +1,4 @@
-//! A contact: the person that invoices are sent to (partner-api, Contact).
+//! Contact: the person that invoices are sent to (partner-api, Contact).
 
 pub mod shape;
 mod step;

@@ -1,4 +1,4 @@
-//! What a contact looks like in YAML, and what can be checked about it without the service.
+//! YAML shape of a contact, and its checks without the service.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,15 +11,14 @@ use crate::kinds::{Change, CheckCx, Field, Find, Privacy, Shape, reference, text
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
 
-/// The kind `Contact`.
 #[derive(Debug, Clone, Copy)]
 pub struct Contact;
 
-/// What a contact should be (partner-api, POST /contacts).
+/// Contact of a merchant, who receives invoices (partner-api, POST /contacts).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
-    /// The merchant that it belongs to.
+    /// The merchant that the contact belongs to.
     pub merchant: String,
     /// Given name.
     #[serde(serialize_with = "text::exposed")]
@@ -27,9 +26,9 @@ pub struct Spec {
     /// Family name.
     #[serde(serialize_with = "text::exposed")]
     pub last_name: Personal,
-    /// At least one.
+    /// E-mail addresses, at least one.
     pub email_addresses: Vec<EmailAddress>,
-    /// Follows the merchant's mode.
+    /// Not accepted: follows the merchant's mode.
     #[serde(default, skip_serializing)]
     pub test_mode: Refused,
 }

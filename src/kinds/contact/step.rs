@@ -1,4 +1,4 @@
-//! What has to be done about a contact: it is made once, and the service can never change it.
+//! Steps of a contact: it is created once, and the service can never change it.
 
 use super::Contact;
 use crate::base::id::Key;
@@ -9,7 +9,6 @@ use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
 use crate::model::plan::Reason;
 
-/// The step of a contact.
 fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
     let kind = Object {
         create: &|new| {
@@ -26,7 +25,7 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
     object(cx, Contact::FIELDS, manifest, have, &kind)
 }
 
-/// The step of a contact whose document is gone.
+/// Returns the step of a contact whose document was removed.
 fn gone(_: &StepCx<'_>, _: &Key, _: &Observed) -> Draft {
     orphaned()
 }

@@ -1,7 +1,8 @@
-//! The files of an invoice: each is uploaded under the contact and processed before the invoice names it.
+//! Files of an invoice: each is uploaded under the contact and processed before the invoice names
+//! it.
 //!
-//! An upload serves every invoice of the same contact that names the same content: what one of them knows, the
-//! others believe.
+//! An upload serves every invoice of the same contact that names the same content: the invoices
+//! share what is known of it.
 
 use serde_json::{Value, json};
 
@@ -16,18 +17,22 @@ use crate::model::manifest::{AttachedFile, Manifest};
 use crate::model::observed::{Applied, Observed};
 use crate::model::plan::{FieldChange, Reason, Verdict};
 
-/// How far the attachments of an invoice are that has to be made.
+/// Progress of the attachments of an invoice that is not created yet.
 #[derive(Debug)]
 pub(super) enum Attached {
-    /// Each has its id: what the invoice names.
+    /// Each file has its id; holds the list for the invoice.
     Named(Vec<Value>),
-    /// This one has to be uploaded.
+    /// This file must be uploaded.
     Missing(AttachedFile, RemoteId, Value),
-    /// This one is being processed: what to ask about.
+    /// This file is being processed; holds the subject of the reading.
     Processing(Value),
 }
 
-/// How far the attachments are. Errors: what they wait for.
+/// Returns the progress of the attachments.
+///
+/// # Errors
+///
+/// The resources for which they wait.
 pub(super) fn attached(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -59,7 +64,7 @@ pub(super) fn attached(
     Ok(Attached::Named(named))
 }
 
-/// What this invoice, or another one of its contact, knows of a file.
+/// Returns the upload of a file that this invoice, or another one of its contact, knows.
 fn known(
     cx: &StepCx<'_>,
     have: Option<&Observed>,
@@ -74,7 +79,7 @@ fn known(
     have.and_then(|have| uploaded(have, about)).or_else(others)
 }
 
-/// The upload of a file for an invoice. It puts nothing of the invoice on the service.
+/// Uploads a file for an invoice. The upload puts no part of the invoice on the service.
 pub(super) fn upload(
     new: Obligation,
     have: Option<&Observed>,
@@ -84,14 +89,15 @@ pub(super) fn upload(
     upload_file(Obligation { applied, ..new }, contact, file, about.clone())
 }
 
-/// What is on the service of an invoice that has to be made: the one that it replaces, or nothing.
+/// Returns the state on the service of an invoice that is not created yet: the one that it
+/// replaces, or nothing.
 fn so_far(new: &Applied, have: Option<&Observed>) -> Applied {
     let old = have.filter(|have| have.exists).and_then(|have| have.applied.clone());
     let old = old.unwrap_or_else(|| Applied { spec: Value::Null, ..new.clone() });
     Applied { digest: new.digest, ..old }
 }
 
-/// An invoice whose attachments are still processed is not made: the service is asked first.
+/// Replaces the creation of an invoice by a reading while its attachments are processed.
 pub(super) fn confirming(
     draft: Draft,
     attached: &Result<Attached, Reason>,
@@ -112,7 +118,8 @@ pub(super) fn confirming(
     Draft { work: Some(Work::Read(reading)), ..draft }
 }
 
-/// The plan of a new invoice shows what would be uploaded: its size and its digest, which `sha256sum` prints.
+/// Adds the planned uploads of a new invoice to its changes: size, and digest as `sha256sum` prints
+/// it.
 pub(super) fn shown(mut draft: Draft, manifest: &Manifest) -> Draft {
     if draft.verdict != Verdict::Create {
         return draft;

@@ -1,4 +1,4 @@
-//! An invoice: what a contact is asked to pay, and the e-mails that ask (partner-api, Invoice).
+//! Invoice: a request for payment to a contact, and its e-mails (partner-api, Invoice).
 
 mod attachments;
 pub mod shape;

@@ -1,4 +1,4 @@
-//! What an invoice looks like in YAML, and what can be checked about it without the service.
+//! YAML shape of an invoice, and its checks without the service.
 
 use chrono::{DateTime, NaiveDate};
 use schemars::JsonSchema;
@@ -20,16 +20,15 @@ use crate::model::manifest::{Manifest, Reference};
 const QUANTITY: &str = "1";
 /// The only rate type (partner-api, POST /invoices).
 const RATE_TYPE: &str = "units";
-/// How the id of a bank account begins (partner-api, Bank account).
+/// Prefix of a bank account's id (partner-api, Bank account).
 const BANK_ID_PREFIX: &str = "bank_";
-/// How the id of an uploaded file begins (partner-api, Invoice, attachments).
+/// Prefix of an uploaded file's id (partner-api, Invoice, attachments).
 const FILE_ID_PREFIX: &str = "fref_";
 
-/// The kind `Invoice`.
 #[derive(Debug, Clone, Copy)]
 pub struct Invoice;
 
-/// What an invoice should be (partner-api, POST /invoices).
+/// Invoice that a contact pays to a merchant (partner-api, POST /invoices).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
@@ -37,9 +36,9 @@ pub struct Spec {
     pub merchant: String,
     /// The contact that pays.
     pub contact: String,
-    /// Where the money goes: the name of a bank account, or its `bank_` id.
+    /// The account that receives the money: the name of a bank account, or its `bank_` id.
     pub bank_account: String,
-    /// A date, which is 12:00 in the merchant's zone, or an RFC 3339 timestamp; as written.
+    /// A date, which is 12:00 in the merchant's zone, or an RFC 3339 timestamp; kept as written.
     pub invoice_date: String,
     /// The currency of every amount.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -47,7 +46,7 @@ pub struct Spec {
     /// A text of the merchant's own that the payer sees.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
-    /// What is paid for; at least one.
+    /// The lines of the invoice, at least one.
     pub line_items: Vec<LineItem>,
     /// E-mails with the portal link.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -55,25 +54,25 @@ pub struct Spec {
     /// Files for the payer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
-    /// Made of partner, kind, namespace and name.
+    /// Not accepted: derived from partner, kind, namespace and name.
     #[serde(default, skip_serializing)]
     pub source_id: Refused,
-    /// Follows the merchant's mode.
+    /// Not accepted: follows the merchant's mode.
     #[serde(default, skip_serializing)]
     pub test_mode: Refused,
-    /// Stands for `contact`.
+    /// Not accepted: write `contact`.
     #[serde(default, skip_serializing)]
     pub contact_id: Refused,
-    /// Stands for `bank_account`.
+    /// Not accepted: write `bank_account`.
     #[serde(default, skip_serializing)]
     pub bank_account_id: Refused,
 }
 
-/// One line.
+/// One line of an invoice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LineItem {
-    /// What it is for.
+    /// The purpose of the line.
     pub description: String,
     /// The line's whole amount.
     pub rate_per_quantity: Amount,
@@ -85,11 +84,11 @@ pub struct LineItem {
     pub rate_type: String,
 }
 
-/// One e-mail to some addresses.
+/// One e-mail to one or more addresses.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Message {
-    /// At least one.
+    /// E-mail addresses, at least one.
     #[serde(serialize_with = "text::exposed_list")]
     pub email_addresses: Vec<Personal>,
     /// Replaces the service's own subject.
@@ -100,7 +99,7 @@ pub struct Message {
     pub message: Option<String>,
 }
 
-/// One file: one that is on the service, or one of ours.
+/// One file: an uploaded one by `id`, or a local one by `file`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Attachment {

@@ -1,4 +1,4 @@
-//! What has to be done about an invoice: it is issued once, and the service can never change it.
+//! Steps of an invoice: it is issued once, and the service can never change it.
 
 use chrono::NaiveDate;
 use serde_json::{Value, json};
@@ -24,7 +24,6 @@ use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
 use crate::model::plan::{MoneyMove, Reason, Replaced, Verdict};
 
-/// The step of an invoice.
 fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
     let merchant = reference(manifest, MERCHANT).unwrap_or_else(|| manifest.key.clone());
     let total = total(&manifest.spec);
@@ -62,7 +61,11 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
     attachments::shown(attachments::confirming(draft, &attached, have), manifest)
 }
 
-/// The effect that makes the invoice, or the one that has to come before it; or what stands in the way.
+/// Returns the effect that creates the invoice, or an upload that must precede it.
+///
+/// # Errors
+///
+/// The obstacle.
 fn create(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -82,7 +85,7 @@ fn create(
     })
 }
 
-/// Whether the invoice is there, in the generation that its document wants.
+/// Returns whether the invoice exists, in the generation of its document.
 fn is_made(manifest: &Manifest, have: Option<&Observed>) -> bool {
     let applied = have.filter(|have| have.exists).map(|have| have.applied.as_ref());
     applied.is_some_and(|applied| {
@@ -90,7 +93,8 @@ fn is_made(manifest: &Manifest, have: Option<&Observed>) -> bool {
     })
 }
 
-/// The invoice that a new one replaces: it stays payable, for nothing on the service can end it.
+/// Returns the invoice that a new one replaces: it stays payable, since the service cannot end an
+/// invoice.
 fn replaced(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Option<Box<Replaced>> {
     let new = source_id(cx, &manifest.key, manifest.annotations.generation);
     have.exists.then(|| {
@@ -103,7 +107,7 @@ fn replaced(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Option<Box
     })
 }
 
-/// The portal link of an invoice that exists: a person may ask for it.
+/// Returns the effect for the portal link of an existing invoice, which a person may request.
 fn offer(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Option<Effect> {
     let contact = have.text("contact_id").and_then(|id| RemoteId::new(id).ok());
     let contact = contact.or_else(|| {
@@ -116,12 +120,13 @@ fn offer(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Option<Effect
     Some(make_link(Obligation { applied, ..new }, &contact))
 }
 
-/// The step of an invoice whose document is gone.
+/// Returns the step of an invoice whose document was removed.
 fn gone(_: &StepCx<'_>, _: &Key, _: &Observed) -> Draft {
     orphaned()
 }
 
-/// An invoice is ready when it is stored and its messages, if any, were sent, as far as the service told.
+/// Returns the reason why an invoice is not ready: its messages, if any, were not sent, as far as
+/// the service reported.
 fn unready(have: &Observed) -> Option<Reason> {
     let wants = have.applied.as_ref().is_some_and(|applied| {
         applied
@@ -134,7 +139,7 @@ fn unready(have: &Observed) -> Option<Reason> {
     (wants && unsent).then(|| Reason::Unfit("its messages were not sent".to_owned()))
 }
 
-/// The sum of all lines, `None` where they have none in one currency.
+/// Returns the sum of all lines; `None` without a single currency.
 fn total(spec: &Value) -> Option<Money> {
     let lines = spec.get("line_items")?.as_array()?;
     let mut sums = lines.iter().map(|line| amount(line.get("rate_per_quantity")?));
@@ -142,7 +147,7 @@ fn total(spec: &Value) -> Option<Money> {
     sums.try_fold(first, |sum, line| sum.checked_add(line?).ok())
 }
 
-/// The complete body, but for the `source_id`.
+/// Returns the complete body, but for the `source_id`.
 fn body(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -170,7 +175,7 @@ fn body(
     Ok(body)
 }
 
-/// One line as the service takes it: everything a string (partner-api, POST /invoices).
+/// Returns one line as the service takes it: every value a string (partner-api, POST /invoices).
 fn line(line: &Value) -> Value {
     let rate = line.get("rate_per_quantity").and_then(amount).map_or(0, Money::minor);
     json!({
@@ -181,7 +186,8 @@ fn line(line: &Value) -> Value {
     })
 }
 
-/// The id of the contact, which has to be of the invoice's mode (partner-api, test invoice rules).
+/// Returns the id of the contact, which must be of the invoice's mode (partner-api, test invoice
+/// rules).
 fn contact_id(cx: &StepCx<'_>, contact: &Key, mode: Mode) -> Result<RemoteId, Reason> {
     let id = needed_id(cx, contact)?;
     let known = cx.view.observed(contact);
@@ -195,7 +201,7 @@ fn contact_id(cx: &StepCx<'_>, contact: &Key, mode: Mode) -> Result<RemoteId, Re
     }
 }
 
-/// The moment of the invoice: as written, or noon of a bare date in the merchant's zone.
+/// Returns the moment of the invoice: as written, or noon of a bare date in the merchant's zone.
 fn invoice_date(
     cx: &StepCx<'_>,
     spec: &Value,

@@ -1,4 +1,5 @@
-//! What is planned: from documents and known facts to a verdict, its money and its request.
+//! Planned steps of an invoice: from documents and known facts to a verdict, its money and its
+//! request.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use crate::model::plan::Verdict;
 const HEAD: &str = "merchant: acme\ncontact: jane\ninvoice_date: 2026-11-30\nline_items: [{description: A, rate_per_quantity: 10.00 USD}]\n";
 const LETTER: &str = "bank_account: Operating\nattachments: [{id: fref_0}, {file: letters/a.pdf}]";
 
-/// A merchant in test mode, a contact, and what is known of them.
+/// A merchant in test mode, a contact, and their known state.
 struct Known {
     manifests: BTreeMap<Key, Arc<Manifest>>,
     observed: BTreeMap<Key, Arc<Observed>>,
@@ -111,7 +112,7 @@ fn effect(draft: Draft) -> Effect {
     }
 }
 
-/// What the invoice knows once the upload was answered.
+/// Returns the state of the invoice after the answer to the upload.
 fn uploaded(upload: &Effect, state: &str) -> Observed {
     let fact = json!({"contact": upload.about["contact"], "id": "fref_1", "state": state});
     let name = format!("file.{}", upload.about["file"].as_str().unwrap());

@@ -1,4 +1,4 @@
-//! The currency and the total of an invoice.
+//! Currency and total of an invoice.
 
 use super::shape::{LineItem, Spec};
 use crate::base::money::{AMOUNT_MAX, Currency, Money};
@@ -9,15 +9,15 @@ use crate::model::issue::Issue;
 const LINES: &str = "spec.line_items";
 const CURRENCY: &str = "spec.currency";
 
-/// The invoice's one currency: what `currency` says, else what the first amount says, else `assumed`.
+/// Returns the invoice's one currency: `currency`, else that of the first amount, else `assumed`.
 pub fn currency(spec: &Spec, assumed: Currency) -> Currency {
     let said = spec.currency.as_deref().and_then(|code| code.parse().ok());
     let written = || spec.line_items.iter().find_map(|line| line.rate_per_quantity.currency);
     said.or_else(written).unwrap_or(assumed)
 }
 
-/// The sum of the lines. `None`: an amount that cannot be read, a second currency, or beyond what the
-/// service accepts (service-facts, 31).
+/// Returns the sum of the lines. `None` for an invalid amount, a second currency, or a sum beyond
+/// the service's limit (service-facts, 31).
 pub fn total(spec: &Spec, assumed: Currency) -> Option<Money> {
     let currency = currency(spec, assumed);
     let mut sum = Money::zero(currency);
@@ -27,7 +27,7 @@ pub fn total(spec: &Spec, assumed: Currency) -> Option<Money> {
     (sum.minor().checked_abs()? <= AMOUNT_MAX).then_some(sum)
 }
 
-/// What is wrong with currency and total.
+/// Returns the issues with currency and total.
 pub(super) fn issues(spec: &Spec, cx: &CheckCx) -> Vec<Issue> {
     let unknown = spec.currency.as_deref().and_then(|code| code.parse::<Currency>().err());
     if let Some(error) = unknown {

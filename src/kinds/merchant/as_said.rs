@@ -1,4 +1,4 @@
-//! A merchant as it would be known if it were connected, and had every account that documents name.
+//! Assumed state of a merchant that is connected, and has every account that documents name.
 
 use std::collections::BTreeSet;
 
@@ -12,11 +12,11 @@ use crate::model::bound::BOUND;
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
 
-/// The ids of the accounts that are taken where a document names none.
+/// Ids of the default accounts, for documents that name none.
 const CARDS: &str = "assumed_cards";
 const CHECKS: &str = "assumed_checks";
 
-/// What would be known of it.
+/// Returns the assumed state.
 pub(super) fn as_said(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
     let accounts = named(cx, manifest, "account").into_iter();
     let accounts = accounts.map(|name| json!({"id": name, "name": name}));
@@ -42,7 +42,7 @@ pub(super) fn as_said(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
     Observed { facts, ..as_said::plain(Merchant::FIELDS, cx, manifest) }
 }
 
-/// What its documents name in this field.
+/// Returns the names that the merchant's documents use in this field.
 fn named(cx: &StepCx<'_>, manifest: &Manifest, field: &str) -> BTreeSet<String> {
     let users = cx.view.users(&manifest.key).into_iter().filter_map(|user| cx.view.manifest(&user));
     let named =
@@ -50,7 +50,7 @@ fn named(cx: &StepCx<'_>, manifest: &Manifest, field: &str) -> BTreeSet<String> 
     named.collect()
 }
 
-/// The name that its application was made for.
+/// Returns the business name on its application.
 fn applied_name(cx: &StepCx<'_>, manifest: &Manifest) -> Option<Value> {
     let application = reference(manifest, APPLICATION_KIND)?;
     cx.view.manifest(&application)?.spec.get("business_name").cloned()

@@ -1,4 +1,5 @@
-//! A merchant whose credentials the service takes no more: it waits until its document gives others.
+//! Merchant whose credentials the service no longer accepts: it waits until its document supplies
+//! others.
 
 use serde_json::Value;
 
@@ -7,17 +8,18 @@ use crate::model::observed::Observed;
 use crate::model::plan::Reason;
 use crate::model::unauthorised;
 
-/// What follows from credentials that were refused.
+/// State of a merchant's credentials.
 pub(super) enum Authorization {
-    /// None were, as far as is known.
+    /// Not refused, as far as known.
     Given,
-    /// Its document gives others by now: they are used, and nothing that the old ones opened counts.
+    /// The document now supplies others: they are used, and everything that the old ones opened is
+    /// ignored.
     Renewed,
-    /// It waits for others.
+    /// Refused: the merchant waits for others.
     Awaited(Reason),
 }
 
-/// How a merchant stands whose spec, without its secrets, is `spec`.
+/// Returns the state of the credentials; `spec` is the merchant's spec without its secrets.
 pub(super) fn authorization(manifest: &Manifest, spec: &Value, have: &Observed) -> Authorization {
     let Some(refused) = &have.unauthorised else { return Authorization::Given };
     let renewed = refused.generation < manifest.annotations.generation
@@ -28,7 +30,7 @@ pub(super) fn authorization(manifest: &Manifest, spec: &Value, have: &Observed) 
     Authorization::Awaited(Reason::AwaitsAuthorization(help(&manifest.spec)))
 }
 
-/// What to do, by where the credentials come from.
+/// Returns the remedy, by the source of the credentials.
 pub(super) fn help(spec: &Value) -> String {
     let from = |name: &str| spec.pointer("/credentials").is_some_and(|one| one.get(name).is_some());
     let what = if from("keys") {

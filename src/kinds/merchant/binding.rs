@@ -1,8 +1,8 @@
-//! Why a merchant whose credentials were read is not theirs to use yet: they are another one's, or nobody
-//! has approved them (design.md part 5).
+//! Checks that a merchant may use the credentials that were read: they may belong to another
+//! merchant, or lack an approval (design.md part 5).
 //!
-//! What counts is where the token came from, and not what the document says by now: a document that names
-//! a code in the place of the application does not get around an approval.
+//! The origin of the token decides, not the current document: a document that replaces the
+//! application by a code does not bypass an approval.
 
 use serde_json::Value;
 
@@ -16,8 +16,8 @@ use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
 use crate::model::plan::Reason;
 
-/// Why what the credentials opened is not this merchant's. What older ones opened, before a new code was
-/// exchanged, does not count any more.
+/// Returns the reason why the credentials' accounts are not this merchant's. Accounts that older
+/// credentials opened, before a new code was exchanged, are ignored.
 pub(super) fn foreign(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Option<Reason> {
     if have.fact("accounts").is_null() && have.fact("connected").is_null() {
         return None;
@@ -26,8 +26,8 @@ pub(super) fn foreign(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> 
     rival.or_else(|| misnamed(cx, manifest, have))
 }
 
-/// That a code can be exchanged proves nothing: the merchant that it opened must have the name that was
-/// applied for.
+/// Compares names: a code that can be exchanged proves nothing, so the merchant that it opened must
+/// have the name on the application.
 fn misnamed(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Option<Reason> {
     let bound = have.bound()?;
     let application = cx.view.manifest(&origin(manifest, have)?)?;
@@ -40,7 +40,7 @@ fn misnamed(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Option<Rea
     })
 }
 
-/// The approval that a live binding by an application's code waits for.
+/// Returns the approval for which a live binding by an application's code waits.
 pub(super) fn unapproved(manifest: &Manifest, have: &Observed) -> Option<Reason> {
     let application = origin(manifest, have)?;
     let Some(bound) = have.bound() else { return Some(Reason::NotConnected) };
@@ -52,7 +52,7 @@ pub(super) fn unapproved(manifest: &Manifest, have: &Observed) -> Option<Reason>
     (!given).then(|| Reason::AwaitsApproval(Box::new(wanted)))
 }
 
-/// The application whose code became the token.
+/// Returns the application whose code was exchanged for the token.
 fn origin(manifest: &Manifest, have: &Observed) -> Option<Key> {
     let named = have.text(APPLICATION);
     let named =

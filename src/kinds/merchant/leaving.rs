@@ -1,5 +1,6 @@
-//! A merchant whose document is gone, and said that it goes with it, is deauthorised. An authorization of which
-//! nothing was read yet is read first: it is given back by the public key that it opens.
+//! Removal of a merchant: it is deauthorised if its document requested deletion and was removed. An
+//! authorisation that was never read is read first: it is given back by the public key that it
+//! opens.
 
 use serde_json::Value;
 
@@ -13,7 +14,8 @@ use crate::model::going::Going;
 use crate::model::observed::{Applied, Observed};
 use crate::model::plan::{Reason, Verdict};
 
-/// What goes first, or is in doubt, needs credentials that the service takes.
+/// Blocks a waiting removal while the service refuses the credentials: earlier removals and
+/// settlements need them.
 fn needing(draft: Draft, applied: &Applied, have: &Observed) -> Draft {
     if draft.verdict != Verdict::Wait || have.unauthorised.is_none() {
         return draft;
@@ -22,7 +24,8 @@ fn needing(draft: Draft, applied: &Applied, have: &Observed) -> Draft {
     Draft::idle(Verdict::Blocked, Reason::AwaitsAuthorization(help))
 }
 
-/// The step of a merchant whose document is gone. What else is to go by its credentials goes first.
+/// Returns the step of a merchant whose document was removed. Other removals that need its
+/// credentials come first.
 pub(super) fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
     let Some(applied) = going(have) else { return orphaned() };
     let public_key = have.text("public_key").and_then(|key| PublicKey::new(key).ok());
@@ -39,7 +42,8 @@ pub(super) fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
     }
 }
 
-/// Its authorization is given back, unless what it opened is another merchant's, whom that would take it from.
+/// Gives the authorisation back, unless its accounts belong to another merchant, which would lose
+/// them.
 fn given_back(
     cx: &StepCx<'_>,
     key: &Key,
@@ -64,7 +68,8 @@ fn given_back(
     Draft { work: Some(Work::Effect(effect)), ready: true, ..Draft::idle(Verdict::Delete, reason) }
 }
 
-/// A code was exchanged, and the document went before anything was read: what the token opens is read now.
+/// Reads a merchant whose code was exchanged, and whose document was removed before the first
+/// reading.
 fn unread(cx: &StepCx<'_>, key: &Key, applied: &Applied) -> Draft {
     let said = applied.spec.get("mode").cloned();
     let Some(mode) = said.and_then(|mode| serde_json::from_value(mode).ok()) else {
@@ -79,7 +84,7 @@ fn unread(cx: &StepCx<'_>, key: &Key, applied: &Applied) -> Draft {
     Draft { work: Some(reading), ..Draft::idle(Verdict::Read, Reason::NotConnected) }
 }
 
-/// Live merchants are refused: nothing is done to this one.
+/// Blocks the step if live merchants are refused.
 fn refused(cx: &StepCx<'_>, mode: Mode) -> Option<Draft> {
     let why = cx.live_refused.filter(|_| mode == Mode::Live)?;
     Some(Draft::idle(Verdict::Blocked, Reason::Unfit(why.to_owned())))
@@ -98,7 +103,7 @@ mod tests {
     use crate::model::manifest::{Deletion, Manifest, OnDoubt};
     use crate::model::unauthorised::Unauthorised;
 
-    /// Nothing but the merchant is known, and nothing has a document; these name it.
+    /// A view with one merchant and no documents; the keys are its holders.
     struct Alone(Arc<Observed>, Vec<Key>);
 
     impl View for Alone {
@@ -123,7 +128,7 @@ mod tests {
         }
     }
 
-    /// A merchant of which these facts are known.
+    /// Returns a merchant with these facts.
     fn known(facts: Value) -> Observed {
         let applied = Applied {
             spec: json!({"mode": "test", "credentials": {}}),
@@ -135,7 +140,7 @@ mod tests {
         Observed { facts, exists: true, applied: Some(applied), ..unknown }
     }
 
-    /// The step once its document is gone, where these still stand on the service by it.
+    /// Returns the step after its document was removed, while these holders remain on the service.
     fn step(have: &Observed, holders: Vec<Key>) -> Draft {
         let (partner, live_refused) = ("acme", None);
         let (view, on_doubt) = (Alone(Arc::new(have.clone()), holders), OnDoubt::Hold);

@@ -1,4 +1,4 @@
-//! A merchant: an account of the service, its mode and the credentials that open it.
+//! Merchant: an account of the service, its mode and the credentials that open it.
 
 mod as_said;
 mod authorization;

@@ -1,4 +1,4 @@
-//! What a merchant looks like in YAML, and what can be checked about it without the service.
+//! YAML shape of a merchant, and its checks without the service.
 
 use chrono_tz::Tz;
 use schemars::JsonSchema;
@@ -13,35 +13,35 @@ use crate::kinds::{Change, CheckCx, Field, Find, Privacy, Shape, reference};
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
 
-/// Characters of a public key; nothing else about it is fixed (partner-api, Limits; service-facts, part 12).
+/// Characters of a public key; its length is its only fixed property (partner-api, Limits;
+/// service-facts, part 12).
 pub const PUBLIC_KEY_LENGTH: usize = 24;
 
 /// The field that names an application.
 pub(super) const APPLICATION: &str = "spec.credentials.application";
-/// Its kind.
 pub(super) const APPLICATION_KIND: &str = MerchantApplication::NAME;
 
-/// The kind `Merchant`.
 #[derive(Debug, Clone, Copy)]
 pub struct Merchant;
 
-/// What a merchant should be.
+/// Merchant account of the service, with its mode and credentials.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
-    /// Whether its money is real.
+    /// `test`, or `live` for real money.
     pub mode: Mode,
-    /// The zone of its days: an IANA name, or the Rails-style name of one. Canonical: the IANA name.
+    /// The zone of the merchant's days: an IANA name, or the Rails-style name of one. Canonical:
+    /// the IANA name.
     #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "iana")]
     pub timezone: Option<String>,
-    /// The host of its product brand, where that is not `service.web_url`.
+    /// The host of the merchant's product brand, if not `service.web_url`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub web_url: Option<String>,
-    /// What opens it.
+    /// The credentials that open the merchant.
     pub credentials: Credentials,
 }
 
-/// Exactly one of these.
+/// Credentials of a merchant: write exactly one of these.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("minProperties" = 1, "maxProperties" = 1))]
@@ -54,10 +54,10 @@ pub struct Credentials {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Hidden>")]
     pub access_token: Option<SecretSource>,
-    /// The application whose approval brings the code.
+    /// The application whose approval supplies the code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application: Option<String>,
-    /// Gateway keys; they open the gateway alone.
+    /// Gateway keys; they open the gateway only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys: Option<Keys>,
 }
@@ -219,7 +219,8 @@ fn credentials_issues(credentials: &Credentials) -> Vec<Issue> {
     issues
 }
 
-/// Not repeated: a secret key may have been put in its place.
+/// Checks the length. The message does not repeat the key: a secret key may have been put in its
+/// place.
 fn public_key_issue(key: &str) -> Option<Issue> {
     let length = key.chars().count();
     (length != PUBLIC_KEY_LENGTH).then(|| {

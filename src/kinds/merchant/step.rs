@@ -1,5 +1,5 @@
-//! What has to be done so that a merchant is connected: its code exchanged, its credentials read
-//! and sealed, its readable objects looked at.
+//! Steps that connect a merchant: exchange its code, read and seal its credentials, survey its
+//! readable objects.
 
 use chrono::{DateTime, NaiveDate, TimeDelta, TimeZone, Utc};
 use serde_json::{Value, json};
@@ -20,7 +20,6 @@ use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
 use crate::model::plan::{Reason, Verdict};
 
-/// The step of a merchant.
 fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
     let spec = redact(Merchant::FIELDS, &manifest.spec, cx.digest_key);
     let new = match obligation(cx, manifest, &manifest.key, &spec) {
@@ -69,15 +68,19 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
     Draft { changes, ..draft }
 }
 
-/// What still has to be learnt.
+/// The next missing item.
 enum Missing {
-    /// A token; the placeholder of its code.
+    /// A token; holds the placeholder of its code.
     Token(Value),
     Reading(&'static str, Reason),
     Nothing,
 }
 
-/// The first thing that is missing. Errors: why it cannot be had yet.
+/// Returns the first missing item.
+///
+/// # Errors
+///
+/// The reason why it is not available yet.
 fn missing(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -111,13 +114,14 @@ fn missing(
     })
 }
 
-/// A merchant that waits for an approval, the service's or a person's, would change nothing now.
+/// Returns the verdict for a reason: a merchant that waits for an approval, by the service or a
+/// person, would change nothing now.
 fn waiting(reason: &Reason) -> Verdict {
     let waits = matches!(reason, Reason::WaitsFor(_) | Reason::AwaitsApproval(_));
     if waits { Verdict::Wait } else { Verdict::Blocked }
 }
 
-/// The code that an application's approval brought.
+/// Returns the code from an application's approval.
 fn approved(cx: &StepCx<'_>, application: &Key) -> Result<Value, Reason> {
     let known = needed(cx, application)?;
     let code = known.fact("code").get("sealed").cloned();
@@ -125,7 +129,7 @@ fn approved(cx: &StepCx<'_>, application: &Key) -> Result<Value, Reason> {
     code.map(|code| json!({ "$sealed": code })).ok_or_else(|| Reason::Unfit(why()))
 }
 
-/// What its credentials opened may be other by now: accounts, and what they allow.
+/// Returns the readings of facts that may have changed: accounts, and their permissions.
 fn again(cx: &StepCx<'_>, key: &Key, spec: &Value, have: &Observed) -> Vec<Reading> {
     let (Some(applied), Some(mode)) = (&have.applied, mode_of(cx.view, key)) else {
         return Vec::new();
@@ -148,7 +152,7 @@ fn again(cx: &StepCx<'_>, key: &Key, spec: &Value, have: &Observed) -> Vec<Readi
     names.map(reading).collect()
 }
 
-/// A reading for this merchant.
+/// Builds a reading for this merchant.
 fn read(name: &'static str, new: Obligation, manifest: &Manifest) -> Work {
     let (key, merchant, mode) = (new.key, new.merchant, new.mode);
     let public_key = manifest.spec.pointer("/credentials/keys/public_key");
@@ -156,8 +160,8 @@ fn read(name: &'static str, new: Obligation, manifest: &Manifest) -> Work {
     Work::Read(Reading { name, key, merchant, mode, applied: new.applied, about })
 }
 
-/// Noon of a date in a merchant's zone, as UTC: what a bare date means (design.md part 4). `None`
-/// for a zone that is not known. A noon that does not exist is the first moment after it.
+/// Returns noon of a date in a merchant's zone, as UTC: the meaning of a bare date (design.md part
+/// 4). `None` for an unknown zone. A noon that does not exist becomes the first moment after it.
 pub fn noon(date: NaiveDate, zone: &str) -> Option<DateTime<Utc>> {
     let zone = zone::find(zone)?;
     let noon = date.and_hms_opt(12, 0, 0)?;

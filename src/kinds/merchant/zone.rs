@@ -1,23 +1,23 @@
-//! The names of time zones that merchant records use, and their IANA zones.
+//! Time zone names in merchant records, and their IANA zones.
 //!
-//! Web frameworks of the Rails family keep a list of their own ("Central Time (US & Canada)"), which
-//! occurs in the service's merchant records. An unknown name is refused with the nearest known ones:
-//! a zone that is guessed moves an invoice to another day.
+//! Web frameworks of the Rails family keep a list of their own ("Central Time (US & Canada)"),
+//! which occurs in the service's merchant records. An unknown name is refused with the nearest
+//! known ones: a guessed zone would move an invoice to another day.
 
 use chrono_tz::{TZ_VARIANTS, Tz};
 
 use crate::model::issue::Issue;
 
-/// How many names a help text lists.
+/// Maximum names in a help text.
 const SUGGESTIONS_MAX: usize = 3;
 
-/// The zone of an IANA name or of a Rails-style name.
+/// Returns the zone of an IANA name or of a Rails-style name.
 pub fn find(name: &str) -> Option<Tz> {
     let rails = RAILS.iter().find(|(rails, _)| *rails == name);
     rails.map_or(name, |(_, iana)| iana).parse().ok()
 }
 
-/// What is wrong with the name at `path`.
+/// Returns the issue with the name at `path`.
 pub fn issue(path: &str, name: &str) -> Option<Issue> {
     if find(name).is_some() {
         return None;
@@ -28,7 +28,8 @@ pub fn issue(path: &str, name: &str) -> Option<Issue> {
     Some(Issue::error("reckon::merchant::timezone_unknown", path, message, help))
 }
 
-/// The names that look most like `text`, best first; of an IANA name its last part counts alone too.
+/// Returns the names most similar to `text`, best first; the last part of an IANA name is also
+/// compared alone.
 fn nearest(text: &str) -> Vec<&'static str> {
     let text = text.to_lowercase().replace('_', " ");
     let names =
@@ -46,7 +47,7 @@ fn edits(text: &str, name: &str) -> usize {
     strsim::damerau_levenshtein(text, &name).min(strsim::damerau_levenshtein(text, place))
 }
 
-/// The Rails-style names and the IANA names of their zones.
+/// Rails-style names and the IANA names of their zones.
 const RAILS: [(&str, &str); 151] = [
     ("International Date Line West", "Etc/GMT+12"),
     ("Midway Island", "Pacific/Midway"),

@@ -1,6 +1,7 @@
-//! What is wrong between the fields of an application, or with one, beyond what the service is known to refuse.
+//! Checks between the fields of an application, and of single fields, beyond the known rules of the
+//! service.
 //!
-//! Underwriting would find it out hours later, or never; here it is told at once.
+//! Underwriting would find these problems hours later, or never; here they are reported at once.
 
 use std::net::IpAddr;
 
@@ -11,18 +12,20 @@ use crate::api::application::Submission;
 use crate::api::application::fields::OWNERSHIP_DEFAULT;
 use crate::model::issue::Issue;
 
-/// More than so many percent is significant ownership (partner-api, `owner_has_significant_ownership`).
+/// Percentage above which ownership is significant (partner-api,
+/// `owner_has_significant_ownership`).
 const SIGNIFICANT_PERCENT: i64 = 25;
 
 const SIGNIFICANT: &str = "owner_has_significant_ownership";
 const PERCENTAGE: &str = "owner_percentage_of_ownership";
 
-/// Everything that these rules find.
+/// Returns all issues of these rules.
 pub(super) fn issues(spec: &Spec) -> Vec<Issue> {
     ownership_issue(spec).into_iter().chain(ip_address_issue(spec)).collect()
 }
 
-/// Significant ownership is what the percentage says; 100 where a complete application names none.
+/// Compares significant ownership with the percentage, which is 100 if a complete application names
+/// none.
 fn ownership_issue(spec: &Spec) -> Option<Issue> {
     let said = spec.fields.get(SIGNIFICANT)?.as_bool()?;
     let given = spec.fields.get(PERCENTAGE).and_then(Value::as_i64);
@@ -44,7 +47,7 @@ fn ownership_issue(spec: &Spec) -> Option<Issue> {
     })
 }
 
-/// The address is one of the internet protocol; it is not repeated.
+/// Checks that the address is an IP address. The message does not repeat it.
 fn ip_address_issue(spec: &Spec) -> Option<Issue> {
     let address = spec.fields.get("ip_address")?.as_str()?.trim();
     let is_wrong = !address.is_empty() && address.parse::<IpAddr>().is_err();

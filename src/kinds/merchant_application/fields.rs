@@ -1,7 +1,7 @@
-//! Every field of an application's document: what it means, and who may see it.
+//! Fields of an application's document: their meaning and privacy.
 //!
-//! The names and their privacy are those of [`crate::api::application::FIELDS`]; a test holds the two together.
-//! Nothing of an application can be changed once it is submitted.
+//! The names and their privacy are those of [`crate::api::application::FIELDS`]; a test compares
+//! the two. No field of an application can change after submission.
 
 use crate::kinds::{Change, Field, Privacy};
 

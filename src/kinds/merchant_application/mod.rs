@@ -1,4 +1,4 @@
-//! An application for a new merchant: submitted once, decided by the service's underwriting.
+//! Application for a new merchant: submitted once, then decided by the service's underwriting.
 
 mod checks;
 mod fields;

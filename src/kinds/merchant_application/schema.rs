@@ -1,4 +1,4 @@
-//! The JSON Schema of an application, made of the table that reads it.
+//! JSON Schema of an application, generated from the table that decodes it.
 
 use std::borrow::Cow;
 
@@ -41,7 +41,7 @@ fn object(properties: &Map<String, Value>, required: &[&str]) -> Value {
     })
 }
 
-/// The fields of a table but the one that carries the mark.
+/// Returns the fields of a table except the one that carries the mark.
 fn table(fields: &[Field], generator: &mut SchemaGenerator) -> Map<String, Value> {
     let fields = fields.iter().filter(|field| field.name != "reference");
     fields.map(|field| (field.name.to_owned(), property(field, generator))).collect()

@@ -1,7 +1,8 @@
-//! What can be checked about an application without the service.
+//! Checks of an application without the service.
 //!
-//! The rules of the fields are the service's own (`api::application`); what comes from a secret source is
-//! judged by the service alone. Identity numbers stand in the open only where nobody can own them.
+//! The field rules are the service's own (`api::application`). A value from a secret source is
+//! checked only by the service. An identity number may be in plain text only if no person can own
+//! it.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -18,7 +19,6 @@ use crate::kinds::{CheckCx, Field, Find, Shape, Sole};
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
 
-/// The kind `MerchantApplication`.
 #[derive(Debug, Clone, Copy)]
 pub struct MerchantApplication;
 
@@ -54,7 +54,7 @@ impl Shape for MerchantApplication {
     }
 }
 
-/// Only one test of the sign-up is ever to be submitted (partner-api, the sign-up endpoint).
+/// The sign-up test, which may be submitted only once (partner-api, the sign-up endpoint).
 static SIGN_UP_TEST: Sole = Sole {
     code: "reckon::merchant_application::second_test",
     path: "spec.business_name",
@@ -64,8 +64,8 @@ static SIGN_UP_TEST: Sole = Sole {
     first: "the first one is here",
 };
 
-/// Whether a document is the test of the sign-up, by its name. One with `test` makes nothing, whatever its
-/// name.
+/// Returns whether a document is the test of the sign-up, by its name. A document with `test`
+/// creates nothing, whatever its name.
 pub(super) fn is_sign_up_test(manifest: &Manifest) -> bool {
     let name = manifest.spec.get("business_name").and_then(Value::as_str);
     manifest.spec.get("test").is_none() && name.is_some_and(is_test_name)
@@ -77,7 +77,7 @@ struct Given {
     source: SecretSource,
 }
 
-/// The secret fields that were written, those of the second owner too.
+/// Returns the secret fields that were written, including those of the second owner.
 fn secrets(fields: &Map<String, Value>) -> Vec<Given> {
     let second = fields.get(SECOND_OWNER).and_then(Value::as_object);
     let second = second.into_iter().flatten();
@@ -92,7 +92,8 @@ fn given(path: String, value: &Value) -> Option<Given> {
     Some(Given { path, source })
 }
 
-/// What the service's own rules say, without what they say of secrets that are not known here.
+/// Returns the problems by the service's own rules, except those of secrets whose values are
+/// unknown here.
 fn problems(spec: &Spec, secrets: &[Given], cx: &CheckCx) -> Vec<FieldProblem> {
     let trust = cx.plans.get(text(&spec.fields, "plan")).copied().unwrap_or_default();
     let hidden = |path: &str| {
@@ -105,7 +106,7 @@ fn problems(spec: &Spec, secrets: &[Given], cx: &CheckCx) -> Vec<FieldProblem> {
     problems
 }
 
-/// The fields with texts in the open put in the place of their sources.
+/// Replaces the sources of plain texts by those texts.
 fn opened(fields: &Map<String, Value>, parent: &str) -> Map<String, Value> {
     let open = |(name, value): (&String, &Value)| {
         let path = format!("{parent}{name}");
@@ -122,7 +123,7 @@ fn opened(fields: &Map<String, Value>, parent: &str) -> Map<String, Value> {
     fields.iter().map(open).collect()
 }
 
-/// A problem of the rules for people: its help is what the field means.
+/// Describes a problem of the rules to people: its help is the meaning of the field.
 fn issue(problem: &FieldProblem) -> Issue {
     let FieldProblem { context, sub_code, message } = problem;
     let path = format!("spec.{context}");
@@ -148,7 +149,7 @@ fn reference_issue(spec: &Spec) -> Option<Issue> {
     })
 }
 
-/// The plan must be one that the operator declared, where plans are declared.
+/// Checks that the operator declared the plan, where plans are declared.
 fn plan_issue(spec: &Spec, cx: &CheckCx) -> Option<Issue> {
     let plan = text(&spec.fields, "plan");
     if plan.is_empty() || cx.plans.is_empty() || cx.plans.contains_key(plan) {
@@ -160,7 +161,7 @@ fn plan_issue(spec: &Spec, cx: &CheckCx) -> Option<Issue> {
     Some(Issue::error("reckon::merchant_application::plan_unknown", "spec.plan", message, help))
 }
 
-/// A secret stands in the open only where nobody can own it.
+/// Checks a secret: it may be in plain text only if no person can own its value.
 fn secret_issue(spec: &Spec, secret: &Given) -> Option<Issue> {
     let path = format!("spec.{}", secret.path);
     let Some(literal) = secret.source.literal() else {
@@ -170,8 +171,8 @@ fn secret_issue(spec: &Spec, secret: &Given) -> Option<Issue> {
     if open { secret.source.issue(&path) } else { secret.source.hidden_issue(&path) }
 }
 
-/// Whether a value is reserved: an identity number that is never given out, or an account at one of the
-/// service's test banks (service-facts, part 3).
+/// Returns whether a value is reserved: an identity number that is never issued, or an account at
+/// one of the service's test banks (service-facts, part 3).
 fn nobodys(spec: &Spec, path: &str, value: &str) -> bool {
     let digits: String = value.chars().filter(char::is_ascii_digit).collect();
     match path.rsplit('.').next().unwrap_or_default() {
@@ -183,7 +184,7 @@ fn nobodys(spec: &Spec, path: &str, value: &str) -> bool {
     }
 }
 
-/// Numbers that are never given out: area 000 or 666, group 00, serial 0000.
+/// Returns whether a number is never issued: area 000 or 666, group 00, serial 0000.
 fn is_no_ones_number(digits: &str) -> bool {
     let part = |from, to| digits.get(from..to).unwrap_or_default();
     digits.len() == 9

@@ -1,4 +1,4 @@
-//! How an application's document is read: a map whose fields, and their types, are the table's.
+//! Decodes an application's document: a map whose fields, and their types, are the table's.
 //!
 //! The canonical form is the same map in the order of the table, secrets as their sources.
 
@@ -16,10 +16,10 @@ use crate::kinds::secret_source::SecretSource;
 
 const SUBMISSION: &str = "submission";
 
-/// What an application should say (partner-api, Merchant application).
+/// Application for a new merchant (partner-api, Merchant application).
 #[derive(Clone, PartialEq, Serialize)]
 pub struct Spec {
-    /// Who fills it in.
+    /// `complete`, or `sign_up` if the applicant completes it.
     pub submission: Submission,
     /// The fields that were written, in the order of the table; a secret is its source.
     #[serde(flatten)]
@@ -36,7 +36,7 @@ impl fmt::Debug for Spec {
     }
 }
 
-/// The names that may stand in a mapping, and what they hold.
+/// Valid names of a mapping, and their types.
 #[derive(Debug, Clone, Copy)]
 struct Table {
     fields: &'static [Field],
@@ -58,7 +58,7 @@ fn names(fields: &'static [Field]) -> impl Iterator<Item = &'static str> {
     fields.iter().map(|field| field.name)
 }
 
-/// What a name stands for.
+/// Meaning of a name.
 #[derive(Debug, Clone, Copy)]
 enum Named {
     Beside(&'static str),
@@ -84,7 +84,7 @@ impl<'de> Deserialize<'de> for Spec {
     }
 }
 
-/// Reads a mapping by its table.
+/// Decodes a mapping by its table.
 struct Fields(Table);
 
 impl<'de> Visitor<'de> for Fields {
@@ -113,7 +113,7 @@ impl<'de> DeserializeSeed<'de> for Fields {
     }
 }
 
-/// Reads a name by its table.
+/// Decodes a name by its table.
 struct Name(Table);
 
 impl<'de> DeserializeSeed<'de> for Name {
@@ -128,7 +128,7 @@ impl<'de> DeserializeSeed<'de> for Name {
     }
 }
 
-/// Reads the value of a name.
+/// Decodes the value of a name.
 struct Held(Named);
 
 impl<'de> DeserializeSeed<'de> for Held {
@@ -152,7 +152,7 @@ impl<'de> DeserializeSeed<'de> for Held {
     }
 }
 
-/// A value of a type, in its canonical form.
+/// Decodes a value of a type into its canonical form.
 fn written<'de, T, D>(deserializer: D) -> Result<Value, D::Error>
 where
     T: Deserialize<'de> + Serialize,

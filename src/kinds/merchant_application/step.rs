@@ -1,4 +1,4 @@
-//! What has to be done about an application: it is submitted once, and then underwriting decides.
+//! Steps of an application: it is submitted once, and then underwriting decides.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::model::manifest::Manifest;
 use crate::model::observed::{Applied, Observed};
 use crate::model::plan::{Reason, Verdict};
 
-/// What underwriting said, as the notification's facts hold it.
+/// Underwriting decision, from the facts of the webhook.
 enum Decision<'a> {
     Open,
     Provisioned,
@@ -27,7 +27,7 @@ enum Decision<'a> {
 }
 
 impl<'a> Decision<'a> {
-    /// The decision about the submission that carries this mark.
+    /// Returns the decision about the submission that carries this mark.
     fn of(have: Option<&'a Observed>, mark: &str) -> Self {
         let have = have.filter(|have| have.text("mark") == Some(mark));
         let text = |fact| have.and_then(|have| have.text(fact));
@@ -39,7 +39,6 @@ impl<'a> Decision<'a> {
     }
 }
 
-/// The step of an application.
 fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
     let spec = redact(MerchantApplication::FIELDS, &manifest.spec, cx.digest_key);
     let generation = manifest.annotations.generation;
@@ -78,13 +77,18 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
     Draft { changes, ..draft }
 }
 
-/// Whether underwriting decided on any submission of it, of an older generation too.
+/// Returns whether underwriting decided on any submission of this application, of an older
+/// generation too.
 fn was_decided(have: &Observed) -> bool {
     have.text("state").is_some()
 }
 
-/// The web host of the product brand that it is for: that of the merchant that names it (partner-api,
-/// `{web_url}`). Errors: merchants of several brands name it.
+/// Returns the web host of the application's product brand: that of the merchant that names it
+/// (partner-api, `{web_url}`).
+///
+/// # Errors
+///
+/// Merchants of several brands name it.
 fn brand(cx: &StepCx<'_>, manifest: &Manifest) -> Result<Option<String>, String> {
     let users = cx.view.users(&manifest.key).into_iter().filter_map(|user| cx.view.manifest(&user));
     let merchants = users.filter(|user| user.key.kind.as_str() == MERCHANT);
@@ -100,18 +104,20 @@ fn brand(cx: &StepCx<'_>, manifest: &Manifest) -> Result<Option<String>, String>
     Ok(brands.into_iter().next().flatten())
 }
 
-/// Whether the applicant finishes it: nothing is submitted before that, so all may still change.
+/// Returns whether the applicant completes it: nothing is submitted before, so every field may
+/// still change.
 fn is_sign_up(manifest: &Manifest) -> bool {
     manifest.spec.get("submission").is_some_and(|submission| submission == "sign_up")
 }
 
-/// Whether every field went to underwriting: what the file says since changes nothing there.
+/// Returns whether every field went to underwriting: later edits of the document change nothing
+/// there.
 fn is_submitted(applied: Option<&Applied>) -> bool {
     applied.is_some_and(|applied| text(&applied.spec, "submission") == "complete")
 }
 
-/// The step of an application that was submitted as the file says. A test ends well when it ends as
-/// it was to end, and its code is never exchanged.
+/// Returns the step of an application that was submitted as its document describes. A test succeeds
+/// if it ends as requested, and its code is never exchanged.
 fn decided(manifest: &Manifest, decision: &Decision<'_>) -> Draft {
     let test = manifest.spec.get("test").and_then(Value::as_str);
     let (verdict, reason, ready) = match (decision, test) {

@@ -5,7 +5,8 @@ use crate::api::application::{self, SECOND_OWNER, SECOND_OWNER_FIELDS};
 use crate::kinds::Privacy;
 use crate::kinds::testing::{good, problems};
 
-/// Every field that a complete application must have, with the given lines in place of theirs.
+/// Returns every field that a complete application must have, with the given lines in place of
+/// theirs.
 fn complete(changes: &[&str]) -> String {
     let lines = "submission: complete
 plan: basic

@@ -1,8 +1,9 @@
-//! The account that a recurring charge pays into, chosen as the service chooses it, and what it allows.
+//! Account that a recurring charge pays into, chosen as the service chooses it, and the permissions
+//! of that account.
 //!
-//! A document names one by its name or id, else it is the primary one of the type that takes the method
-//! (gateway-api, POST /v1/charges, `account_id`). Where a merchant has several of that type and none is
-//! known to be the primary one, nothing is sent.
+//! A document names an account by its name or id, else the primary one of the type that takes the
+//! method is used (gateway-api, POST /v1/charges, `account_id`). If a merchant has several of that
+//! type and none is known to be primary, nothing is sent.
 
 use serde_json::Value;
 
@@ -12,7 +13,7 @@ use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
 use crate::model::plan::Reason;
 
-/// The type of method that pays, `card` or `bank`: as its document says, else as it was saved.
+/// Returns the type of method that pays, `card` or `bank`: from its document, else as it was saved.
 pub(super) fn method_type(cx: &StepCx<'_>, manifest: &Manifest) -> Option<String> {
     let method = reference(manifest, "SavedMethod")?;
     let said = cx.view.manifest(&method).and_then(|method| method.spec.get("type").cloned());
@@ -20,7 +21,7 @@ pub(super) fn method_type(cx: &StepCx<'_>, manifest: &Manifest) -> Option<String
     said.or_else(saved)?.as_str().map(str::to_owned)
 }
 
-/// The type of account that takes the method.
+/// Returns the type of account that takes the method.
 fn takes(cx: &StepCx<'_>, manifest: &Manifest) -> Option<&'static str> {
     match method_type(cx, manifest).as_deref() {
         Some("card") => Some("MerchantAccount"),
@@ -33,8 +34,12 @@ fn unfit<T>(why: String) -> Result<T, Reason> {
     Err(Reason::AccountUnfit(why))
 }
 
-/// The account that is paid. `None` where the merchant's accounts are not known, and where an earlier
-/// charge brings its own. Errors: there is none, it does not fit, or more than one may be meant.
+/// Returns the account that is paid. `None` if the merchant's accounts are unknown, or if an
+/// earlier charge supplies its own.
+///
+/// # Errors
+///
+/// No account exists, the named one does not fit, or several are possible.
 pub(super) fn chosen<'a>(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -59,12 +64,12 @@ pub(super) fn chosen<'a>(
     primary(&fitting, owner, takes).map(Some)
 }
 
-/// Whether an account is of a type; one that does not say may be.
+/// Returns whether an account is of a type; one without a type may be.
 fn is_of(account: &Value, kind: &str) -> bool {
     account.get("type").and_then(Value::as_str).is_none_or(|own| own == kind)
 }
 
-/// The one that the service takes where none is named.
+/// Returns the account that the service uses by default.
 fn primary<'a>(fitting: &[&'a Value], owner: &Observed, takes: &str) -> Result<&'a Value, Reason> {
     let paid = if takes == "AchAccount" { "eChecks" } else { "cards" };
     if let [only] = fitting {
@@ -88,7 +93,8 @@ fn primary<'a>(fitting: &[&'a Value], owner: &Observed, takes: &str) -> Result<&
     }
 }
 
-/// Whether the merchant and the account allow recurring charges (partner-api, Gateway credentials).
+/// Checks that the merchant and the account allow recurring charges (partner-api, Gateway
+/// credentials).
 pub(super) fn allow(cx: &StepCx<'_>, manifest: &Manifest, owner: &Observed) -> Result<(), Reason> {
     if says(owner.fact("reference_required"), true) {
         let why = "the merchant requires a reference with every payment, and the service documents \
@@ -111,14 +117,14 @@ pub(super) fn allow(cx: &StepCx<'_>, manifest: &Manifest, owner: &Observed) -> R
     }
 }
 
-/// Whether a flag has this value; some come as text (partner-api, Account object).
+/// Returns whether a flag has this value; some flags are texts (partner-api, Account object).
 pub(super) fn says(flag: &Value, wanted: bool) -> bool {
     let text = if wanted { "true" } else { "false" };
     *flag == Value::Bool(wanted) || flag.as_str() == Some(text)
 }
 
-/// The id of the account that is paid, `None` where it is not known. Where the merchant's accounts cannot
-/// be read, what the document names is taken for an id. Money of another currency than the account's is
+/// Returns the id of the account that is paid, `None` if unknown. If the merchant's accounts cannot
+/// be read, the document's name is used as the id. Money of another currency than the account's is
 /// never sent.
 pub(super) fn id(
     cx: &StepCx<'_>,
@@ -141,7 +147,7 @@ pub(super) fn id(
     Ok(Some(text(account, "id").to_owned()))
 }
 
-/// Whether what is collected goes into a trust account, as far as that is known.
+/// Returns whether payments go into a trust account, as far as known.
 pub(super) fn is_trust(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> bool {
     let owner = reference(manifest, MERCHANT).and_then(|merchant| cx.view.observed(&merchant));
     let Some(owner) = owner else { return false };
@@ -151,8 +157,8 @@ pub(super) fn is_trust(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Obser
     account.is_some_and(|account| says(&account["trust_account"], true))
 }
 
-/// The bank account whose surcharge counts: the one that the account pays into, of a trust account
-/// the trust one.
+/// Returns the bank account whose surcharge applies: the one that the account pays into, for a
+/// trust account the trust one.
 pub(super) fn deposit(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -175,7 +181,7 @@ pub(super) fn deposit(
     }
 }
 
-/// Whether a bank account says that this account pays into it.
+/// Returns whether a bank account lists this account as paying into it.
 fn feeds(account: &Value, bank: &Value) -> bool {
     let id = &account["id"];
     bank["processing_accounts"].as_array().is_some_and(|accounts| accounts.contains(id))

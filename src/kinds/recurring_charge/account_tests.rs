@@ -1,11 +1,12 @@
-//! Which account is meant, what it takes, whose key signs, and what is marked as trust money.
+//! Choice of the account, its currency and permissions, the signing key, and the meaning of trust
+//! money.
 
 use serde_json::{Value, json};
 
 use super::step_tests::{AT_ONCE, HEAD, Known, LATER, effect, idle, money, observed};
 use crate::model::plan::Verdict;
 
-/// One account as it is kept of the credentials.
+/// Returns one account as stored from the credentials.
 fn account(id: &str, kind: &str, currency: &str, trust: &str) -> Value {
     json!({"id": id, "name": id.to_uppercase(), "type": kind, "currency": currency,
         "recurring_charges_enabled": true, "trust_account": trust})

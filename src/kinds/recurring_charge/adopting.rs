@@ -1,5 +1,5 @@
-//! What a recurring charge has to show besides its own fields, to be taken over for a document: the same currency
-//! and account, and the method that its document names.
+//! Requirements on a recurring charge for its import, beyond its own fields: the same currency and
+//! account, and the method of the document.
 
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ pub(super) fn expects(cx: &StepCx<'_>, manifest: &Manifest) -> Vec<Expect> {
         .collect()
 }
 
-/// The account that the document names, once the merchant's accounts are known.
+/// Requires the account that the document names, once the merchant's accounts are known.
 fn account_of(cx: &StepCx<'_>, manifest: &Manifest) -> Option<Expect> {
     manifest.spec.get("account")?;
     let owner = cx.view.observed(&reference(manifest, MERCHANT)?)?;
@@ -30,7 +30,7 @@ fn account_of(cx: &StepCx<'_>, manifest: &Manifest) -> Option<Expect> {
     Some(Expect { path: "account", at: "/account_id", want: id, how: How::Never })
 }
 
-/// The number of the method, as the service knows it by its fingerprint, else by its last digits.
+/// Requires the number of the method, by its fingerprint, else by its last digits.
 fn method(cx: &StepCx<'_>, manifest: &Manifest) -> Option<Expect> {
     let saved = cx.view.observed(&reference(manifest, "SavedMethod")?)?;
     let expect = |at, want: &Value, how| Expect { path: "method", at, want: want.clone(), how };
@@ -46,7 +46,8 @@ fn method(cx: &StepCx<'_>, manifest: &Manifest) -> Option<Expect> {
     Some(expect(number, saved.fact("last4"), How::EndsOtherwise))
 }
 
-/// The first date means nothing any more once a payment was attempted: it is compared before that alone.
+/// Requires the first date, which is meaningless once a payment was attempted: it is compared only
+/// before.
 fn start(manifest: &Manifest) -> Option<Expect> {
     let want = manifest.spec.pointer("/schedule/start")?.clone();
     Some(Expect { path: "schedule.start", at: "/schedule/start", want, how: How::BeforeFirst })

@@ -1,4 +1,4 @@
-//! What is wrong between the fields of a recurring charge.
+//! Checks between the fields of a recurring charge.
 
 use super::fields::FIELDS;
 use super::shape::{FirstCharge, Spec, Surcharge};
@@ -15,7 +15,7 @@ const FIRST_AMOUNT: &str = "spec.first_amount";
 const FROM_CHARGE: &str = "spec.from_charge";
 const MAX_AMOUNT: &str = "spec.max_amount";
 
-/// A field that has to be there and is not, told as the reader tells it.
+/// Returns the issue of a missing field, worded as by the decoder.
 pub(super) fn missing(path: &str) -> Issue {
     let name = path.rsplit('.').next().unwrap_or_default();
     let doc = field_of(FIELDS, path).map_or("", |field| field.doc);
@@ -60,7 +60,7 @@ pub(super) fn max_amount_issue(spec: &Spec, max: &Amount, cx: &CheckCx) -> Optio
     })
 }
 
-/// What each occurrence collects, and another amount of the same document.
+/// Returns the amount of each occurrence, and another amount of the same document.
 fn both(spec: &Spec, other: &Amount, cx: &CheckCx) -> Option<(Money, Money)> {
     let currency = spec.amount.currency.or(other.currency).unwrap_or(cx.currency);
     spec.amount.read(currency).zip(other.read(currency))
@@ -77,7 +77,7 @@ fn mixed(path: &str, amount: Money, other: Money) -> Issue {
     )
 }
 
-/// The amount of a first charge that is made now.
+/// Checks the amount of a first charge that is made now.
 pub(super) fn first_amount_issue(spec: &Spec, cx: &CheckCx) -> Option<Issue> {
     let first = spec.first_amount.as_ref()?;
     if spec.first_charge == FirstCharge::Scheduled && spec.from_charge.is_none() {
@@ -105,7 +105,7 @@ pub(super) fn first_amount_issue(spec: &Spec, cx: &CheckCx) -> Option<Issue> {
     })
 }
 
-/// A surcharge goes with a charge that is made now, and with no other.
+/// Checks that a surcharge belongs to a charge that is made now.
 pub(super) fn surcharge_issue(spec: &Spec) -> Option<Issue> {
     let scheduled = spec.first_charge == FirstCharge::Scheduled && spec.from_charge.is_none();
     (scheduled && spec.surcharge == Surcharge::Apply).then(|| {
@@ -116,7 +116,7 @@ pub(super) fn surcharge_issue(spec: &Spec) -> Option<Issue> {
     })
 }
 
-/// What an earlier charge stands for is not written beside it.
+/// Rejects fields that an earlier charge replaces.
 pub(super) fn from_charge_issues(spec: &Spec) -> Vec<Issue> {
     let Some(charge) = &spec.from_charge else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! The days on which a recurring charge collects, and how much.
+//! Due dates and amounts of a recurring charge.
 
 use chrono::{Months, NaiveDate};
 use serde_json::{Value, json};
@@ -7,10 +7,11 @@ use crate::base::money::Money;
 use crate::base::schedule::{Limits, Schedule, occurrences};
 use crate::kinds::diff::amount;
 
-/// Months of a schedule that are looked at.
+/// Months of a schedule that are listed.
 const MONTHS: u32 = 12;
 
-/// The payments from this day on, within twelve months of the first one. A schedule without a start begins on this day.
+/// Returns the payments from this day on, within twelve months of the first one. A schedule without
+/// a start begins on this day.
 pub(super) fn dues(spec: &Value, from: NaiveDate) -> Vec<(NaiveDate, Money)> {
     let money = spec.get("amount").and_then(amount);
     let Some((money, schedule)) = money.zip(schedule(spec, from)) else { return Vec::new() };

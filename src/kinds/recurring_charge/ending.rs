@@ -1,9 +1,10 @@
-//! A recurring charge whose document is gone, and said that it goes with it, is neutralised.
+//! Neutralises a recurring charge whose document requested deletion and was removed.
 //!
-//! It is looked at, then cancelled; where the service has no such path its last day is set to that of its
-//! pending occurrence, and only then that one is ignored, so that at no moment anything is left to fire or opens
-//! anew. It is over when a last look shows that nothing is pending. What falls due today, or is being paid, may
-//! be collected at any moment: then nothing is guessed, and it is looked at again.
+//! The charge is read, then cancelled. If the service has no such path, its last day is set to that
+//! of its pending occurrence. Only then that occurrence is ignored, so that at no moment anything
+//! is left to fire or opens anew. The charge is over when a final reading shows nothing pending. A
+//! payment that is due today, or in progress, may be collected at any moment: then nothing is
+//! assumed, and the charge is read again.
 
 use chrono::{NaiveDate, TimeDelta};
 use serde_json::{Value, json};
@@ -23,17 +24,17 @@ use crate::model::manifest::Manifest;
 use crate::model::observed::{Applied, Observed};
 use crate::model::plan::{MoneyMove, Reason, Verdict};
 
-/// What no occurrence collects any more.
+/// Meaning of the amount that occurrences no longer collect.
 const NO_LONGER: &str = "no_longer_collected_per_occurrence";
-/// What was about to be collected.
+/// Meaning of a pending amount that is not collected.
 const PENDING: &str = "pending_not_collected";
-/// The wishes of its steps.
+/// Names of the steps, for the digests of their refusals.
 const CANCEL: &str = "recurring.cancel";
 const END: &str = "recurring.end";
-/// What was read is used for so many seconds.
+/// Seconds for which a reading is used.
 const FRESH_S: i64 = 15 * 60;
 
-/// The step of a recurring charge whose document is gone.
+/// Returns the step of a recurring charge whose document was removed.
 pub(super) fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
     let Some(applied) = going(have) else { return orphaned() };
     let Some(charge) = &have.remote_id else {
@@ -58,7 +59,7 @@ pub(super) fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
     Draft { money, ..draft }
 }
 
-/// Why its document cannot simply go on with it, if it was ended while there was none.
+/// Returns the reason why a returned document cannot continue a charge that was ended meanwhile.
 pub(super) fn ended(have: Option<&Observed>, manifest: &Manifest) -> Option<Reason> {
     let have = have?;
     let made = have.applied.as_ref().map_or(0, |applied| applied.generation);
@@ -69,8 +70,8 @@ pub(super) fn ended(have: Option<&Observed>, manifest: &Manifest) -> Option<Reas
     Some(Reason::Going(Box::new(Going::Ended(how))))
 }
 
-/// Its last day was set, which the service cannot take away, and its document came back before its last payment
-/// was ignored.
+/// Detects a charge whose last day was set, which the service cannot remove, and whose document
+/// came back before its last payment was ignored.
 fn half_ended(have: &Observed, manifest: &Manifest) -> Option<String> {
     let end = have.text("end")?;
     let last = |spec: &Value| spec.pointer("/schedule/end").and_then(Value::as_str) == Some(end);
@@ -88,7 +89,11 @@ struct Ending<'a> {
 }
 
 impl Ending<'_> {
-    /// What is to be done next, or why nothing can be now.
+    /// Returns the next work.
+    ///
+    /// # Errors
+    ///
+    /// The reason why none is possible now.
     fn next(&self, new: Obligation) -> Result<Work, Reason> {
         let Some(looked) = self.looked() else { return Ok(Work::Read(self.look(new))) };
         let pending = self.pending();
@@ -115,11 +120,11 @@ impl Ending<'_> {
         Ok(ignore_occurrence(wish(new, id), self.charge, &occurrence))
     }
 
-    /// What falls due today or is being paid is not touched.
+    /// Refuses to touch a payment that is due today or in progress.
     fn firing(&self, pending: &[Value], new: &Obligation) -> Result<(), Reason> {
         let today = today_of(self.cx, &new.merchant).unwrap_or_else(|| latest(self.cx));
         let fires = |one: &&Value| {
-            // The documents show one that was declined as pending: it is tried again by request alone.
+            // The documents show a declined payment as pending: only a request retries it.
             let failed = one.get("attempts").and_then(Value::as_i64).is_some_and(|tries| tries > 0);
             let due = due(one).is_some_and(|due| due <= today);
             due && !failed || text(one, "status") == "PAYING"
@@ -133,19 +138,19 @@ impl Ending<'_> {
         })
     }
 
-    /// The last look, if it is the one that is wanted.
+    /// Returns the last reading, if it matches the current subject.
     fn looked(&self) -> Option<&Value> {
         let looked = self.have.fact("looked");
         (looked.get("about") == Some(&self.about())).then_some(looked)
     }
 
-    /// The last look, however old: what is shown.
+    /// Returns the pending occurrences of the last reading, however old: for display.
     fn pending(&self) -> Vec<Value> {
         let pending = self.have.fact("looked").get("pending").and_then(Value::as_array);
         pending.cloned().unwrap_or_default()
     }
 
-    /// What a look is about: after the last refusal, and not long ago.
+    /// Returns the subject of a reading: after the last refusal, and not long ago.
     fn about(&self) -> Value {
         let refusal = self.have.refusal.as_ref().map(|refusal| refusal.intent);
         json!({
@@ -168,13 +173,14 @@ impl Ending<'_> {
         }
     }
 
-    /// Whether its last day was set because its document was gone, and is still that.
+    /// Returns whether its last day was set because its document was removed, and is still the
+    /// same.
     fn is_ended(&self) -> bool {
         let end = self.have.fact("end");
         !end.is_null() && self.applied.spec.pointer("/schedule/end") == Some(end)
     }
 
-    /// Whether the service said that it has no such path.
+    /// Returns whether the service answered that it has no such path.
     fn cannot_cancel(&self) -> bool {
         let wish = wished(self.applied, CANCEL);
         let refusal = self.have.refusal.as_ref().filter(|refusal| refusal.digest == wish);
@@ -185,7 +191,7 @@ impl Ending<'_> {
         self.applied.spec.get("amount").and_then(amount)
     }
 
-    /// What is not collected any more: of each occurrence, and of the pending one.
+    /// Returns the amounts no longer collected: of each occurrence, and of the pending one.
     fn money(&self, new: &Obligation) -> Vec<MoneyMove> {
         let Some(each) = self.collected() else { return Vec::new() };
         let mode = new.mode;
@@ -199,7 +205,7 @@ impl Ending<'_> {
         [MoneyMove { amount: each, mode, meaning: NO_LONGER }].into_iter().chain(pending).collect()
     }
 
-    /// What it takes, and what is not collected.
+    /// Describes the steps, and the payment that is not collected.
     fn how(&self) -> String {
         let way = if self.is_ended() || self.cannot_cancel() {
             "its last day is set to that of its pending payment, which is ignored"
@@ -218,7 +224,7 @@ fn due(occurrence: &Value) -> Option<NaiveDate> {
     text(occurrence, "due_date").parse().ok()
 }
 
-/// The latest date that it is anywhere, for a merchant whose time zone is not known.
+/// Returns the latest date that is today anywhere, for a merchant whose time zone is unknown.
 fn latest(cx: &StepCx<'_>) -> NaiveDate {
     let ahead = cx.now.checked_add_signed(TimeDelta::hours(14)).unwrap_or(cx.now);
     ahead.date_naive()
@@ -234,7 +240,8 @@ mod tests {
     use super::*;
     use crate::kinds::testing::manifest;
 
-    /// What a document says that comes back to a charge whose last day was set to this one.
+    /// Returns the reason for a document that comes back to a charge whose last day was set to this
+    /// one.
     fn back(end: &str, facts: &Value) -> Option<String> {
         let put = json!({"schedule": {"end": end}});
         let have = observed(Some("ch1"), Some(put), facts.clone());

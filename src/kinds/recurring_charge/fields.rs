@@ -1,4 +1,4 @@
-//! Every field of a recurring charge, for masks, plans and help.
+//! Fields of a recurring charge, for masks, plans and help.
 
 use crate::kinds::{Change, Field, Privacy};
 

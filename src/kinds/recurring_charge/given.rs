@@ -1,8 +1,10 @@
-//! A recurring charge whose method's details a payer gave anew: the charge has copied those before, and takes others by a
-//! one-time token of its own alone. The payer's page brings one for each charge, beside that of the method.
+//! Recurring charge whose payer gives the method's details anew: the charge copied the earlier
+//! details, and takes others only by a one-time token of its own. The payer's page supplies one for
+//! each charge, beside that of the method.
 //!
-//! It is used once the method itself is saved by the token that it came with, and not before. Where none came, or it was of
-//! no use, the charge says that it still pays by the details before.
+//! The token is used only after the method itself was saved by the token that came with it. If none
+//! arrived, or it was of no use, the step reports that the charge still pays by the earlier
+//! details.
 
 use std::sync::Arc;
 
@@ -18,13 +20,13 @@ use crate::model::manifest::Manifest;
 use crate::model::observed::{Applied, Observed};
 use crate::model::plan::{Reason, Verdict};
 
-/// What is told of a charge that its document gives to another method.
+/// Explanation for a charge that its document gives to another method.
 pub(super) const OTHER: &str = "the service takes another method by a one-time token alone";
-/// What is told of one that pays by what its method was before.
+/// Explanation for a charge that pays by the earlier details of its method.
 const BEFORE: &str = "it still pays by the details that its method had before: the service takes other ones by a \
                       one-time token of its own alone";
 
-/// A token for the charge, and what is saved of its method by now.
+/// A token for the charge, and the currently saved state of its method.
 #[derive(Debug)]
 pub(super) struct Given {
     pub(super) brought: Brought,
@@ -32,7 +34,8 @@ pub(super) struct Given {
     pub(super) applied: Applied,
 }
 
-/// The token that was brought for a charge, once it may be used: the method is saved by the token that came with it.
+/// Returns the token that was supplied for a charge, once it may be used: the method is saved by
+/// the token that came with it.
 pub(super) fn at_hand(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -48,7 +51,7 @@ pub(super) fn at_hand(
     (fits && cx.now < good_until(&brought)).then_some(Given { brought, saved, applied })
 }
 
-/// Why a charge waits for the payer of its method.
+/// Returns the reason of a charge that waits for the payer of its method.
 pub(super) fn waits(cx: &StepCx<'_>, method: &Manifest, why: &str) -> Reason {
     let saved = cx.view.observed(&method.key);
     Reason::AwaitsIntake(Box::new(Awaited {
@@ -59,7 +62,7 @@ pub(super) fn waits(cx: &StepCx<'_>, method: &Manifest, why: &str) -> Reason {
     }))
 }
 
-/// A charge that is as its document says, but for the details of its method, waits for them.
+/// Makes a charge wait that matches its document except for the details of its method.
 pub(super) fn lagging(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -80,15 +83,16 @@ pub(super) fn lagging(
     }
 }
 
-/// Returns whether a payer gives the details of what pays a charge: no document says a card's date then. `find`: a document.
+/// Returns whether a payer gives the details of a charge's method: a card's date is then in no
+/// document. `find` returns a document.
 pub fn is_paid_by_payer(charge: &Manifest, find: impl FnOnce(&Key) -> Option<Manifest>) -> bool {
     let method = reference(charge, SavedMethod::NAME).and_then(|key| find(&key));
     charge.key.kind.as_str() == RecurringCharge::NAME
         && method.is_some_and(|method| is_intake(&method.spec))
 }
 
-/// Whether a charge takes a token when a payer gives the details of this method: it is there, goes on, and its document
-/// says that the method pays.
+/// Returns whether a charge takes a token when a payer gives the details of this method: the charge
+/// exists, continues, and its document names the method.
 pub fn takes_token(manifest: &Manifest, have: Option<&Observed>, method: &Key) -> bool {
     let names = manifest.key.kind.as_str() == RecurringCharge::NAME
         && reference(manifest, SavedMethod::NAME).as_ref() == Some(method);

@@ -1,4 +1,4 @@
-//! A payer's details for a charge that copied those before.
+//! A payer's details for a charge that copied the earlier ones.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ fn method() -> Key {
     "SavedMethod/default/card".parse().unwrap()
 }
 
-/// A world whose card was given by this token.
+/// Returns a world whose card was given by this token.
 fn world(token: &[u8]) -> Known {
     let mut known = Known::new(&json!({}));
     let document = manifest("SavedMethod", "card", INTAKE);
@@ -39,7 +39,7 @@ fn spec() -> String {
     format!("{HEAD}{LATER}")
 }
 
-/// A charge that was made by the card of the first token, with this token for itself.
+/// Returns a charge that was created with the card of the first token, with this token for itself.
 fn made(brought: Option<Value>) -> Observed {
     let applied = effect(&world(b"first").step(&spec(), None)).applied.clone();
     charge(applied, brought)
@@ -55,7 +55,7 @@ fn charge(applied: Applied, brought: Option<Value>) -> Observed {
     have
 }
 
-/// What is known of a token that came for the charge beside this one of that method.
+/// Returns the facts of a token that came for the charge beside this one of that method.
 fn beside(token: Digest, method: Key, at: &str) -> Value {
     let one = Attachment {
         key: "RecurringCharge/default/it".parse().unwrap(),

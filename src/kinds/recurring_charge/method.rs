@@ -1,9 +1,10 @@
-//! The details of the method that pays, as a recurring charge carries them.
+//! Details of the method that pays, as a recurring charge carries them.
 //!
-//! The service copies them when the charge is made, so a saved method that changes, and another one,
-//! reach it by a fresh one-time token alone (gateway-api, PATCH /v1/recurring/charges/{id}). What was put
-//! on the service therefore holds a digest of them, at a path beneath `method`. Details that a payer gives stand in no
-//! document: then the payer's page brings a token for the charge, too (`given`).
+//! The service copies the details when the charge is created. A change of the saved method, or
+//! another method, therefore reaches the charge only by a fresh one-time token (gateway-api, PATCH
+//! /v1/recurring/charges/{id}). The applied spec holds a digest of the details, at a path beneath
+//! `method`. Details from a payer are in no document: then the payer's page supplies a token for
+//! the charge, too (`given`).
 
 use std::sync::Arc;
 
@@ -27,12 +28,12 @@ use crate::model::plan::Reason;
 
 /// The path of the digest.
 pub(super) const DETAILS: &str = "method.details";
-/// Separates this digest from all others under the same key.
+/// Domain label that separates this digest from all others under the same key.
 const LABEL: &str = "method-details";
 
-/// The document with a digest of its method's details, to be compared with what was put on the service.
-/// A charge that is complete, or whose details nobody wrote down, keeps what it has; so does one whose payer has to
-/// give them, until that is done.
+/// Returns the document with a digest of its method's details, for comparison with the applied
+/// spec. A charge keeps its details if it is complete, or if no document holds them; if its payer
+/// must give them, it keeps them until then.
 pub(super) fn compared(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Manifest {
     let made = have.filter(|have| have.exists);
     let applied = made.and_then(|have| have.applied.as_ref()).map(|applied| &applied.spec);
@@ -59,18 +60,18 @@ pub(super) fn compared(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Obser
     manifest
 }
 
-/// The method's document, where a payer gives its details: nothing in it says which they are.
+/// Returns the method's document if a payer gives its details: nothing in it reveals them.
 pub(super) fn payers(cx: &StepCx<'_>, manifest: &Manifest) -> Option<Arc<Manifest>> {
     let method = cx.view.manifest(&reference(manifest, SavedMethod::NAME)?)?;
     is_intake(&method.spec).then_some(method)
 }
 
-/// Whether it is complete.
+/// Returns whether the charge is complete.
 pub(super) fn is_over(have: &Observed) -> bool {
     have.text("status") == Some("COMPLETED")
 }
 
-/// The digest of a saved method whose private values are digests already.
+/// Returns the digest of a saved method whose private values are digests already.
 pub(super) fn digest(cx: &StepCx<'_>, redacted: &Value) -> Value {
     let mut details = vec![redacted.get("type"), redacted.get("source")];
     details.extend(given_to(redacted).map(Some));
@@ -78,7 +79,8 @@ pub(super) fn digest(cx: &StepCx<'_>, redacted: &Value) -> Value {
     json!({"digest": keyed(cx.digest_key, LABEL, &canonical(&details)).short()})
 }
 
-/// What a new charge copies is what was saved, which the document may be ahead of.
+/// Sets the details that a new charge copies: those saved at the service, which the document may be
+/// ahead of.
 pub(super) fn copied(cx: &StepCx<'_>, manifest: &Manifest, mut new: Obligation) -> Obligation {
     let saved = reference(manifest, SavedMethod::NAME).and_then(|key| cx.view.observed(&key));
     let saved = saved.as_ref().and_then(|saved| saved.applied.as_ref());
@@ -90,7 +92,8 @@ pub(super) fn copied(cx: &StepCx<'_>, manifest: &Manifest, mut new: Obligation) 
     new
 }
 
-/// Two effects, one after the other: a token of the method's details, then the change by it.
+/// Returns the first or second of two effects: a token of the method's details, then the change by
+/// that token. A token from a payer needs only the change.
 pub(super) fn renewal(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -122,7 +125,7 @@ pub(super) fn renewal(
     })
 }
 
-/// The document of the method, whose details have to be there to make a token of them.
+/// Returns the document of the method, which must contain the details for a token.
 fn at_hand(cx: &StepCx<'_>, manifest: &Manifest) -> Result<Arc<Manifest>, Reason> {
     let key = reference(manifest, SavedMethod::NAME);
     let method = key.as_ref().and_then(|key| cx.view.manifest(key));
@@ -137,8 +140,8 @@ fn at_hand(cx: &StepCx<'_>, manifest: &Manifest) -> Result<Arc<Manifest>, Reason
     })
 }
 
-/// The wish is that of both documents, or of the document and what was given: a refusal holds until either of them
-/// changes, and a token is used for just what it was made for.
+/// Combines the digests of both documents, or of the document and the given details. A refusal
+/// holds until either of them changes, and a token is used only for its own purpose.
 fn wish(mut new: Obligation, method: Digest) -> Obligation {
     let both = [new.applied.digest.as_bytes().as_slice(), method.as_bytes()].concat();
     new.applied.digest = sha256(&both);

@@ -1,4 +1,4 @@
-//! A changed method: the token first, then the change by it.
+//! Changes of a method: the token first, then the change by it.
 
 use serde_json::{Value, json};
 
@@ -16,14 +16,14 @@ fn card(year: &str) -> String {
     )
 }
 
-/// A world in which a saved method of this document is there as it says.
+/// Returns a world in which a saved method matches this document.
 fn world(name: &str, document: &str) -> Known {
     let mut known = Known::new(&json!({}));
     known.save(name, document);
     known
 }
 
-/// A charge that was made by this card, with these facts.
+/// Returns a charge that was created with this card, with these facts.
 fn made(by: &Known, facts: &Value) -> Observed {
     let applied = effect(&by.step(&format!("{HEAD}{LATER}"), None)).applied.clone();
     of(applied, facts)
@@ -130,7 +130,7 @@ fn a_new_charge_has_what_was_saved_and_not_what_the_document_says_since() {
 }
 
 impl Known {
-    /// A saved method that is there as its document says.
+    /// Adds a saved method that matches its document.
     fn save(&mut self, name: &str, document: &str) {
         let document = manifest("SavedMethod", name, document);
         let fields = <crate::kinds::saved_method::SavedMethod as crate::kinds::Shape>::FIELDS;
@@ -142,7 +142,7 @@ impl Known {
         self.manifests.insert(document.key.clone(), document);
     }
 
-    /// A saved method that is there, and whose document is not.
+    /// Adds a saved method that exists without its document.
     fn forget(&mut self, name: &str) {
         let key: Key = format!("SavedMethod/default/{name}").parse().unwrap();
         self.save(name, &card("31"));

@@ -1,4 +1,5 @@
-//! A recurring charge: an amount that a saved method pays by a schedule (gateway-api, Recurring charge).
+//! Recurring charge: an amount that a saved method pays by a schedule (gateway-api, Recurring
+//! charge).
 
 mod account;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What the service shows of recurring charges, where it lists them (service-facts, 56, 57).
+//! Read-back of recurring charges, where the service lists them (service-facts, 56, 57).
 
 use std::time::Duration;
 
@@ -10,14 +10,14 @@ use crate::api::recurring::{GetRecurring, ListRecurring};
 use crate::effects::{put, recurring_facts};
 use crate::kinds::readback::{Form, ReadBack, Shown};
 
-/// They collect money: whoever changes them elsewhere is noticed within the quarter of an hour.
+/// Charges collect money: a change made elsewhere is noticed within a quarter of an hour.
 const EVERY: Duration = Duration::from_mins(15);
 
 const fn same(path: &'static str) -> Shown {
     Shown { path, at: path, form: Form::Same }
 }
 
-/// A charge that a person ended, or removed.
+/// Detects a charge that a person ended, or removed.
 fn ended(item: &Value) -> Option<String> {
     let text = |field: &str| item.get(field).and_then(Value::as_str).unwrap_or_default();
     match (text("status"), text("status_reason")) {
@@ -27,7 +27,7 @@ fn ended(item: &Value) -> Option<String> {
     }
 }
 
-/// What is known of one that is taken over.
+/// Returns the facts of an imported charge.
 fn adopted(item: &Value) -> Value {
     let mut facts = recurring_facts(item);
     for name in ["status_reason", "total_amount", "total_occurrences"] {
@@ -36,7 +36,8 @@ fn adopted(item: &Value) -> Value {
     facts
 }
 
-/// Recurring charges. `schedule.start` is left out: once the first occurrence is there it means nothing any more.
+/// Recurring charges. `schedule.start` is left out: it is meaningless once the first occurrence
+/// exists.
 pub static CHARGES: ReadBack = ReadBack {
     list_name: "recurring charges",
     list: || Call::to::<ListRecurring>(&[]),
@@ -58,7 +59,7 @@ pub static CHARGES: ReadBack = ReadBack {
     ended,
 };
 
-/// How a recurring charge is read back.
+/// Returns the description of reading a recurring charge.
 #[expect(clippy::unnecessary_wraps, reason = "other kinds cannot be read back")]
 pub(super) fn read_back(_: &Value) -> Option<&'static ReadBack> {
     Some(&CHARGES)

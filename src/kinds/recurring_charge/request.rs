@@ -1,4 +1,4 @@
-//! The bodies of the requests that make and change a recurring charge.
+//! Bodies of the requests that create and change a recurring charge.
 
 use serde_json::{Value, json};
 
@@ -17,12 +17,12 @@ fn unfit(why: &str) -> Reason {
     Reason::Unfit(why.to_owned())
 }
 
-/// What each occurrence collects.
+/// Returns the amount of each occurrence.
 pub(super) fn collected(spec: &Value) -> Result<Money, Reason> {
     spec.get("amount").and_then(amount).ok_or_else(|| unfit("it has no amount"))
 }
 
-/// POST /v1/recurring/charges, but for description and reference.
+/// Builds the body of POST /v1/recurring/charges, but for description and reference.
 pub(super) fn scheduled(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -36,8 +36,8 @@ pub(super) fn scheduled(
     Ok(body)
 }
 
-/// POST /v1/charges with `recur`, but for description and reference. What recurs is named where it
-/// differs from what is charged now.
+/// Builds the body of POST /v1/charges with `recur`, but for description and reference. The
+/// recurring amount is named where it differs from the amount charged now.
 pub(super) fn now(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -65,13 +65,13 @@ pub(super) fn now(
     Ok(body)
 }
 
-/// POST /v1/charges/{id}/schedule.
+/// Builds the body of POST /v1/charges/{id}/schedule.
 pub(super) fn from_charge(spec: &Value) -> Result<Value, Reason> {
     let schedule = spec.get("schedule").cloned().unwrap_or_default();
     Ok(json!({"amount": collected(spec)?.minor(), "schedule": schedule}))
 }
 
-/// Who pays how much into which account.
+/// Builds the fields for payer, amount and account.
 fn payment(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -90,7 +90,7 @@ fn payment(
     Ok(body)
 }
 
-/// The limits, where the spec sets any.
+/// Adds the limits, where the spec sets any.
 fn limits(spec: &Value, body: &mut Value) {
     if let Some(most) = spec.get("max_occurrences") {
         put(body, "max_occurrences", most.clone());
@@ -100,7 +100,7 @@ fn limits(spec: &Value, body: &mut Value) {
     }
 }
 
-/// What a PATCH says, but for a method.
+/// Body of a PATCH, but for a method.
 #[derive(Debug)]
 pub(super) struct Changed<'a> {
     /// The top-level fields that changed.
@@ -109,7 +109,7 @@ pub(super) struct Changed<'a> {
     pub(super) text: Option<&'a str>,
 }
 
-/// The body of a PATCH.
+/// Builds the body of a PATCH.
 pub(super) fn changed<'a>(
     cx: &StepCx<'_>,
     manifest: &'a Manifest,
@@ -140,7 +140,8 @@ pub(super) fn changed<'a>(
     Ok(Changed { body, text })
 }
 
-/// What a PATCH cannot do: it leaves alone what it does not name, and it has no currency.
+/// Rejects changes that a PATCH cannot make: it keeps every field that it does not name, and it has
+/// no currency.
 fn changeable(spec: &Value, have: Option<&Observed>) -> Result<(), Reason> {
     let before = have.and_then(|have| have.applied.as_ref()).map(|applied| &applied.spec);
     let currency = |spec: &Value| spec.get("amount").and_then(amount).map(Money::currency);
@@ -165,7 +166,7 @@ fn changeable(spec: &Value, have: Option<&Observed>) -> Result<(), Reason> {
     }
 }
 
-/// Days belong to their unit: another unit makes an end of them.
+/// Returns whether the unit changed: days belong to their unit, so another unit removes them.
 fn unit_differs(spec: &Value, before: Option<&Value>) -> bool {
     let unit = |spec: &Value| {
         spec.get("schedule").map(|schedule| text(schedule, "interval_unit").to_owned())

@@ -1,4 +1,5 @@
-//! A schedule as people write it: each field is read by itself, so that one run tells all that is wrong.
+//! Schedule as people write it: each field is decoded by itself, so that one run reports every
+//! problem.
 
 use chrono::{Days, NaiveDate};
 use schemars::JsonSchema;
@@ -9,19 +10,19 @@ use crate::base::schedule::{Day, Schedule, Unit};
 use crate::kinds::whole::Whole;
 use crate::model::issue::Issue;
 
-/// Every day of a week or month comes within so many days.
+/// Days within which every day of a week or month occurs.
 const YEAR_DAYS: u64 = 366;
 
-/// When payments are due (gateway-api, recur object). The canonical form is the one on the wire.
+/// Due dates of payments (gateway-api, recur object). The canonical form is the one on the wire.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScheduleSpec {
-    /// The first date that may be due, `YYYY-MM-DD`; none where the first charge is made now.
+    /// The first date that may be due, `YYYY-MM-DD`; none if the first charge is made now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
-    /// The unit of the step.
+    /// The unit of the interval: day, week or month.
     pub interval_unit: Unit,
-    /// The step in units.
+    /// The interval in units.
     pub interval_delay: Whole,
     /// The last date that may be due, `YYYY-MM-DD`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -32,7 +33,8 @@ pub struct ScheduleSpec {
 }
 
 impl ScheduleSpec {
-    /// Everything wrong with it; `now`: the first charge is made now, so that no start is written.
+    /// Returns every issue; `now` means that the first charge is made now, so that no start is
+    /// written.
     pub(super) fn issues(&self, now: bool) -> Vec<Issue> {
         let mut issues = Vec::new();
         let start = match &self.start {
@@ -58,8 +60,8 @@ impl ScheduleSpec {
         issues
     }
 
-    /// The schedule, as far as it can be read. Without a start it is looked at from a day that is
-    /// early enough for every rule but those about the start.
+    /// Returns the schedule, as far as it can be decoded. Without a start it is checked from a day
+    /// that is early enough for every rule except those about the start.
     fn read(&self, start: Option<NaiveDate>, issues: &mut Vec<Issue>) -> Option<Schedule> {
         let Self { start: _, interval_unit, interval_delay, end, days } = self;
         let end = end.as_deref().map(|end| keep(date("spec.schedule.end", end), issues));

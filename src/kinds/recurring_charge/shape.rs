@@ -1,4 +1,4 @@
-//! What a recurring charge looks like in YAML, and what can be checked about it without the service.
+//! YAML shape of a recurring charge, and its checks without the service.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,72 +16,72 @@ use crate::kinds::{CheckCx, Field, Find, Shape, reference, text};
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
 
-/// The kind `RecurringCharge`.
 #[derive(Debug, Clone, Copy)]
 pub struct RecurringCharge;
 
-/// What a recurring charge should be (gateway-api, POST /v1/recurring/charges, POST /v1/charges with
-/// `recur`, POST /v1/charges/{chargeId}/schedule).
+/// Recurring charge, which a saved method pays by a schedule (gateway-api, POST
+/// /v1/recurring/charges, POST /v1/charges with `recur`, POST /v1/charges/{chargeId}/schedule).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
     /// The merchant that is paid.
     pub merchant: String,
-    /// The saved method that pays; none where an earlier charge brings it.
+    /// The saved method that pays; none with `from_charge`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
-    /// What each occurrence collects.
+    /// The amount of each occurrence.
     pub amount: Amount,
-    /// What the first charge collects, where it differs.
+    /// The amount of the first charge, if it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_amount: Option<Amount>,
-    /// A text of the merchant's own; the mark is added to it when it is sent. The documents name no limit.
+    /// A text of the merchant's own; reckon adds its mark when the text is sent. The documents name
+    /// no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The account that is paid, its name or id; left out, the primary one.
+    /// The account that is paid, by its name or id; left out, the primary one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
-    /// Scheduled payments after which it is complete.
+    /// Scheduled payments after which the charge is complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_occurrences: Option<Whole>,
-    /// What to collect before it is complete.
+    /// The total after which the charge is complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_amount: Option<Amount>,
-    /// When payments are due.
+    /// The due dates of payments.
     pub schedule: ScheduleSpec,
-    /// When the first payment is made.
+    /// The time of the first payment.
     #[serde(default, skip_serializing_if = "FirstCharge::is_scheduled")]
     pub first_charge: FirstCharge,
-    /// Whether a surcharge is added to a charge made now.
+    /// `apply` adds a surcharge to a charge made now.
     #[serde(default, skip_serializing_if = "Surcharge::is_none")]
     pub surcharge: Surcharge,
     /// The earlier charge whose method and customer are used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_charge: Option<String>,
-    /// Carries the mark.
+    /// Not accepted: carries the mark.
     #[serde(default, skip_serializing)]
     pub reference: Refused,
 }
 
-/// When the first payment is made.
+/// The time of the first payment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FirstCharge {
     /// On the first date of the schedule.
     #[default]
     Scheduled,
-    /// When the recurring charge is made.
+    /// When the recurring charge is created.
     Now,
 }
 
-/// Whether a surcharge is added to a charge made now.
+/// Surcharge on a charge made now.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Surcharge {
-    /// Nothing is added.
+    /// Adds nothing.
     #[default]
     None,
-    /// What the service says the merchant adds.
+    /// Adds the merchant's surcharge, as the service computes it.
     Apply,
 }
 

@@ -1,4 +1,4 @@
-//! A document for a recurring charge that is on the service already.
+//! Creates a document for a recurring charge that is on the service already.
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +9,7 @@ use crate::kinds::Shape;
 use crate::kinds::adopting::{Sketch, SketchCx};
 use crate::kinds::recurring_charge::RecurringCharge;
 
-/// Its name is its description, else its amount.
+/// Creates the document; its name is the description, else the amount.
 pub(super) fn sketch(cx: &SketchCx<'_>, item: &Value) -> Result<Sketch, String> {
     let text = |name: &str| item.get(name).and_then(Value::as_str).filter(|one| !one.is_empty());
     let currency = text("currency").unwrap_or("USD");
@@ -43,7 +43,7 @@ pub(super) fn sketch(cx: &SketchCx<'_>, item: &Value) -> Result<Sketch, String> 
     Ok(Sketch { kind: RecurringCharge::NAME, name, spec })
 }
 
-/// The saved method whose number it charges.
+/// Returns the saved method whose number the charge uses.
 fn method(cx: &SketchCx<'_>, item: &Value) -> Result<String, String> {
     let shown = item.get("method").unwrap_or(&Value::Null);
     let number = shown.get("number").or_else(|| shown.get("account_number"));
@@ -69,7 +69,7 @@ fn method(cx: &SketchCx<'_>, item: &Value) -> Result<String, String> {
 const NO_METHOD: &str = "no saved method that is known here has its number: take the merchant's cards and banks over first \
                          (`reckon import --all cards`, `--all banks`)";
 
-/// Several saved methods have the number, and nothing tells which of them is charged.
+/// Describes several saved methods with the same number, among which the choice is open.
 fn ambiguous(several: &[&(String, Value)]) -> String {
     let names: Vec<&str> = several.iter().map(|(name, _)| name.as_str()).collect();
     format!(
@@ -79,7 +79,7 @@ fn ambiguous(several: &[&(String, Value)]) -> String {
     )
 }
 
-/// Where no fingerprint tells, the expiry may.
+/// Compares the expiry and type, which may decide where no fingerprint does.
 fn fits(facts: &Value, shown: &Value) -> bool {
     ["exp_month", "exp_year", "card_type", "account_type"].into_iter().all(|name| {
         let both = facts.get(name).zip(shown.get(name));
@@ -87,7 +87,7 @@ fn fits(facts: &Value, shown: &Value) -> bool {
     })
 }
 
-/// The schedule as a document writes it. A service that shows no start shows the next date.
+/// Returns the schedule as a document writes it. A missing start is replaced by the next date.
 fn schedule(item: &Value) -> Result<Value, String> {
     let shown = item.get("schedule").and_then(Value::as_object);
     let shown = shown.ok_or_else(|| "it shows no schedule".to_owned())?;

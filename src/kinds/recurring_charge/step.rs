@@ -1,6 +1,5 @@
-//! What has to be done about a recurring charge: it is made from a saved method, with a charge or
-//! without, or from an earlier charge; and its amount, schedule, limits and description change where
-//! it is.
+//! Steps of a recurring charge. It is created from a saved method, with or without an immediate
+//! charge, or from an earlier charge; its amount, schedule, limits and description change in place.
 
 use chrono::NaiveDate;
 use serde_json::{Value, json};
@@ -25,16 +24,15 @@ use crate::model::manifest::Manifest;
 use crate::model::observed::{Applied, Observed};
 use crate::model::plan::{MoneyMove, Reason, Verdict};
 
-/// What a scheduled payment collects, each time; and the same into a trust account.
+/// Meanings of the amount of each scheduled payment, and of the same into a trust account.
 const PER_OCCURRENCE: [&str; 2] =
     ["collected_per_occurrence", "collected_per_occurrence_into_trust"];
-/// What is charged now.
+/// Meanings of the amount charged now.
 const NOW: [&str; 2] = ["charged_now", "charged_now_into_trust"];
-/// What is charged now, the surcharge not known yet.
+/// Meanings of the amount charged now while the surcharge is unknown.
 const NOW_AND_MORE: [&str; 2] =
     ["charged_now_before_surcharge", "charged_now_into_trust_before_surcharge"];
 
-/// The step of a recurring charge.
 fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
     if let Some(reason) = ending::ended(have, manifest) {
         return Draft::idle(Verdict::Blocked, reason);
@@ -75,7 +73,8 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
     asking_first(draft, quote, have)
 }
 
-/// Ready means active, or completed as its own limits said.
+/// Returns the reason why the charge is not ready. Ready means active, or completed by its own
+/// limits.
 fn unready(have: &Observed) -> Option<Reason> {
     match have.text("status") {
         Some("ACTIVE" | "COMPLETED") | None => None,
@@ -83,7 +82,11 @@ fn unready(have: &Observed) -> Option<Reason> {
     }
 }
 
-/// The effect that makes it, or what stands in the way.
+/// Returns the effect that creates it.
+///
+/// # Errors
+///
+/// The obstacle.
 fn create(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -115,18 +118,18 @@ fn create(
     Ok(charge_now(signed(new, &body), body, description))
 }
 
-/// What works on an account is signed with that account's own key.
+/// Signs an effect on an account with that account's own key.
 fn signed(new: Obligation, body: &Value) -> Obligation {
     let account = body.get("account_id").and_then(Value::as_str).map(str::to_owned);
     Obligation { account, ..new }
 }
 
-/// Whether the first charge is made now.
+/// Returns whether the first charge is made now.
 fn is_now(spec: &Value) -> bool {
     spec.get("first_charge").and_then(Value::as_str) == Some("now")
 }
 
-/// A charge whose surcharge is not known is not made: the service is asked first.
+/// Replaces the creation by a reading while the surcharge is unknown.
 fn asking_first(draft: Draft, quote: Quote, have: Option<&Observed>) -> Draft {
     let (Quote::Ask(about), Verdict::Create, Some(Work::Effect(effect))) =
         (quote, draft.verdict, &draft.work)
@@ -145,13 +148,13 @@ fn asking_first(draft: Draft, quote: Quote, have: Option<&Observed>) -> Draft {
     Draft { verdict: Verdict::Read, work: Some(Work::Read(reading)), ..draft }
 }
 
-/// Of this money, what each occurrence collects.
+/// Returns the part of this money that each occurrence collects.
 fn per_occurrence(money: &[MoneyMove]) -> Vec<MoneyMove> {
     let each = money.iter().filter(|money| PER_OCCURRENCE.contains(&money.meaning));
     each.cloned().collect()
 }
 
-/// What is charged now, and what each occurrence collects.
+/// Returns the amount charged now, and the amount of each occurrence.
 fn money(
     cx: &StepCx<'_>,
     manifest: &Manifest,

@@ -1,4 +1,5 @@
-//! What is planned: from documents and known facts to a verdict, its money and its request.
+//! Planned steps of a recurring charge: from documents and known facts to a verdict, its money and
+//! its request.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -27,7 +28,7 @@ pub(super) const LATER: &str =
 pub(super) const AT_ONCE: &str =
     "first_charge: now\nschedule: {interval_unit: MONTH, interval_delay: 1}";
 
-/// A merchant, a saved card, and what is known of them.
+/// A merchant, a saved card, and their known state.
 pub(super) struct Known {
     pub(super) manifests: BTreeMap<Key, Arc<Manifest>>,
     pub(super) observed: BTreeMap<Key, Arc<Observed>>,
@@ -133,7 +134,7 @@ pub(super) fn money(draft: &Draft) -> Vec<String> {
     draft.money.iter().map(one).collect()
 }
 
-/// Verdict, word and sentence of a step that does nothing.
+/// Returns verdict, word and sentence of a step that does nothing.
 pub(super) fn idle(draft: &Draft) -> String {
     assert!(draft.work.is_none() && draft.money.is_empty(), "nothing blocked moves money");
     format!("{:?} {}: {}", draft.verdict, draft.reason.word(), draft.reason)

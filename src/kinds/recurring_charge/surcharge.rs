@@ -1,7 +1,7 @@
-//! What is added to a charge made now. The service is asked, and its answer is believed for a while.
+//! Surcharge on a charge made now. The service computes it, and its answer is valid for an hour.
 //!
-//! Only the charge that is made now carries it: the documents have no field for a surcharge on a
-//! scheduled payment, so every later one collects `amount` and nothing more.
+//! Only the charge that is made now carries a surcharge: the documents have no such field for a
+//! scheduled payment, so every later payment collects exactly `amount`.
 
 use chrono::TimeDelta;
 use serde_json::{Value, json};
@@ -14,33 +14,32 @@ use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
 use crate::model::plan::Reason;
 
-/// An answer older than this is asked for again.
+/// Age beyond which an answer is requested again.
 const BELIEVED_FOR: TimeDelta = TimeDelta::hours(1);
 
-/// What is known of the surcharge.
+/// Knowledge of the surcharge.
 #[derive(Debug)]
 pub(super) enum Quote {
-    /// None is wanted.
+    /// The document requests none.
     Unwanted,
-    /// What is added, and what the charge asks for in all; minor units.
+    /// The surcharge and the total, in minor units.
     Known {
-        /// What is added.
         surcharge: i64,
-        /// With the amount.
+        /// The amount with the surcharge.
         total: i64,
     },
-    /// The service has to be asked about this.
+    /// The service must be asked; holds the subject of the reading.
     Ask(Value),
-    /// It cannot be asked yet, or not at all.
+    /// The service cannot be asked yet, or not at all.
     Missing(Reason),
 }
 
-/// What a charge made now asks for before any surcharge.
+/// Returns the amount of a charge made now, before any surcharge.
 pub(super) fn first(spec: &Value) -> Option<Money> {
     amount(spec.get("first_amount").or_else(|| spec.get("amount"))?)
 }
 
-/// What is known of the surcharge that a document asks for.
+/// Returns the known surcharge that a document requests.
 pub(super) fn quote(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Quote {
     if manifest.spec.get("surcharge").and_then(Value::as_str) != Some("apply") {
         return Quote::Unwanted;
@@ -59,7 +58,7 @@ pub(super) fn quote(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed
     }
 }
 
-/// What the service is asked about.
+/// Returns the subject of the reading.
 fn about(cx: &StepCx<'_>, manifest: &Manifest) -> Result<Value, Reason> {
     let unfit = |why: &str| Reason::Unfit(why.to_owned());
     let merchant = reference(manifest, MERCHANT).ok_or_else(|| unfit("it names no merchant"))?;

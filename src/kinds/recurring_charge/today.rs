@@ -1,5 +1,5 @@
-//! The one date on which a recurring charge cannot start: today, for the merchant (gateway-api, POST
-//! /v1/recurring/charges; service-facts, 63).
+//! The one date on which a recurring charge cannot start: today, for the merchant (gateway-api,
+//! POST /v1/recurring/charges; service-facts, 63).
 
 use chrono::NaiveDate;
 use serde_json::Value;
@@ -10,8 +10,8 @@ use crate::kinds::step::{MERCHANT, StepCx, reference};
 use crate::model::manifest::Manifest;
 use crate::model::plan::Reason;
 
-/// Whether the schedule of this document starts today, said as the service would refuse it. Not asked
-/// while the merchant's time zone is unknown.
+/// Rejects a schedule that starts today, in the service's terms. Not checked while the merchant's
+/// time zone is unknown.
 pub(super) fn refuse(cx: &StepCx<'_>, manifest: &Manifest) -> Result<(), Reason> {
     let start = manifest.spec.pointer("/schedule/start").and_then(Value::as_str);
     let start = start.and_then(|start| start.parse::<NaiveDate>().ok());
@@ -28,7 +28,8 @@ fn today(cx: &StepCx<'_>, manifest: &Manifest) -> Option<NaiveDate> {
     today_of(cx, &reference(manifest, MERCHANT)?)
 }
 
-/// The date it is for a merchant: its document's zone, else the one read from the service.
+/// Returns the merchant's current date, in its document's zone, else in the zone read from the
+/// service.
 pub(super) fn today_of(cx: &StepCx<'_>, merchant: &Key) -> Option<NaiveDate> {
     let said = cx.view.manifest(merchant);
     let said = said.as_ref().and_then(|said| said.spec.get("timezone")?.as_str());

@@ -1,10 +1,10 @@
-//! What must never show, whatever is wrong around it.
+//! Secrets that no message may show, whatever error surrounds them.
 
 use crate::kinds::testing::{cx, problems, read_in};
 
 const CANARY: &str = "sk9Canary81Canary72Canary63";
 
-/// Documents with something wrong near `CANARY`.
+/// Documents with an error near `CANARY`.
 const PLACES: &[(&str, &str)] = &[
     ("Merchant", "mode: test\ncredentials: CANARY"),
     ("Merchant", "mode: test\ncredentials: {CANARY}"),

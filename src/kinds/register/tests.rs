@@ -173,7 +173,8 @@ const FULL: [(&str, &[&str]); 5] = [
     ),
 ];
 
-/// The paths of a canonical spec as the tables write them; not beneath the last entry that a table has.
+/// Collects the paths of a canonical spec as the tables write them, down to the last entry of a
+/// table.
 fn places(fields: &[Field], place: &str, value: &Value, out: &mut BTreeSet<String>) {
     let has_more = place.is_empty()
         || fields.iter().any(|field| {

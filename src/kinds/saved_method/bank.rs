@@ -1,7 +1,7 @@
-//! A bank account of a spec, and what can be checked about it without the service.
+//! Bank account of a spec, and its checks without the service.
 //!
-//! An account number stands in the open only beside a routing number that the service publishes for
-//! tests; there it takes any account (service-facts, part 3).
+//! An account number may be in plain text only beside a routing number that the service publishes
+//! for tests; there the service takes any account (service-facts, part 3).
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ use crate::model::issue::Issue;
 /// Digits of an account number (service-facts, 31).
 const ACCOUNT_DIGITS: std::ops::RangeInclusive<usize> = 4..=17;
 
-/// Where the account number stands.
+/// Path of the account number.
 pub(super) const NUMBER: &str = "spec.source.bank.account_number";
 const ROUTING: &str = "spec.source.bank.routing_number";
 
@@ -32,9 +32,9 @@ pub struct Bank {
     pub routing_number: String,
     /// 4 to 17 digits.
     pub account_number: SecretSource,
-    /// What sort of account.
+    /// The type of the account.
     pub account_type: AccountType,
-    /// A business, where it is one.
+    /// `business` if the holder is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account_holder_type: Option<HolderType>,
     /// The name of a business.
@@ -60,7 +60,7 @@ pub struct Bank {
     pub surname: Option<Personal>,
 }
 
-/// What sort of account (gateway-api, Payment method in a request).
+/// Type of a bank account (gateway-api, Payment method in a request).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum AccountType {
@@ -70,7 +70,8 @@ pub enum AccountType {
     Savings,
 }
 
-/// Who holds the account; the documents name no other word (gateway-api, Payment method in a request).
+/// Type of the account holder; the documents name no other word (gateway-api, Payment method in a
+/// request).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum HolderType {
@@ -78,8 +79,8 @@ pub enum HolderType {
     Business,
 }
 
-/// Digits that may be written without quotes; a number keeps no leading zeros, so one that lacks them
-/// is told by its length.
+/// Decodes digits that may be written without quotes. A number keeps no leading zeros, so a number
+/// without them is detected by its length.
 fn digits<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     struct Digits;
 
@@ -102,7 +103,7 @@ fn digits<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error
     deserializer.deserialize_any(Digits)
 }
 
-/// What is wrong with a bank account by itself.
+/// Returns the issues of a bank account by itself.
 pub(super) fn issues(bank: &Bank) -> Vec<Issue> {
     let Bank { routing_number, account_number, account_type: _, .. } = bank;
     let mut issues = Vec::new();
@@ -127,7 +128,7 @@ fn routing_issue(number: &str) -> Option<Issue> {
     Some(Issue::error("reckon::saved_method::routing_number", ROUTING, message, help))
 }
 
-/// The digits are not repeated.
+/// Checks a plain number. The message does not repeat the digits.
 fn literal_issue(bank: &Bank) -> Option<Issue> {
     let number = bank.account_number.literal()?.expose();
     let help = format!(
@@ -145,8 +146,8 @@ fn literal_issue(bank: &Bank) -> Option<Issue> {
     })
 }
 
-/// A holder is named in one of two ways, whole (gateway-api, Payment method in a request); `account_holder_type` may
-/// be left out (service-facts, 26c).
+/// Checks the holder, who is named completely in one of two ways (gateway-api, Payment method in a
+/// request); `account_holder_type` may be left out (service-facts, 26c).
 fn holder_issue(bank: &Bank) -> Option<Issue> {
     const PATH: &str = "spec.source.bank";
     let business = (bank.name.is_some(), bank.account_holder_type.is_some());

@@ -1,7 +1,7 @@
-//! A card of a spec, and what can be checked about it without the service.
+//! Card of a spec, and its checks without the service.
 //!
-//! A number stands in the open only where the service publishes it for tests. There is no security
-//! code anywhere: nothing may keep one.
+//! A number may be in plain text only if the service publishes it for tests. No field holds a
+//! security code, since storing one is forbidden.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
@@ -19,7 +19,7 @@ const YEARS: std::ops::RangeInclusive<u32> = 2000..=2099;
 /// The century that two digits leave out.
 const CENTURY: u32 = 2000;
 
-/// Where the number stands.
+/// Path of the number.
 pub(super) const NUMBER: &str = "spec.source.card.number";
 
 /// A card (gateway-api, Saved card).
@@ -28,9 +28,9 @@ pub(super) const NUMBER: &str = "spec.source.card.number";
 pub struct Card {
     /// 12 to 19 digits.
     pub number: SecretSource,
-    /// 1 to 12.
+    /// The month of expiry, 1 to 12.
     pub exp_month: Whole,
-    /// Two or four digits; canonical four.
+    /// The year of expiry, two or four digits; canonical four.
     #[serde(serialize_with = "four_digits")]
     pub exp_year: Whole,
     /// The holder.
@@ -70,7 +70,7 @@ pub struct Card {
     pub postal_code: Option<Personal>,
 }
 
-/// A year of two digits is of this century; any other number stays.
+/// Returns the full year: two digits are of this century, any other number stays.
 fn full_year(year: Whole) -> u32 {
     if year.0 < 100 { year.0.saturating_add(CENTURY) } else { year.0 }
 }
@@ -80,7 +80,7 @@ fn four_digits<S: Serializer>(year: &Whole, serializer: S) -> Result<S::Ok, S::E
     serializer.serialize_u32(full_year(*year))
 }
 
-/// What is wrong with a card by itself.
+/// Returns the issues of a card by itself.
 pub(super) fn issues(card: &Card) -> Vec<Issue> {
     let Card { number, exp_month, exp_year, name, address1, city, state, postal_code } = card;
     let mut issues = Vec::new();
@@ -97,7 +97,7 @@ pub(super) fn issues(card: &Card) -> Vec<Issue> {
     issues
 }
 
-/// The digits are not repeated.
+/// Checks a plain number. The message does not repeat the digits.
 fn literal_issue(number: &SecretSource) -> Option<Issue> {
     let digits = number.literal()?.expose();
     if is_published_test_number(digits) {

@@ -1,4 +1,4 @@
-//! The table of a saved method's fields.
+//! Table of a saved method's fields.
 
 use crate::kinds::{Change, Field, Privacy};
 
@@ -10,8 +10,8 @@ const fn token(path: &'static str, privacy: Privacy, doc: &'static str) -> Field
     Field { path, privacy, change: Change::ByToken, doc }
 }
 
-/// Every field. Whatever the service keeps of the source changes by a token alone (gateway-api, PATCH
-/// /v1/cards/{cardId}, PATCH /v1/banks/{bankId}).
+/// All fields. The parts of the source that the service keeps change only by a token (gateway-api,
+/// PATCH /v1/cards/{cardId}, PATCH /v1/banks/{bankId}).
 pub(super) const FIELDS: &[Field] = &[
     never(
         "merchant",

@@ -1,8 +1,9 @@
-//! A saved method whose details a payer gives: it waits for a one-time token, is saved by it, and is changed by the next
-//! one that comes.
+//! Saved method whose details a payer gives: it waits for a one-time token, is saved by that token,
+//! and is changed by the next one.
 //!
-//! What is known of details that nobody shows is which token gave them. That stands in what was put on the service, at a
-//! path beneath `source`: so other details are a change like any other, and whatever copied them can tell.
+//! No document shows such details, so they are identified by the token that gave them. The identity
+//! is in the applied spec, at a path beneath `source`. Other details are therefore a change like
+//! any other, which resources that copied the details can detect.
 
 use std::borrow::Cow;
 
@@ -18,35 +19,37 @@ use crate::model::manifest::Manifest;
 use crate::model::observed::{Applied, Observed, Refusal};
 use crate::model::plan::Reason;
 
-/// The path of what stands for the details that were given.
+/// The path of the identity of the given details.
 const GIVEN: &str = "source.given";
-/// The status of a token that is not there any more, or never was.
+/// The status of a token that no longer exists, or never did.
 const NO_TOKEN: u16 = 404;
-/// What is told of one that came too late.
+/// Explanation for a token that arrived too late.
 const TOO_LATE: &str =
     "the token was not taken in time: it is good for five minutes; open the link again";
-/// The words for a token that the service does not know: it was used, or has ended.
+/// Explanation for a token that the service does not know: it was used, or has expired.
 const DEAD: &str = "its one-time token was used or has ended: give another one";
-/// What is told of a method that was saved from its document.
+/// Explanation for a method that was saved from its document.
 const WRITTEN_BEFORE: &str = "what is saved stood in its document before; raise reckon.dev/generation to keep that beside another one";
 
-/// Whether a payer gives the details of the method.
+/// Returns whether a payer gives the details of the method.
 pub fn is_intake(spec: &Value) -> bool {
     spec.get("source").is_some_and(|source| source == INTAKE)
 }
 
-/// What was put on the service under the document's own generation; `None`: nothing yet.
+/// Returns the applied state under the document's own generation; `None` before the first one.
 pub fn stored<'a>(manifest: &Manifest, have: Option<&'a Observed>) -> Option<&'a Applied> {
     let applied = have.filter(|have| have.exists)?.applied.as_ref()?;
     (applied.generation >= manifest.annotations.generation).then_some(applied)
 }
 
-/// What stands for the details that a payer gave, of a spec that was put on the service; `None`: nothing does.
+/// Returns the identity of the details that a payer gave, from an applied spec; `None` if a payer
+/// gave none.
 pub fn given(applied: &Value) -> Option<&Value> {
     applied.get(GIVEN)
 }
 
-/// What a method asks its payer for, and why the token that came last made nothing, if one did.
+/// Returns the details that a method awaits from its payer, and the reason why the latest token
+/// failed, if one did.
 pub fn awaited(manifest: &Manifest, have: Option<&Observed>, now: DateTime<Utc>) -> Awaited {
     let trouble = token(manifest, have, now).err().flatten();
     let written = |applied: &Applied| !is_intake(&applied.spec);
@@ -60,7 +63,11 @@ pub fn awaited(manifest: &Manifest, have: Option<&Observed>, now: DateTime<Utc>)
     }
 }
 
-/// The token that was brought, as long as it may be sent. Errors: what the method waits for.
+/// Returns the supplied token while it may be sent.
+///
+/// # Errors
+///
+/// The details for which the method waits.
 pub(super) fn brought(
     cx: &StepCx<'_>,
     manifest: &Manifest,
@@ -70,7 +77,8 @@ pub(super) fn brought(
     token(manifest, have, cx.now).map_err(waits)
 }
 
-/// The document with what stands for the details: those that a token just brought, else those that are saved.
+/// Returns the document with the identity of the details: those of a newly supplied token, else
+/// those saved.
 pub(super) fn compared<'a>(
     cx: &StepCx<'_>,
     manifest: &'a Manifest,
@@ -90,7 +98,11 @@ pub(super) fn compared<'a>(
     Cow::Owned(manifest)
 }
 
-/// The token that was brought. Errors: there is none, or why it cannot be used, for people.
+/// Returns the supplied token.
+///
+/// # Errors
+///
+/// `None` if no token exists, else the reason why it cannot be used, for people.
 fn token(
     manifest: &Manifest,
     have: Option<&Observed>,
@@ -108,7 +120,7 @@ fn token(
     Ok(brought)
 }
 
-/// What the service said to the token, for people.
+/// Describes the service's refusal of the token to people.
 fn told(refusal: &Refusal) -> String {
     if refusal.status == NO_TOKEN {
         return DEAD.to_owned();

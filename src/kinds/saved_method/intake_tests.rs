@@ -44,7 +44,7 @@ fn at() -> DateTime<Utc> {
     "2026-11-21T18:00:00Z".parse().unwrap()
 }
 
-/// The step so many seconds after the token came.
+/// Returns the step `later_s` seconds after the token arrived.
 fn step(spec: &str, have: Option<&Observed>, later_s: i64) -> Draft {
     step_of(&manifest("SavedMethod", "it", spec), have, (later_s, true))
 }
@@ -62,7 +62,7 @@ fn step_of(document: &Manifest, have: Option<&Observed>, (later_s, ready): (i64,
     SavedMethod::step(&cx, document, have)
 }
 
-/// What is known once a token came for this generation.
+/// Returns the state after a token arrived for this generation.
 fn attached(generation: u32) -> Observed {
     let merchant: Key = "Merchant/default/acme".parse().unwrap();
     let one = Attachment {
@@ -225,7 +225,7 @@ fn what_is_saved_is_settled_until_its_payer_gives_another_one() {
     assert_eq!(step(CARD, Some(&other), 1).verdict, Verdict::Settled, "of another generation");
 }
 
-/// What is known of a method that was saved by this token, and of which no other came.
+/// Returns the state of a method that was saved by this token, without a later one.
 fn saved(spec: &str, token: &[u8]) -> Observed {
     let mut applied = effect(&step(spec, Some(&attached(0)), 1)).applied.clone();
     applied.spec["source.given"] = Brought::given(sha256(token));

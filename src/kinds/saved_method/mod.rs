@@ -1,4 +1,4 @@
-//! A saved method: a card or bank account that the service keeps and that charges can use
+//! Saved method: a card or bank account that the service keeps and that charges can use
 //! (gateway-api, Saved cards, Saved banks).
 
 pub mod bank;

@@ -1,4 +1,4 @@
-//! What the service shows of saved cards and saved banks (gateway-api, Saved card, Saved bank).
+//! Read-back of saved cards and saved banks (gateway-api, Saved card, Saved bank).
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::api::card::{GetCard, ListCards};
 use crate::effects::method_facts;
 use crate::kinds::readback::{Form, ReadBack, Shown};
 
-/// Nobody but their merchant changes them: they are looked at a few times a day.
+/// Only their merchant changes saved methods: they are read a few times a day.
 const EVERY: Duration = Duration::from_hours(6);
 
 const fn same(path: &'static str, at: &'static str) -> Shown {
@@ -26,7 +26,6 @@ fn lasts(_: &Value) -> Option<String> {
     None
 }
 
-/// Saved cards.
 pub static CARDS: ReadBack = ReadBack {
     list_name: "cards",
     list: || Call::to::<ListCards>(&[]),
@@ -49,7 +48,6 @@ pub static CARDS: ReadBack = ReadBack {
     ended: lasts,
 };
 
-/// Saved banks.
 pub static BANKS: ReadBack = ReadBack {
     list_name: "banks",
     list: || Call::to::<ListBanks>(&[]),
@@ -68,7 +66,7 @@ pub static BANKS: ReadBack = ReadBack {
     ended: lasts,
 };
 
-/// How a method of this spec is read back.
+/// Returns the description of reading a method of this spec.
 pub(super) fn read_back(spec: &Value) -> Option<&'static ReadBack> {
     match spec.get("type").and_then(Value::as_str) {
         Some("card") => Some(&CARDS),

@@ -1,4 +1,4 @@
-//! What a saved method looks like in YAML, and what can be checked about it without the service.
+//! YAML shape of a saved method, and its checks without the service.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,30 +16,29 @@ use crate::model::manifest::{Manifest, Reference};
 
 const SOURCE: &str = "spec.source";
 
-/// The kind `SavedMethod`.
 #[derive(Debug, Clone, Copy)]
 pub struct SavedMethod;
 
-/// What a saved method should be (gateway-api, POST /v1/cards, POST /v1/banks).
+/// Saved card or bank account of a merchant (gateway-api, POST /v1/cards, POST /v1/banks).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
-    /// The merchant that it belongs to.
+    /// The merchant that the method belongs to.
     pub merchant: String,
-    /// What sort of method.
+    /// `card` or `bank`.
     #[serde(rename = "type")]
     pub method_type: MethodType,
-    /// Where its data comes from.
+    /// The source of the method's details.
     pub source: Source,
     /// A text of the merchant's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Carries the mark.
+    /// Not accepted: carries the mark.
     #[serde(default, skip_serializing)]
     pub reference: Refused,
 }
 
-/// What sort of method (gateway-api, Payment method in a request).
+/// Type of a saved method (gateway-api, Payment method in a request).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum MethodType {
@@ -107,7 +106,7 @@ impl Shape for SavedMethod {
     }
 }
 
-/// The source is what the type says, and nothing else.
+/// Checks that the source matches the type, and holds nothing else.
 fn source_issues(method_type: MethodType, source: &Source) -> Option<Issue> {
     if *source == Source::Intake {
         return None;

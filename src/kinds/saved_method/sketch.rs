@@ -1,4 +1,5 @@
-//! A document for a card or bank that is saved already: its details stay where they are, since nothing shows them.
+//! Creates a document for a card or bank that is saved already. Its details stay at the service,
+//! which never shows them.
 
 use serde_json::{Value, json};
 
@@ -17,7 +18,7 @@ pub(super) fn bank(cx: &SketchCx<'_>, item: &Value) -> Result<Sketch, String> {
     Ok(sketch(cx, item, "bank", "account_type"))
 }
 
-/// Its name is its brand, or sort of account, and the last digits.
+/// Creates the document; its name is the brand, or account type, and the last digits.
 fn sketch(cx: &SketchCx<'_>, item: &Value, word: &str, named_by: &str) -> Sketch {
     let mut spec = json!({"merchant": cx.merchant, "type": word, "source": {}});
     if let Some(text) =

@@ -1,4 +1,4 @@
-//! Where the data of a saved method comes from: written in the document, or given by the payer.
+//! Source of a saved method's details: written in the document, or given by the payer.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,16 +15,16 @@ use crate::base::secret::Secret;
 /// The word for details that a payer gives.
 pub(super) const INTAKE: &str = "intake";
 
-/// Where the method's data comes from.
+/// Source of the method's details.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// It is written here; nothing at all says that what is saved already stays as it is.
+    /// Written here; an empty mapping keeps the saved details.
     Written(Box<Written>),
-    /// A payer gives it, by a page of ours or a token that is attached.
+    /// Given by a payer, on a page of ours or by an attached token.
     Intake,
 }
 
-/// Data that is written in the document: just one of these.
+/// Details that are written in the document: exactly one of these.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Written {
@@ -37,22 +37,22 @@ pub struct Written {
 }
 
 impl Source {
-    /// The card that is written here.
+    /// Returns the card that is written here.
     pub fn card(&self) -> Option<&Card> {
         self.written()?.card.as_ref()
     }
 
-    /// The bank account that is written here.
+    /// Returns the bank account that is written here.
     pub fn bank(&self) -> Option<&Bank> {
         self.written()?.bank.as_ref()
     }
 
-    /// Whether nothing is said: what is saved already stays as it is.
+    /// Returns whether nothing is written: the saved details stay.
     pub(super) fn is_empty(&self) -> bool {
         self.written().is_some_and(|written| written.card.is_none() && written.bank.is_none())
     }
 
-    /// A number that stands in the open, and where.
+    /// Returns a number in plain text, and its path.
     pub(super) fn literal(&self) -> Option<(&'static str, &Secret)> {
         let card = || Some((card::NUMBER, self.card()?.number.literal()?));
         let bank = || Some((bank::NUMBER, self.bank()?.account_number.literal()?));
@@ -109,7 +109,7 @@ impl JsonSchema for Source {
         "Source".into()
     }
 
-    /// A mapping and its fields; of texts just one.
+    /// A mapping with its fields, or the one valid text.
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let mut schema = Written::json_schema(generator);
         schema.insert("type".to_owned(), json!(["object", "string"]));

@@ -1,6 +1,6 @@
-//! What has to be done about a saved payment method: it is saved with its mark, its description
-//! changes where it is, everything else by a fresh token or one that its payer gave, and it is removed only where its document
-//! said so.
+//! Steps of a saved payment method. It is saved with its mark; its description changes in place,
+//! everything else by a fresh token or one from its payer. It is removed only if its document
+//! requested that.
 
 use chrono::NaiveDate;
 use serde_json::Value;
@@ -25,7 +25,6 @@ use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
 use crate::model::plan::{Reason, Verdict};
 
-/// The step of a saved method.
 fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
     let manifest = &*compared(cx, manifest, have);
     let source = source(&manifest.spec);
@@ -60,7 +59,7 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
     draft
 }
 
-/// The details have to stand in the document to be sent.
+/// Checks that the document contains the details, which must be sent.
 fn at_hand(source: MethodSource<'_>) -> Result<(), Reason> {
     if source.details.is_object() {
         return Ok(());
@@ -70,7 +69,7 @@ fn at_hand(source: MethodSource<'_>) -> Result<(), Reason> {
     Err(Reason::Unfit(why.to_owned()))
 }
 
-/// What a spec's method is made of.
+/// Returns the data from which a spec's method is created.
 pub(in crate::kinds) fn source(spec: &Value) -> MethodSource<'_> {
     let sort = sort(spec);
     let place = match sort {
@@ -81,12 +80,12 @@ pub(in crate::kinds) fn source(spec: &Value) -> MethodSource<'_> {
     MethodSource { sort, details, description: spec.get("description") }
 }
 
-/// Which sort a spec is of.
 fn sort(spec: &Value) -> MethodSort {
     if text(spec, "type") == "bank" { MethodSort::Bank } else { MethodSort::Card }
 }
 
-/// Two effects, one after the other: a token of the document as it is, then the change by it.
+/// Returns the first or second of two effects: a token of the current document, then the change by
+/// that token.
 fn renewal(
     new: Obligation,
     source: MethodSource<'_>,
@@ -102,8 +101,8 @@ fn renewal(
     })
 }
 
-/// The step of a saved method whose document is gone: it is deleted if its document said so and
-/// nothing uses it any more.
+/// Returns the step of a saved method whose document was removed: the method is deleted if the
+/// document requested that and no resource uses it any more.
 fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
     let (Some(applied), Some(target)) = (going(have), &have.remote_id) else {
         return orphaned();

@@ -14,7 +14,7 @@ use crate::model::plan::{Reason, Verdict};
 
 const AT: &str = "2026-11-21T18:00:00.000Z";
 
-/// One merchant in test mode that is ready, and whoever uses the method.
+/// One merchant in test mode that is ready, and the users of the method.
 struct Around {
     users: Vec<Key>,
 }
@@ -70,7 +70,7 @@ fn effect(draft: &Draft) -> &Effect {
     }
 }
 
-/// What is known after the bank of this document was saved, with these facts.
+/// Returns the state after the bank of this document was saved, with these facts.
 fn saved(document: &Manifest, facts: Value) -> Observed {
     let applied = effect(&step(document, None)).applied.clone();
     let mut known =
@@ -81,7 +81,7 @@ fn saved(document: &Manifest, facts: Value) -> Observed {
     known
 }
 
-/// The facts that a token of this document leaves.
+/// Returns the facts that a token of this document leaves.
 fn token(document: &Manifest) -> Value {
     let made = json!({"for": document.digest.to_string(), "at": AT, "fingerprint": "f1"});
     json!({"token": {"sealed": "00"}, "token_made": made})

@@ -1,4 +1,4 @@
-//! A secret's source as YAML and as JSON.
+//! Secret source as YAML and as JSON.
 
 use std::fmt;
 
@@ -65,7 +65,8 @@ impl<'de> Visitor<'de> for SourceVisitor {
     }
 }
 
-/// A field of the mapping. `field` and `literal` are the canonical form's, and are never suggested.
+/// Field of the mapping. `field` and `literal` belong to the canonical form, and are never
+/// suggested.
 enum Part {
     Env,
     File,

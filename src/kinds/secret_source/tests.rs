@@ -1,7 +1,7 @@
 use super::*;
 use crate::kinds::testing::problems;
 
-/// The code of what is wrong with a source, if anything is.
+/// Returns the code of a source's issue, if it has one.
 fn wrong(source: &str) -> String {
     let told =
         problems("Merchant", &format!("mode: test\ncredentials: {{access_token: {source}}}"));

@@ -8,7 +8,7 @@ use super::server::{Script, willing};
 use super::*;
 use crate::outbox::mail::{Way, converse};
 
-/// A server at a loopback IP that wants no password.
+/// A server at a loopback IP that requires no password.
 pub(super) fn target(port: u16) -> Mail {
     Mail {
         to: vec!["canary@a.example".into(), "b@b.example".into()],
@@ -29,7 +29,8 @@ fn to(mail: Mail) -> Outbox {
     outbox(Target::Mail(Box::new(mail)))
 }
 
-/// Sends one text to a server that follows this script; what became of it, and what the server heard.
+/// Sends one text to a server that follows this script; returns the result, and the lines that the
+/// server received.
 async fn told(script: Script, login: bool) -> (Sent, Vec<String>) {
     let server = server::mail(script, None);
     let mail = target(server.address.port());
@@ -152,7 +153,7 @@ async fn nothing_goes_in_the_open_but_to_a_loopback_ip() {
     }
 }
 
-/// A certificate for 127.0.0.1: what a server shows, and what a client is to trust.
+/// Returns a certificate for 127.0.0.1, as a server shows it and as a client trusts it.
 fn certificate() -> (Arc<ServerConfig>, Certificate) {
     rustls::crypto::ring::default_provider().install_default().ok();
     let made = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).unwrap();

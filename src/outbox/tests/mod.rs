@@ -16,7 +16,7 @@ use super::*;
 use crate::base::clock::SystemClock;
 use server::{Reply, Server};
 
-/// A word that must show nowhere.
+/// A word that must not appear anywhere.
 const CANARY: &str = "canary";
 
 fn outbox(target: Target) -> Outbox {
@@ -29,7 +29,7 @@ fn message(body: Value) -> Message {
     Message { key, target, body, html: None, subject: None, to: None }
 }
 
-/// The first word of an outcome, and its reason.
+/// Returns the first word of an outcome, and its reason.
 fn parts(sent: &Sent) -> (&'static str, &str) {
     match sent {
         Sent::Done => ("done", ""),
@@ -43,7 +43,8 @@ fn check(sent: &Sent, word: &str, reason: &str) {
     assert_eq!(parts(sent), (word, reason));
 }
 
-/// An address at which nobody listens, as long as the socket is kept: it takes the port and refuses connections.
+/// An address without a listener: while the socket is kept, it holds the port and refuses
+/// connections.
 fn nobody() -> (TcpSocket, SocketAddr) {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).unwrap();
@@ -51,7 +52,8 @@ fn nobody() -> (TcpSocket, SocketAddr) {
     (socket, address)
 }
 
-/// Sends to a server that holds its answer back, and lets the time run out once it has what it waits for.
+/// Sends to a server that holds its answer back, and lets the time run out once it has received the
+/// line that it waits for.
 async fn send_until_late(outbox: &Outbox, server: &mut Server) -> Sent {
     let message = message(json!("x"));
     let late = async {

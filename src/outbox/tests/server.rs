@@ -8,18 +8,16 @@ use std::thread::{JoinHandle, spawn};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use tokio::sync::oneshot;
 
-/// What a server does next.
+/// A server's next step.
 #[derive(Clone, Copy)]
 pub(super) enum Reply {
-    /// It answers.
     Say(&'static str),
-    /// It answers nothing and waits until the other side gives up.
+    /// Sends no answer and waits until the client gives up.
     Hold,
-    /// It closes the connection.
     HangUp,
 }
 
-/// A server and what it heard.
+/// A server and the lines that it received.
 pub(super) struct Server {
     pub(super) address: SocketAddr,
     thread: JoinHandle<Vec<String>>,
@@ -27,12 +25,12 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Everything that was said to it, when its connection has ended.
+    /// Returns everything that the server received, when its connection has ended.
     pub(super) fn heard(self) -> Vec<String> {
         self.thread.join().unwrap()
     }
 
-    /// Waits until it holds an answer back.
+    /// Waits until the server holds an answer back.
     pub(super) async fn holds(&mut self) {
         self.holds.take().unwrap().await.unwrap();
     }
@@ -43,7 +41,7 @@ impl Server {
         let thread = spawn(move || {
             let mut told = Talk { heard: Vec::new(), holds: Some(tell) };
             let (stream, _) = listener.accept().unwrap();
-            // A client that goes away is no failure of the server.
+            // A client that disconnects is no failure of the server.
             talk(stream, &mut told).ok();
             told.heard
         });
@@ -51,14 +49,14 @@ impl Server {
     }
 }
 
-/// What a server keeps of a conversation.
+/// A server's record of a conversation.
 struct Talk {
     heard: Vec<String>,
     holds: Option<oneshot::Sender<()>>,
 }
 
 impl Talk {
-    /// Carries a reply out; `false`: the conversation is over.
+    /// Sends a reply; `false`: the conversation is over.
     fn reply(&mut self, stream: &mut impl Write, reply: Reply) -> io::Result<bool> {
         match reply {
             Reply::Say(text) => {
@@ -72,7 +70,7 @@ impl Talk {
     }
 }
 
-/// A line without its end.
+/// Reads a line without its end.
 fn line(stream: &mut impl Read) -> io::Result<String> {
     let mut bytes = Vec::new();
     while !bytes.ends_with(b"\r\n") {
@@ -83,7 +81,7 @@ fn line(stream: &mut impl Read) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).trim_end_matches("\r\n").to_owned())
 }
 
-/// A web server that reads one request, hears its head and its body, and answers.
+/// A web server that reads one request, records its head and its body, and answers.
 pub(super) fn web(reply: Reply) -> Server {
     Server::start(move |mut stream, talk| {
         let mut head = Vec::new();
@@ -105,10 +103,10 @@ pub(super) fn web(reply: Reply) -> Server {
     })
 }
 
-/// What a mail server answers to a line: to the empty one its greeting, to `.` the end of a mail.
+/// A mail server's reply to a line; the empty line is its greeting, `.` the end of a mail.
 pub(super) type Script = fn(&str) -> Reply;
 
-/// A mail server that takes everything.
+/// A mail server that accepts everything.
 pub(super) fn willing(line: &str) -> Reply {
     match line.split(' ').next().unwrap() {
         "" => Reply::Say("220 smtp.example"),
@@ -121,7 +119,7 @@ pub(super) fn willing(line: &str) -> Reply {
     }
 }
 
-/// A mail server that follows a script. `tls`: what it encrypts with after `STARTTLS`.
+/// A mail server that follows a script. `tls` is its encryption after `STARTTLS`.
 pub(super) fn mail(script: Script, tls: Option<Arc<ServerConfig>>) -> Server {
     Server::start(move |mut stream, talk| {
         let go_on = talk.reply(&mut stream, script(""))?;
@@ -134,7 +132,7 @@ pub(super) fn mail(script: Script, tls: Option<Arc<ServerConfig>>) -> Server {
     })
 }
 
-/// Answers commands; `true`: it goes on encrypted.
+/// Answers commands; `true`: the client goes on encrypted.
 fn commands(stream: &mut (impl Read + Write), script: Script, talk: &mut Talk) -> io::Result<bool> {
     loop {
         let said = line(stream)?;
@@ -154,7 +152,7 @@ fn commands(stream: &mut (impl Read + Write), script: Script, talk: &mut Talk) -
     }
 }
 
-/// Hears a mail and answers to it.
+/// Reads a mail and answers it.
 fn whole_mail(
     stream: &mut (impl Read + Write),
     script: Script,

@@ -8,7 +8,7 @@ fn to(address: SocketAddr, form: Form) -> Outbox {
     outbox(Target::Web { url: format!("http://{address}/{PATH}").into(), form })
 }
 
-/// Sends one text to a server that replies like this.
+/// Sends one text to a server that replies with this.
 async fn sent(reply: Reply) -> Sent {
     let server = server::web(reply);
     let sent = to(server.address, Form::Chat).send(&message(json!("x"))).await;

@@ -1,4 +1,4 @@
-//! What an object has to be, to be taken over for a document.
+//! The conditions under which an object is adopted for a document.
 
 use super::facts::*;
 use super::*;

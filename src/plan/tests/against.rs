@@ -3,7 +3,8 @@
 use super::facts::*;
 use super::*;
 
-/// The world in which these documents were applied and those are wanted, and its plan.
+/// Returns the world in which one set of documents was applied and another is desired, and its
+/// plan.
 fn compared(before: Vec<Manifest>, after: Vec<Manifest>) -> (Assumed, Planner) {
     let settings = settings(Prune::open());
     let world = Assumed::new(&settings, &tree(before), tree(after), at(NOW));

@@ -1,4 +1,4 @@
-//! What has to be written down of absences and names, and what was removed.
+//! The records of absences and names, and the counts of removals.
 
 use super::facts::*;
 use super::removal::{allowed, marked};
@@ -21,7 +21,7 @@ fn mark(name: &str) -> Record {
     said(name, Said::Marked(Marked { at: at(NOW), commit: Some("c0ffee".to_owned()) }))
 }
 
-/// A merchant of this mode with this card, whose document is gone.
+/// A merchant of this mode with this card, whose document is missing.
 fn gone(mode: &str, card: Manifest) -> Rig {
     let mut rig = Rig::applied(vec![merchant("acme", mode), card]);
     rig.remove(&[CARD]);

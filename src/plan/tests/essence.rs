@@ -1,4 +1,4 @@
-//! What two documents have to share to look like one that was renamed.
+//! The content that two documents must share to look like one that was renamed.
 
 use super::facts::*;
 use super::*;

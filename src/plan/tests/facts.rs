@@ -1,4 +1,4 @@
-//! Documents and facts that the tables are made of.
+//! Documents and facts of which the tables are made.
 
 use super::*;
 use crate::api::{Auth, Host, Method};
@@ -67,7 +67,7 @@ pub(super) fn saying(mut document: Manifest, say: impl FnOnce(&mut Annotations))
     document
 }
 
-/// The same document, which says that its object goes with it.
+/// The same document, whose object is removed with it.
 pub(super) fn deleted(document: Manifest) -> Manifest {
     saying(document, |said| said.deletion = Deletion::Delete)
 }
@@ -80,7 +80,7 @@ pub(super) fn needing(document: Manifest, name: &str) -> Manifest {
     saying(document, |said| said.depends_on = vec![key(name)])
 }
 
-/// A refusal of what has this digest.
+/// A refusal of the effect with this digest.
 pub(super) fn refusal(digest: Digest) -> Refusal {
     let problem = ServiceProblem::shown("invalid_data", "no");
     Refusal { intent: IntentId::new(1), digest, status: 422, problem, at: at(NOW) }
@@ -91,7 +91,7 @@ pub(super) fn suspension(name: &str, until: Option<&str>) -> Suspension {
     Suspension { key: key(name), reason, actor, until: until.map(at), at: at(NOW) }
 }
 
-/// A limit that stands in the way.
+/// An exceeded limit.
 pub(super) fn over() -> Over {
     Over {
         limit: "policy.limits.per_day".to_owned(),
@@ -105,7 +105,7 @@ pub(super) fn over() -> Over {
     }
 }
 
-/// An intent of this resource that stands so.
+/// An intent of this resource in this state.
 pub(super) fn intent(name: &str, state: IntentState) -> Arc<OpenIntent> {
     let source_id = SourceId::new("acme", &key(name), 0);
     let (endpoint, path, method) = (String::new(), String::new(), Method::Post);

@@ -1,4 +1,4 @@
-//! What guards see of documents that are gone, and whose steps they change.
+//! The guards' view of missing documents, and the steps that it changes.
 
 use super::facts::*;
 use super::removal::allowed;
@@ -6,7 +6,7 @@ use super::*;
 use crate::model::absence::Absence;
 use crate::model::going::{Going, Trip};
 
-/// The guard that stops a removal, and what it saw.
+/// Returns the guard that stops a removal, with its counts.
 fn trip(rig: &Rig, name: &str) -> Trip {
     let Reason::Going(going) = rig.reason(name) else { panic!("{}", rig.step(name)) };
     let Going::Guarded { key: guarded, trip } = *going else { panic!("{}", rig.step(name)) };
@@ -14,7 +14,7 @@ fn trip(rig: &Rig, name: &str) -> Trip {
     trip
 }
 
-/// Some cards that go with their documents.
+/// Returns some cards that are removed with their documents.
 fn cards(count: usize) -> Vec<Manifest> {
     let names = (0..count).map(|n| format!("c{n}"));
     let cards = names.map(|name| deleted(card(&name)));

@@ -1,4 +1,4 @@
-//! What a planner keeps of its steps, and what it makes again when it is asked for.
+//! The parts of its steps that a planner stores, and those that it recomputes on request.
 
 use super::facts::*;
 use super::*;

@@ -1,4 +1,4 @@
-//! What limits are asked about, and what a step is that one of them stops.
+//! The requests that limits receive, and the step that a limit stops.
 
 use super::facts::*;
 use super::*;
@@ -10,14 +10,14 @@ use crate::plan::generation_of;
 
 const CLUB: &str = "RecurringCharge/club";
 
-/// What limits are asked about while this one is made.
+/// Returns the requests that limits receive while this step is computed.
 fn asked(rig: &mut Rig, name: &str) -> Vec<(Wish, Digest)> {
     rig.known.asked.borrow_mut().clear();
     rig.touch(&[name]);
     rig.known.asked.take()
 }
 
-/// A rig in which the charge is not on the service yet.
+/// Returns a rig in which the charge is not on the service yet.
 fn new(charge: Manifest) -> Rig {
     let mut rig = Rig::applied(vec![acme(), card("card"), card("gold"), charge]);
     rig.unmade(CLUB);

@@ -1,9 +1,9 @@
-//! Which steps are made again when one thing changes.
+//! The steps that are recomputed after one change.
 
 use super::facts::*;
 use super::*;
 
-/// A merchant, two contacts of which one depends on the other, a card, and what it pays.
+/// A merchant, two contacts of which one depends on the other, a card, and the charge that it pays.
 fn household() -> Vec<Manifest> {
     let joe = needing(contact("joe", "Joe"), "Contact/jane");
     vec![acme(), contact("jane", "Jane"), joe, card("card"), charge("club", "card", 20)]

@@ -1,4 +1,4 @@
-//! Documents that take over what is known under another name.
+//! Documents that take over the state known under another name.
 
 use super::facts::*;
 use super::*;
@@ -7,7 +7,7 @@ use crate::model::going::Going;
 const JANE: &str = "Contact/jane";
 const NEW: &str = "Contact/new";
 
-/// A contact whose document is gone, and one that says it was moved from there.
+/// A contact whose document is missing, and one that claims to have been moved from its name.
 fn rig() -> Rig {
     let mut rig = Rig::applied(vec![acme(), contact("jane", "Jane"), contact("joe", "Joe")]);
     rig.remove(&[JANE]);
@@ -15,7 +15,7 @@ fn rig() -> Rig {
     rig
 }
 
-/// Why a document cannot take over a name.
+/// Returns the reason why a document cannot take over a name.
 fn why(rig: &Rig, name: &str) -> String {
     let Reason::Going(going) = rig.reason(name) else { panic!("{}", rig.step(name)) };
     let Going::CannotMove(why) = *going else { panic!("{}", rig.step(name)) };

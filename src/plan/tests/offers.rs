@@ -1,4 +1,5 @@
-//! What a person may ask for, and what may be read again: of nothing that is under way, held or suspended.
+//! The effects that a person may request, and the readings that may be repeated: none under way, on
+//! hold or suspended.
 
 use super::facts::*;
 use super::steps::held;
@@ -6,10 +7,10 @@ use super::*;
 
 const INVOICE: &str = "Invoice/first";
 
-/// What may have happened to a resource, by its name.
+/// A change of a resource, by its name.
 type Change = fn(&mut Rig, &str);
 
-/// Changes after which nothing may be asked of a resource.
+/// Changes after which a resource offers nothing.
 const QUIET: [(&str, Change); 5] = [
     ("under way", |rig, name| {
         rig.known.open.insert(key(name), intent(name, IntentState::Open { attempt: 1 }));

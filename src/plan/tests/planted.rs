@@ -1,10 +1,10 @@
-//! Faults that are planted in the planner do what they say.
+//! Planted faults of the planner have their described effect.
 
 use super::facts::*;
 use super::*;
 use crate::base::planted::plant;
 
-/// A step without the fault, and with it.
+/// Returns a step without the fault, and with it.
 fn with(fault: &'static str, rig: &mut Rig, name: &str) -> [String; 2] {
     rig.touch(&[name]);
     let without = rig.step(name);

@@ -1,11 +1,12 @@
-//! What was refused is not sent again, and what may have been made before a restore is held.
+//! A refused effect is not sent again, and one that may have happened before a restore is on hold.
 
 use super::facts::*;
 use super::*;
 use crate::api::Message;
 use crate::base::hash::sha256;
 
-/// The step of a contact that is not there yet, once what has this digest was refused.
+/// Returns the step of a contact that does not exist yet, after a refusal of the effect with this
+/// digest.
 fn after(rig: &mut Rig, digest: Digest) -> String {
     rig.know("Contact/jane", |known| known.refusal = Some(refusal(digest)));
     rig.step("Contact/jane")

@@ -1,4 +1,4 @@
-//! What stands between a document that is gone and the removal of what it made.
+//! Obstacles to a removal after its document disappeared.
 
 use std::time::Duration;
 
@@ -21,7 +21,8 @@ pub(super) fn allowed(at_once: bool) -> Allowed {
     Allowed { at: at(NOW), actor: "uid 7".to_owned(), at_once }
 }
 
-/// What a merchant of this mode had, of which one card's document is gone that says it goes with it.
+/// A merchant of this mode with two cards; the document of one, which is removed with it, is
+/// missing.
 fn gone(prune: Prune, mode: &str) -> Rig {
     let documents = vec![merchant("acme", mode), deleted(card("card")), card("other")];
     let mut rig = Rig::with(prune, documents);

@@ -1,4 +1,4 @@
-//! New documents that say the same as something that is gone.
+//! New documents with the essence of an object without document.
 
 use super::facts::*;
 use super::removal::allowed;
@@ -9,12 +9,12 @@ use crate::model::going::Going;
 const CLUB: &str = "RecurringCharge/club";
 const GYM: &str = "RecurringCharge/gym";
 
-/// A charge of which some payments are known, with its card.
+/// A charge with some known payments, and its card.
 fn club(charge: Manifest) -> Rig {
     Rig::watched(vec![acme(), card("card"), charge])
 }
 
-/// These contacts, all of one person.
+/// Returns these contacts, all of one person.
 fn people(names: &[&str]) -> Vec<Manifest> {
     names.iter().map(|name| contact(name, "Jane")).collect()
 }
@@ -50,7 +50,7 @@ fn what_would_collect_the_same_twice_looks_renamed_whichever_change_came_first()
     }
 }
 
-/// A step, and the one of what is left as it is.
+/// Returns a step, and the one of an object that is left unchanged.
 fn told(step: &str) -> (String, String) {
     (step.to_owned(), "Orphan Orphaned ready".to_owned())
 }

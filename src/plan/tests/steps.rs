@@ -1,4 +1,4 @@
-//! What holds for every kind, before the kind says anything.
+//! Rules for every kind, ahead of the kind's own.
 
 use super::facts::*;
 use super::*;
@@ -78,7 +78,7 @@ fn a_doubt_and_a_hold_tell_what_happened() {
     assert_eq!(rig.reason("Contact/jane"), Reason::Strays(strays().into_boxed_slice()));
 }
 
-/// From what a kind wants to what stands before everything else, one thing after the other.
+/// Goes from the kind's own draft to the most urgent obstacle, one after the other.
 #[test]
 fn of_several_reasons_the_most_urgent_one_is_told() {
     let mut rig = Rig::applied(vec![acme()]);

@@ -1,4 +1,4 @@
-//! What a person suspended.
+//! Suspensions by a person.
 
 use super::facts::*;
 use super::*;
@@ -7,7 +7,7 @@ const CARD: &str = "SavedMethod/card";
 const PAST: Option<&str> = Some("2026-11-22T02:59:59Z");
 const LATER: Option<&str> = Some("2026-11-22T03:00:01Z");
 
-/// The step of a card while these are suspended.
+/// Returns the step of a card while these are suspended.
 fn step(rig: &mut Rig, suspended: &[(&str, Option<&str>)]) -> String {
     let told = suspended.iter().map(|(name, until)| (key(name), suspension(name, *until)));
     rig.known.suspensions = told.map(|(key, one)| (key, Arc::new(one))).collect();

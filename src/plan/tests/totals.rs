@@ -1,4 +1,4 @@
-//! Sums over steps: what is counted in is counted out again.
+//! Sums over steps: each amount counted in is counted out again.
 
 use super::*;
 use crate::base::id::Mode;
@@ -10,7 +10,7 @@ fn money(amount: &str, mode: Mode, meaning: &'static str) -> MoneyMove {
     MoneyMove { amount: amount.parse::<Money>().unwrap(), mode, meaning }
 }
 
-/// A step that would change something, with its money; ready or not.
+/// A changing step with its money; ready or not.
 fn step(verdict: Verdict, ready: bool, money: Vec<MoneyMove>) -> Step {
     Step { money, ready, ..Step::idle(key("Invoice/a"), verdict, Reason::NotCreated) }
 }
@@ -19,7 +19,7 @@ fn held() -> Step {
     Step::idle(key("Invoice/a"), Verdict::Blocked, Reason::Held("look".to_owned()))
 }
 
-/// Each sum: amount, currency, mode, meaning.
+/// Formats each sum: amount, currency, mode, meaning.
 fn sums(totals: &Totals) -> Vec<String> {
     let sums = totals.money().iter();
     sums.map(|((currency, mode, meaning), sum)| format!("{sum} {currency} {mode:?} {meaning}"))

@@ -140,7 +140,8 @@ fn steps(plan: &BTreeMap<usize, i64>) -> Vec<Wish> {
 }
 
 proptest! {
-    /// A newer plan is approved exactly if each of its steps was in the approved one with no lower amount.
+    /// A newer plan is approved exactly if each of its steps was in the approved one with no lower
+    /// amount.
     #[test]
     fn a_newer_plan_that_only_lowers_stays_approved_and_no_other(old in plan(), new in plan()) {
         let rules = ApprovalRules::default();
@@ -150,7 +151,7 @@ proptest! {
         prop_assert_eq!(approved, only_lowers);
     }
 
-    /// Whatever is asked for, in whatever order, no more moves under an approval than it names.
+    /// No sequence of requests moves more under an approval than it names.
     #[test]
     fn no_more_moves_than_was_approved(
         old in plan(),

@@ -37,7 +37,7 @@ fn wish(minor: i64, currency: &str, counts: Counts) -> Wish {
     }
 }
 
-/// A past: sums of a run and of a day, and what is usual.
+/// A past: sums of a run and of a day, and the typical amounts.
 #[derive(Default)]
 struct Before {
     run: Tally,
@@ -64,7 +64,7 @@ fn usd(minor: i64) -> Tally {
     Tally { money: BTreeMap::from([(Currency::USD, minor)]), ..Tally::default() }
 }
 
-/// The name of the limit, what it allows and what would be, or `within`.
+/// Formats the name of the limit, its allowed value and the resulting value, or `within`.
 fn told(section: &Section, before: &Before, wish: &Wish) -> String {
     let limits = Limits { live: section.clone(), ..Limits::default() };
     check(&limits, wish, before).map_or_else(
@@ -208,8 +208,8 @@ fn a_limit_of_a_whole_plan_concerns_what_adds_to_it() {
 }
 
 proptest! {
-    /// Whatever is asked for in whatever order, what passes one after the other never exceeds a limit, and
-    /// what is refused would have.
+    /// For any sequence of requests: the accepted ones together never exceed a limit, and every
+    /// refused one would have.
     #[test]
     fn what_passes_never_adds_up_to_more_than_the_limit(
         wanted in prop::collection::vec((-2000_i64..2000, 0_u32..3), 0..40),

@@ -1,4 +1,4 @@
-//! Reports about the kinds that there are.
+//! Tests of the reports about the real kinds.
 
 use insta::assert_snapshot;
 

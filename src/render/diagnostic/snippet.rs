@@ -1,4 +1,4 @@
-//! A masked text as the source of snippets, found by line and not by reading from the start.
+//! Snippets of a masked text, found by line number without reading the text from its start.
 
 use std::ops::Range;
 
@@ -8,15 +8,15 @@ use crate::model::issue::Problem;
 use crate::spec::lines::Source;
 use crate::spec::mask::MaskedSource;
 
-/// Lines around a problem that are longer than this are not shown, in bytes.
+/// Bytes of the lines around a problem above which no snippet is shown.
 const SHOWN_BYTES_MAX: usize = 2000;
 
-/// The text around one problem.
+/// Text around one problem.
 #[derive(Debug)]
 pub(super) struct Snippet<'a>(&'a Source);
 
 impl<'a> Snippet<'a> {
-    /// `None` where there is nothing to show, or too much.
+    /// Returns the snippet of a problem; `None` if there is no text or too much.
     pub(super) fn of(masked: &'a MaskedSource, problem: &Problem) -> Option<Self> {
         let source = masked.source();
         let inside = problem.line <= source.count() && !source.text.is_empty();
@@ -29,7 +29,7 @@ impl<'a> Snippet<'a> {
         (inside && short).then_some(Self(source))
     }
 
-    /// The bytes of `length` characters, at most to the end of the line.
+    /// Returns the byte range of `length` characters, at most to the end of the line.
     pub(super) fn bytes(&self, line: usize, column: usize, length: usize) -> Range<usize> {
         let end_of_line = self.end(line);
         let start = self.0.byte(line, column).min(end_of_line);
@@ -37,7 +37,7 @@ impl<'a> Snippet<'a> {
         start..end.max(start)
     }
 
-    /// The bytes of the word that starts there.
+    /// Returns the byte range of the word that starts there.
     pub(super) fn word(&self, line: usize, column: usize) -> Range<usize> {
         let Range { start, end } = self.bytes(line, column, usize::MAX);
         let rest = self.0.text.get(start..end).unwrap_or_default();
@@ -45,7 +45,7 @@ impl<'a> Snippet<'a> {
         start..start.saturating_add(stop.unwrap_or(rest.len()))
     }
 
-    /// The byte after a line's last character.
+    /// Returns the byte after a line's last character.
     fn end(&self, line: usize) -> usize {
         let range = self.0.start(line)..self.0.start(line.saturating_add(1));
         let text = self.0.text.get(range.clone()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Laws of what people and programs see.
+//! Tests of the output for people and programs.
 
 use insta::assert_snapshot;
 

@@ -1,4 +1,4 @@
-//! What scripts can call, out of the register itself.
+//! Renders the documentation of host functions from the register itself.
 
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ fn of(group: Group) -> impl Iterator<Item = &'static HostFn> {
     rows().filter(move |row| row.group == group)
 }
 
-/// `charge` (an id, or …), `amount` (…).
+/// Renders the arguments: `charge` (an id, or …), `amount` (…).
 fn arguments(row: &HostFn) -> String {
     let words: Vec<String> = row
         .arguments
@@ -33,7 +33,7 @@ fn arguments(row: &HostFn) -> String {
     words.join("; ")
 }
 
-/// For a terminal.
+/// Renders the documentation for a terminal.
 pub fn doc() -> String {
     let mut out =
         String::from("events (a function each; on_event(event) gets those that have none)\n");
@@ -63,7 +63,7 @@ pub fn doc() -> String {
     out
 }
 
-/// For programs.
+/// Renders the documentation for programs.
 pub fn doc_json() -> Value {
     let functions: Vec<Value> = rows().map(function).collect();
     let events: Vec<Value> = EVENTS
@@ -89,7 +89,7 @@ fn function(row: &HostFn) -> Value {
     json!({ "name": row.name, "usage": row.usage(), "doc": row.doc, "right": right, "arguments": arguments, "options": options })
 }
 
-/// The file docs/hooks.md.
+/// Renders the file docs/hooks.md.
 pub fn markdown() -> String {
     let mut out = String::from(INTRO);
     out.push_str("\n## Events\n\n| type | function | `event.data` | when |\n|---|---|---|---|\n");

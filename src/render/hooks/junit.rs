@@ -1,8 +1,8 @@
-//! The results of cases as the XML that build servers read.
+//! Renders the results of test cases as the XML that build servers read.
 
 use crate::hooks::cases::Verdict;
 
-/// One suite, one `testcase` each.
+/// Renders one suite, with one `testcase` for each case.
 pub fn junit(verdicts: &[Verdict]) -> String {
     let failed = verdicts.iter().filter(|verdict| verdict.trouble.is_some()).count();
     let mut out = format!(
@@ -25,7 +25,7 @@ pub fn junit(verdicts: &[Verdict]) -> String {
     out
 }
 
-/// Characters that XML keeps for itself, or cannot hold at all.
+/// Escapes characters that XML reserves, and replaces those that it cannot hold.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for found in text.chars() {

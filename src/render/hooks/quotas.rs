@@ -1,9 +1,9 @@
-//! What grows, against its bounds, for people.
+//! Renders growing data against its quotas, for people.
 
 use crate::engine::QuotasView;
 use crate::render::words::{clean, line};
 
-/// One line for the values that scripts keep, and one for the events of each merchant.
+/// Renders one line for the stored values of scripts, and one for the events of each merchant.
 pub fn text(quotas: &QuotasView) -> String {
     let QuotasView { kept, kept_max, .. } = quotas;
     let mut out = String::new();
@@ -37,7 +37,7 @@ mod tests {
     use crate::engine::MerchantQuota;
     use crate::model::kept::KeptSize;
 
-    /// Closes K11: quotas are told with their bounds.
+    /// Closes K11: quotas are shown with their limits.
     #[test]
     fn quotas_are_told_with_their_bounds_and_each_merchant_s_horizon() {
         let merchants = vec![MerchantQuota {

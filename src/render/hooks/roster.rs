@@ -1,4 +1,4 @@
-//! The scripts that the state knows, for people.
+//! Renders the scripts that the state knows, for people.
 
 use crate::base::counted::{counted, verbed};
 use crate::engine::ScriptView;
@@ -6,7 +6,7 @@ use crate::model::kept::{BYTES_MAX, KEYS_MAX};
 use crate::model::ran::FAILED_MAX;
 use crate::render::words::{clean, line};
 
-/// All of them, a line each; below an absent one the way out.
+/// Renders all scripts, one line each; an absent or stopped one also with the way out.
 pub fn text(known: &[ScriptView]) -> String {
     let mut out = String::new();
     for one in known {
@@ -26,12 +26,12 @@ pub fn text(known: &[ScriptView]) -> String {
     out
 }
 
-/// Returns whether a script needs a person: its file is gone, or too many of its runs failed.
+/// Returns true if a script needs a person: its file is missing, or too many of its runs failed.
 pub fn needs_attention(known: &[ScriptView]) -> bool {
     known.iter().any(|one| one.absent.is_some() || one.stopped > 0)
 }
 
-/// The absent ones and those that are stopped alone.
+/// Renders only the absent and stopped scripts.
 pub fn waited_for(out: &mut String, known: &[ScriptView]) {
     for one in known {
         match &one.absent {
@@ -73,7 +73,7 @@ fn kept(one: &ScriptView) -> String {
     format!("keeps {keys} of {KEYS_MAX} keys, {bytes} of {BYTES_MAX} bytes")
 }
 
-/// What is lost with a script that is let go.
+/// Renders the data that is lost with a forgotten script.
 pub fn forgetting(script: &ScriptView) -> String {
     let name = clean(&script.script);
     let (waiting, keys) = (waiting(script), counted(script.kept_keys, "kept key"));
@@ -87,8 +87,8 @@ pub fn forgetting(script: &ScriptView) -> String {
 mod tests {
     use super::*;
 
-    /// Closes K11: a script that too many failed runs stopped is shown with both ways out, in `hooks list` and in
-    /// `events dead`; one that runs is in the list alone.
+    /// Closes K11: a script that was stopped after too many failed runs is shown with both ways
+    /// out, in `hooks list` and in `events dead`. A running script is only in the list.
     #[test]
     fn k11_a_stopped_script_is_shown_with_its_ways_out() {
         let script = |name: &str, stopped: u64| ScriptView {

@@ -1,4 +1,4 @@
-//! What scripts would have done otherwise than was done, event by event.
+//! Renders the differences between the present scripts' actions and the real ones, event by event.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -9,47 +9,45 @@ use crate::hooks::cases::named;
 use crate::hooks::shadow::Differences;
 use crate::render::words::{Paint, clean, line};
 
-/// What a comparison came to.
+/// Result of a comparison.
 #[derive(Debug, Default, Serialize)]
 pub struct Shadow {
-    /// The version of this form.
+    /// Version of this form.
     pub version: u8,
-    /// From when on.
+    /// Start of the compared events.
     pub since: String,
-    /// Events that were looked at.
+    /// Compared events.
     pub events: usize,
-    /// Those whose hooks would do the same.
+    /// Events with unchanged results.
     pub same: usize,
-    /// Those whose body was erased.
+    /// Events whose body was erased.
     pub unreadable: usize,
-    /// Reads that were answered as then.
+    /// Reads with a recorded answer.
     pub reads_of_then: usize,
-    /// Reads that were not made then, or whose answer was not kept: answered by what is known now.
+    /// Reads without a recorded answer, which used the present state.
     pub reads_of_now: usize,
-    /// The others.
+    /// Events with changed results.
     pub items: Vec<Item>,
 }
 
-/// One event whose hooks would do something else.
+/// One event with a changed result.
 #[derive(Debug, Serialize)]
 pub struct Item {
-    /// The event.
     pub event: String,
-    /// Its type.
+    /// Type of the event.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Whose.
     pub merchant: String,
-    /// When it happened.
+    /// Time of the event.
     pub created: String,
-    /// Reads of it that were answered by what is known now.
+    /// Reads of this event that used the present state.
     pub reads_of_now: usize,
-    /// Actions and kept values.
+    /// Actions and stored values that differ.
     #[serde(serialize_with = "differences")]
     pub differences: Differences,
-    /// Scripts that fail and did not, with their words.
+    /// Scripts that fail only now, with their messages.
     pub fails: Vec<(String, String)>,
-    /// Scripts that failed and do not.
+    /// Scripts that failed before and succeed now.
     pub mended: Vec<String>,
 }
 
@@ -68,13 +66,13 @@ fn differences<S: serde::Serializer>(found: &Differences, out: S) -> Result<S::O
 }
 
 impl Shadow {
-    /// Whether nothing would be otherwise.
+    /// Returns true if no result differs.
     pub fn is_same(&self) -> bool {
         self.items.is_empty()
     }
 }
 
-/// For people: each event that differs like a diff, then the counts.
+/// Renders for people: each changed event as a diff, then the counts.
 pub fn text(shadow: &Shadow, color: bool) -> String {
     let paint = Paint { color };
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! Runs that were only tried: what a script would ask for.
+//! Renders trial runs: the actions that a script would request.
 
 use serde_json::{Map, Value, json};
 
@@ -8,10 +8,11 @@ use crate::hooks::{Failure, Source};
 use crate::model::hook::{Run, Wish};
 use crate::render::words::{clean, line};
 
-/// How a run ended.
+/// Outcome of a run.
 pub type End = Result<Run, Box<Failure>>;
 
-/// Runs for programs: `{version, event, runs: [{script, function, actions, kept, log, reads, operations}], failures}`.
+/// Renders runs for programs: `{version, event, runs: [{script, function, actions, kept, log,
+/// reads, operations}], failures}`.
 pub fn json(event: &Value, ends: &[End], sources: &[Source]) -> Value {
     let runs: Vec<Value> = ends.iter().flatten().map(run).collect();
     let failures: Vec<Value> = ends
@@ -56,7 +57,7 @@ fn failed(failure: &Failure, sources: &[Source]) -> Value {
     })
 }
 
-/// One run for people.
+/// Renders one run for people.
 pub fn text(run: &Run) -> String {
     let mut out = String::new();
     let reads = run.looks.len();
@@ -86,7 +87,7 @@ pub fn text(run: &Run) -> String {
     out
 }
 
-/// An action in a line: `refund give-back {merchant: acme, …}`.
+/// Renders an action in a line: `refund give-back {merchant: acme, …}`.
 pub(super) fn action(wish: &Wish) -> String {
     let Value::Object(mut fields) = named(wish) else { return String::new() };
     fields.shift_remove("do");

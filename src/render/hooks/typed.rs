@@ -1,4 +1,4 @@
-//! What lines of a script came to that somebody typed.
+//! Renders the results of interactively typed script lines.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::render::words::{clean, line};
 use crate::spec::lines;
 use crate::spec::mask::MaskedSource;
 
-/// One line for people.
+/// Renders one line's result for people.
 pub fn text(done: &Evaluated) -> String {
     let mut out = String::new();
     if let Some(value) = &done.value {
@@ -28,7 +28,7 @@ pub fn text(done: &Evaluated) -> String {
     out
 }
 
-/// Everything that was asked for so far.
+/// Renders all requests so far.
 pub fn all(wishes: &[Wish], kept: &BTreeMap<String, Value>) -> String {
     let out = asked(wishes, kept.iter());
     if out.is_empty() { "nothing is asked for\n".to_owned() } else { out }
@@ -45,7 +45,7 @@ fn asked<'a>(wishes: &[Wish], kept: impl Iterator<Item = (&'a String, &'a Value)
     out
 }
 
-/// One line for programs: `{value, actions, kept, log, reads}`.
+/// Renders one line's result for programs: `{value, actions, kept, log, reads}`.
 pub fn json(done: &Evaluated) -> Value {
     let kept: Map<String, Value> = done.kept.iter().cloned().collect();
     let mut shown = all_json(&done.wishes, &kept);
@@ -57,12 +57,12 @@ pub fn json(done: &Evaluated) -> Value {
     shown
 }
 
-/// Actions and kept values for programs.
+/// Renders actions and stored values for programs.
 pub fn all_json(wishes: &[Wish], kept: &Map<String, Value>) -> Value {
     json!({ "actions": wishes.iter().map(named).collect::<Vec<Value>>(), "kept": kept })
 }
 
-/// A problem with a snippet of what was typed.
+/// Renders a problem with a snippet of the typed text.
 pub fn problem(typed: &str, problem: &Problem, look: Look) -> String {
     let text = lines::Source::new(Arc::from(SHOWN), Arc::from(typed));
     let sources: Sources = [(SHOWN.to_owned(), MaskedSource::new(&text, &[]))].into();

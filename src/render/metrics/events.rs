@@ -1,4 +1,4 @@
-//! Events: what was posted, what the service showed, and how far the lists were read.
+//! Metrics of events: posts, events read from the service, and the progress of the lists.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Families of metrics: a name, its meaning, its unit and its numbers.
+//! Families of metrics: a name, its help text, its unit and its values.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue, NoLabelSe
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Unit;
 
-/// What ends the name of a counter.
+/// End of the name of a counter.
 const TOTAL: &str = "_total";
 
-/// Writes families, one after the other.
+/// Writer of families, one after the other.
 #[derive(Debug)]
 pub(super) struct Families<'a>(DescriptorEncoder<'a>);
 
@@ -18,7 +18,7 @@ impl<'a> Families<'a> {
         Self(encoder)
     }
 
-    /// One number without labels. It is a counter where the name ends in `_total`, else a gauge.
+    /// Writes one value without labels: a counter if the name ends in `_total`, else a gauge.
     pub(super) fn one(
         &mut self,
         name: &str,
@@ -28,13 +28,14 @@ impl<'a> Families<'a> {
         self.0.encode_descriptor(name, help, None, kind(name))?.encode_gauge(&value)
     }
 
-    /// One span in seconds; the unit ends the name.
+    /// Writes one duration in seconds; the unit ends the name.
     pub(super) fn seconds(&mut self, name: &str, help: &str, value: i64) -> fmt::Result {
         let unit = Some(&Unit::Seconds);
         self.0.encode_descriptor(name, help, unit, MetricType::Gauge)?.encode_gauge(&value)
     }
 
-    /// One number for each word of a label: counters where the name ends in `_total`, else gauges.
+    /// Writes one value for each value of a label: counters if the name ends in `_total`, else
+    /// gauges.
     pub(super) fn by<'w, V: EncodeGaugeValue>(
         &mut self,
         (name, label): (&str, &str),
@@ -44,7 +45,7 @@ impl<'a> Families<'a> {
         self.labelled((name, label), help, None, values)
     }
 
-    /// One span in seconds for each word of a label; the unit ends the name.
+    /// Writes one duration in seconds for each value of a label; the unit ends the name.
     pub(super) fn seconds_by<'w>(
         &mut self,
         (name, label): (&str, &str),
@@ -54,8 +55,8 @@ impl<'a> Families<'a> {
         self.labelled((name, label), help, Some(&Unit::Seconds), values)
     }
 
-    /// How long things took, in seconds: their sum and count, and how many took no longer than each bound and longer than
-    /// the one before it.
+    /// Writes a histogram of durations in seconds: their sum and count, and the count of each
+    /// bucket. A bucket counts the durations up to its bound and above the one before it.
     #[expect(
         clippy::disallowed_types,
         reason = "the library takes spans as floats; none of these is money"
@@ -72,7 +73,7 @@ impl<'a> Families<'a> {
         family.encode_histogram::<NoLabelSet>(sum, count, buckets, None)
     }
 
-    /// One number for each pair of words of two labels.
+    /// Writes one value for each pair of values of two labels.
     pub(super) fn by_two<'w, V: EncodeGaugeValue>(
         &mut self,
         (name, labels): (&str, [&str; 2]),
@@ -102,8 +103,8 @@ impl<'a> Families<'a> {
     }
 }
 
-/// The text form names a counter with its ending, which the library's own counters (`OpenMetrics`) leave out of the
-/// descriptor.
+/// Returns the type of a metric. The text format names a counter with its ending, which the
+/// library's own counters (`OpenMetrics`) omit in the descriptor.
 fn kind(name: &str) -> MetricType {
     if name.ends_with(TOTAL) { MetricType::Counter } else { MetricType::Gauge }
 }

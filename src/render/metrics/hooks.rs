@@ -1,4 +1,4 @@
-//! Hooks: their runs, and what became of their actions.
+//! Metrics of hooks: their runs, and the outcomes of their actions.
 
 use std::fmt;
 

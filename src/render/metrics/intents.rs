@@ -1,4 +1,4 @@
-//! Intents: effects that are not settled.
+//! Metrics of intents that are not settled.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The journal: its length, and how long its syncs take.
+//! Metrics of the journal: its length, and the duration of its syncs.
 
 use std::fmt;
 use std::time::Duration;
@@ -24,7 +24,8 @@ pub(super) fn families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     out.histogram("journal_sync", help, (seconds(total), count), &buckets)
 }
 
-/// The library takes floats alone here; none of these is money. Read from a text, a number is written as that text again.
+/// Converts microseconds to seconds. The library takes only floats here; none of these is money. A
+/// number parsed from a text is written as the same text again.
 #[expect(
     clippy::disallowed_types,
     reason = "the library takes spans as floats; none of these is money"

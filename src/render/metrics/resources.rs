@@ -1,4 +1,4 @@
-//! Resources: how they stand.
+//! Metrics of resources, by state.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The service: how it answers.
+//! Metrics of the service's answers.
 
 use std::fmt;
 

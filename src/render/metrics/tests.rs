@@ -1,4 +1,5 @@
-//! The exposition against the rules of `promtool check metrics`, and against promtool where it is at hand.
+//! Checks the exposition against the rules of `promtool check metrics`, and with promtool itself if
+//! it is installed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -9,7 +10,7 @@ use crate::control::testing::overview;
 use crate::engine::EventTotals;
 use crate::model::event::EventLedger;
 
-/// Counts in which nothing is left out.
+/// Returns metrics without an empty family.
 fn counts() -> Metrics {
     let ledger = EventLedger { posts: 4, told: 5, missed: 2, ..EventLedger::default() };
     let (age_seconds, lag_seconds) = (Some(7), Some(3));
@@ -34,7 +35,7 @@ fn counts() -> Metrics {
     }
 }
 
-/// What the text says of a family.
+/// Parsed family of the text format.
 #[derive(Debug, Default)]
 struct Family<'a> {
     help: &'a str,
@@ -43,7 +44,7 @@ struct Family<'a> {
     samples: Vec<(&'a str, &'a str)>,
 }
 
-/// The families of a text, each in one piece.
+/// Parses the families of a text, each in one piece.
 #[expect(clippy::disallowed_types, reason = "samples of the text form are floats")]
 fn families(text: &str) -> BTreeMap<&str, Family<'_>> {
     let mut families: BTreeMap<&str, Family<'_>> = BTreeMap::new();
@@ -76,7 +77,7 @@ fn families(text: &str) -> BTreeMap<&str, Family<'_>> {
     families
 }
 
-/// Closes M12: the rules that `promtool check metrics` looks at.
+/// Closes M12: the rules that `promtool check metrics` checks.
 #[test]
 fn every_family_keeps_the_rules_of_names_and_units() {
     let text = metrics(&counts());
@@ -123,7 +124,7 @@ fn every_family_keeps_the_rules_of_names_and_units() {
     assert_eq!((value("le=\"+Inf\"}"), value("_count"), value("_sum")), ("6", "6", "1.500001"));
 }
 
-/// The same by promtool itself, where it is at hand.
+/// Checks with promtool itself, if it is installed.
 #[test]
 fn promtool_finds_nothing_to_say() {
     let mut promtool = Command::new("promtool");

@@ -1,14 +1,14 @@
-//! A plan in one line.
+//! Summary of a plan in one line.
 
 use crate::base::counted::verbed;
 use crate::engine::{PlanView, StepView};
 use crate::model::going::Removal;
 use crate::model::plan::Verdict;
 
-/// The word of the reason of a move: nothing changes on the service by it.
+/// Word of the reason of a move, which changes nothing at the service.
 const MOVED: &str = "Moved";
 
-/// How many steps of a plan are of which sort.
+/// Number of steps of each sort.
 #[derive(Default)]
 struct Counts {
     create: usize,
@@ -49,7 +49,7 @@ impl Counts {
         counts
     }
 
-    /// What is not done, as far as there is any.
+    /// Renders the counts of steps that do nothing now; empty if there are none.
     fn aside(&self) -> String {
         let parts = [
             (self.wait, "waiting"),
@@ -61,7 +61,7 @@ impl Counts {
         said.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
     }
 
-    /// What would be done.
+    /// Renders the counts of steps to do.
     fn work(&self) -> String {
         let Self { create, update, delete, .. } = self;
         let work = format!("{create} to create, {update} to update, {delete} to delete");
@@ -75,7 +75,7 @@ impl Counts {
         more.fold(work, |work, (count, what)| format!("{work}, {count} {what}"))
     }
 
-    /// Whether nothing would be done and nothing stands in the way.
+    /// Returns true if nothing would be done and nothing is blocked.
     fn is_quiet(&self) -> bool {
         let Self {
             create,
@@ -95,7 +95,7 @@ impl Counts {
     }
 }
 
-/// `Plan: 3 to create, 1 to update, 0 to delete; 2 waiting, 1 blocked`.
+/// Renders `Plan: 3 to create, 1 to update, 0 to delete; 2 waiting, 1 blocked`.
 pub(super) fn summary(plan: &PlanView) -> String {
     let counts = Counts::of(&plan.steps);
     let aside = counts.aside();

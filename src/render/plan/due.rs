@@ -1,15 +1,15 @@
-//! What is due by month, before a plan and after it.
+//! Amounts due by month, before a plan and after it.
 
 use crate::engine::{DueView, PlanView};
 use crate::render::words::money_of;
 
-/// One row: months that follow one another and are alike.
+/// One row: consecutive months with equal amounts.
 pub(super) struct Row {
     /// `2030-01`, or `2030-01 to 2030-12, each month`.
     pub(super) months: String,
-    /// What is due as things are.
+    /// Amount due before the plan.
     pub(super) before: String,
-    /// What is due afterwards.
+    /// Amount due after the plan.
     pub(super) after: String,
     /// `+12.00 USD`.
     pub(super) difference: String,
@@ -17,19 +17,19 @@ pub(super) struct Row {
     pub(super) mode: String,
 }
 
-/// The rows of a plan.
+/// Returns the rows of a plan.
 pub(super) fn rows(plan: &PlanView) -> Vec<Row> {
     plan.due.chunk_by(follows).filter_map(row).collect()
 }
 
-/// Whether a month follows another one and is like it.
+/// Returns true if a month directly follows another one with equal amounts.
 fn follows(one: &DueView, next: &DueView) -> bool {
     let like = |due: &DueView| (due.currency.clone(), due.mode, due.before, due.after);
     like(one) == like(next)
         && number(&next.month) == number(&one.month).and_then(|one| one.checked_add(1))
 }
 
-/// Months since the year 0.
+/// Returns the months since the year 0.
 fn number(month: &str) -> Option<i32> {
     let (year, month) = month.split_once('-')?;
     year.parse::<i32>().ok()?.checked_mul(12)?.checked_add(month.parse().ok()?)

@@ -1,20 +1,20 @@
-//! A plan for a comment on a pull request.
+//! Renders a plan for a comment on a pull request.
 //!
-//! Names, messages and values come from the pull request itself or from the service. They stand in
-//! code spans or with every sign of markup escaped, so that they cannot end a block, draw a link,
-//! or call for a person.
+//! Names, messages and values come from the pull request itself or from the service. They appear in
+//! code spans, or with all markup escaped, so that they cannot end a block, draw a link, or mention
+//! a person.
 
 use super::{before_after, count, due, fixed, notes, origin, symbol};
 use crate::base::counted::counted;
 use crate::engine::{PlanView, StepView};
 use crate::render::words::{self, clean, key, line, place, value};
 
-/// A comment may have 65,536 characters; steps beyond this many bytes are counted, not shown.
+/// Size in bytes after which steps are only counted; a comment may have 65,536 characters.
 const BYTES_MAX: usize = 60_000;
-/// A plan with more steps than this is folded up.
+/// Steps above which the list is folded.
 const OPEN_STEPS_MAX: usize = 10;
 
-/// A plan as markdown.
+/// Renders a plan as markdown.
 pub fn markdown(plan: &PlanView) -> String {
     let mut out = String::new();
     line(&mut out, &format!("### {}", count::summary(plan)));
@@ -37,7 +37,7 @@ pub fn markdown(plan: &PlanView) -> String {
     out
 }
 
-/// The table of totals.
+/// Renders the table of totals.
 fn totals(out: &mut String, plan: &PlanView) {
     if plan.totals.is_empty() {
         return;
@@ -51,7 +51,7 @@ fn totals(out: &mut String, plan: &PlanView) {
     out.push('\n');
 }
 
-/// The table of what is due by month.
+/// Renders the table of the amounts due by month.
 fn due_table(out: &mut String, plan: &PlanView) {
     let rows = due::rows(plan);
     if rows.is_empty() {
@@ -65,7 +65,7 @@ fn due_table(out: &mut String, plan: &PlanView) {
     out.push('\n');
 }
 
-/// As many steps as there is room for.
+/// Renders as many steps as fit.
 fn steps(out: &mut String, steps: &[StepView]) {
     for (done, step) in steps.iter().enumerate() {
         let text = item(step);
@@ -81,7 +81,7 @@ fn steps(out: &mut String, steps: &[StepView]) {
     }
 }
 
-/// One step as an item of a list, its fields beneath it.
+/// Renders one step as a list item, with its fields below.
 fn item(step: &StepView) -> String {
     let (symbol, _) = symbol(step);
     let name = code(&key(&step.kind, &step.namespace, &step.name));
@@ -111,7 +111,7 @@ fn item(step: &StepView) -> String {
     out
 }
 
-/// Text in a code span: nothing in it is markup, whatever it holds.
+/// Renders text as a code span, in which no markup takes effect.
 fn code(text: &str) -> String {
     let text = clean(text);
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
@@ -120,8 +120,8 @@ fn code(text: &str) -> String {
     format!("{fence}{pad}{text}{pad}{fence}")
 }
 
-/// Text with every sign of markup escaped. A name after `@` or a number after `#` is cut off by a
-/// space of no width: the sites that show comments look for them after the markup.
+/// Escapes all markup in a text. A zero-width space cuts off a name after `@` or a number after
+/// `#`: the sites that show comments search for these after the markup.
 pub(in crate::render) fn prose(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in clean(text).chars() {

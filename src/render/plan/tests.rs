@@ -52,7 +52,7 @@ fn plan(steps: Vec<StepView>) -> PlanView {
     }
 }
 
-/// A plan with a step of every sort.
+/// Returns a plan with a step of every sort.
 fn full() -> PlanView {
     let mut made = step(Verdict::Create, "jane", &Reason::NotCreated);
     made.changes =

@@ -1,8 +1,8 @@
-//! Underwriting: who decides, when, and what follows (partner-api, States and transitions).
+//! Underwriting of applications (partner-api, States and transitions).
 //!
 //! submitted → provisioned or declined, once. The sandbox decides by itself a few seconds after the
-//! submission, unless people do; the test of the sign-up is always theirs. Only people may think again, and
-//! approve what was declined.
+//! submission, unless the `decide` option leaves it to people. The test of the sign-up is always
+//! decided by people. Only people may reconsider, and approve what was declined.
 
 use chrono::TimeDelta;
 use serde_json::{Map, Value};
@@ -22,19 +22,19 @@ use crate::sandbox::outbox;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 
-/// How long the sandbox thinks about an application.
+/// Time between a submission and the sandbox's own decision.
 const DELAY: TimeDelta = TimeDelta::seconds(5);
-/// How long after a test its notification goes out.
+/// Time between a test submission and its notification.
 pub(crate) const TEST_DELAY: TimeDelta = TimeDelta::seconds(2);
 
-/// What underwriting says.
+/// An underwriting decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Decision {
     Approve,
     Decline(DeclineReason),
 }
 
-/// Lets the sandbox decide, where it is to.
+/// Schedules the sandbox's own decision, unless people decide.
 pub(crate) fn schedule(cx: &mut Cx<'_>, id: ApplicationId, is_test: bool) -> Result<(), Refusal> {
     if is_test || cx.world.options.decide == Decide::Manual {
         return Ok(());
@@ -43,7 +43,7 @@ pub(crate) fn schedule(cx: &mut Cx<'_>, id: ApplicationId, is_test: bool) -> Res
     due::schedule(cx, moment, &Due::Decision { id: id.to_string() })
 }
 
-/// The sandbox decides, unless someone did or the application is gone.
+/// Decides as the sandbox, unless the application was decided or deleted.
 pub(crate) fn fall_due(cx: &mut Cx<'_>, id: &str) -> Result<(), Refusal> {
     let found: Option<Found> = cx.any(record::KIND, id)?;
     let waits = |found: &Found| after(found.object.state, Change::Approve).is_ok();
@@ -65,8 +65,11 @@ fn judge(cx: &Cx<'_>, found: &Found) -> Result<Decision, Refusal> {
     Ok(Decision::Approve)
 }
 
-/// Someone decides; `again` approves what was declined. Errors: 404 for no such application, 422 for one that is
-/// not submitted, or was decided.
+/// Applies a person's decision; `again` approves an application that was declined.
+///
+/// # Errors
+///
+/// 404 for no such application, 422 for one that is not submitted or was already decided.
 pub(crate) fn decide(
     cx: &mut Cx<'_>,
     id: &str,
@@ -78,7 +81,7 @@ pub(crate) fn decide(
     record::load(cx, id)
 }
 
-/// What a decision does to an application.
+/// Returns the state change of a decision.
 fn change(decision: &Decision, again: bool) -> Change {
     match decision {
         Decision::Approve if again => Change::Reconsider,
@@ -114,7 +117,7 @@ fn settle(
     outbox::send(cx, &reference, event)
 }
 
-/// The merchant's own record, as its application describes it.
+/// Builds the merchant's own record from its application.
 fn profile(name: &str, fields: &Map<String, Value>) -> MerchantProfile {
     let given = |field: &str| Some(text(fields, field).to_owned()).filter(|text| !text.is_empty());
     MerchantProfile {
@@ -137,7 +140,7 @@ fn profile(name: &str, fields: &Map<String, Value>) -> MerchantProfile {
     }
 }
 
-/// The outcome of a test: nothing was made, so the code opens nothing.
+/// Sends the outcome of a test. No merchant was made, so its code cannot be exchanged.
 pub(crate) fn tested(
     cx: &mut Cx<'_>,
     id: u64,

@@ -1,7 +1,8 @@
-//! The form of a sign-up as HTML, and what comes back from it. It works without scripts: a signature is then the name
-//! that its signer types.
+//! The form of a sign-up as HTML, and the parser of what a browser submits. The form works without
+//! scripts: the signature is then the name that its signer types.
 //!
-//! A secret that was filled in before is not shown again; left empty, it stays as it was.
+//! A secret that was filled in before is not shown again; if its input is left empty, the stored
+//! value stays.
 
 use maud::{Markup, html};
 use serde_json::{Map, Value};
@@ -12,7 +13,8 @@ use crate::api::application::{
 };
 use crate::api::rules::FieldProblem;
 
-/// Fields that the applicant is not asked for: the partner's own, and what the service sees by itself.
+/// Fields that the form does not ask for: the partner's own, and those that the service fills from
+/// the request.
 pub(super) const UNASKED: [&str; 7] = [
     "reference",
     "plan",
@@ -29,9 +31,9 @@ const SIGNATURE: &str = "signature";
 /// One part of the form.
 struct Part {
     heading: &'static str,
-    /// What the names of its fields begin with.
+    /// Prefixes of the names of its fields.
     begins: &'static [&'static str],
-    /// Whether it is folded while it is empty and nothing in it is wrong.
+    /// Folded while it is empty and has no problem.
     folds: bool,
 }
 
@@ -70,7 +72,7 @@ struct Input {
     field: &'static Field,
 }
 
-/// Every input, in the order of the fields.
+/// Returns every input, in the order of the fields.
 fn inputs() -> Vec<Input> {
     let asked = FIELDS.iter().filter(|field| !UNASKED.contains(&field.name));
     let own = asked.map(|field| Input { name: field.name.to_owned(), field });
@@ -80,7 +82,7 @@ fn inputs() -> Vec<Input> {
     own.chain(second).collect()
 }
 
-/// The form with what is filled in, and what is wrong with it beside each field.
+/// Renders the form with the filled-in values, and each problem beside its field.
 pub(super) fn inner(fields: &Map<String, Value>, problems: &[FieldProblem]) -> Markup {
     let form = Form { fields, problems };
     let inputs = inputs();
@@ -102,14 +104,14 @@ impl Part {
     }
 }
 
-/// What is filled in, and what is wrong with it.
+/// The filled-in values and their problems.
 struct Form<'a> {
     fields: &'a Map<String, Value>,
     problems: &'a [FieldProblem],
 }
 
 impl Form<'_> {
-    /// The fields that are wrong, each with a link to it. The page opens there.
+    /// Renders the list of wrong fields, each with a link to it. The page opens at this list.
     fn notice(&self) -> Markup {
         let count = match self.problems.len() {
             1 => "One field is not right yet:".to_owned(),
@@ -151,7 +153,7 @@ impl Form<'_> {
         self.problems.iter().find(|problem| problem.context == name)
     }
 
-    /// What is filled in; nothing where it is empty.
+    /// Returns the filled-in value; `None` where it is empty.
     fn known(&self, input: &Input) -> Option<String> {
         let value = match input.name.split_once('.') {
             Some((whole, own)) => self.fields.get(whole)?.get(own)?,
@@ -161,7 +163,7 @@ impl Form<'_> {
             .filter(|text| !text.is_empty())
     }
 
-    /// One labelled input, with what is wrong with it.
+    /// Renders one labelled input with its problem.
     fn input(&self, input: &Input) -> Markup {
         let (name, field) = (input.name.as_str(), input.field);
         let problem = self.problem(name);
@@ -179,7 +181,7 @@ impl Form<'_> {
         }
     }
 
-    /// The input itself. A secret that was given before is not shown again.
+    /// Renders the input element. A secret that was given before is not shown again.
     fn control(&self, input: &Input, is_wrong: bool) -> Markup {
         let (name, field) = (input.name.as_str(), input.field);
         let known = self.known(input);
@@ -228,7 +230,7 @@ impl Form<'_> {
     }
 }
 
-/// The sort of input that a browser shows.
+/// Returns the HTML `type` of the input.
 fn kind(of: FieldType) -> &'static str {
     match of {
         FieldType::Email => "email",
@@ -247,15 +249,15 @@ fn kind(of: FieldType) -> &'static str {
     }
 }
 
-/// A field with its part: `Owner, City`.
+/// Returns a field's label with its part: `Owner, City`.
 fn place(name: &str) -> String {
     let label = words::of(name).label;
     let part = PARTS.iter().find(|part| part.has(name));
     part.map_or_else(|| label.to_owned(), |part| format!("{}, {label}", part.heading))
 }
 
-/// What a form brings: what was left empty is not there, and the second owner's inputs are one object. An empty one
-/// says that all of its inputs were left empty.
+/// Parses a submitted form. Empty inputs are left out; the second owner's inputs become one object,
+/// which is empty where all of them were left empty.
 pub(super) fn read(sent: Value) -> Map<String, Value> {
     let Value::Object(sent) = sent else {
         return Map::new();
@@ -279,7 +281,7 @@ pub(super) fn read(sent: Value) -> Map<String, Value> {
     fields
 }
 
-/// Lays what was sent over what was known; a second owner of whom nothing was sent is none.
+/// Merges the submitted values into the known ones; an empty second owner is removed.
 pub(super) fn merge(fields: &mut Map<String, Value>, sent: Map<String, Value>) {
     for (name, value) in sent {
         match (fields.get_mut(&name), value) {
@@ -290,7 +292,8 @@ pub(super) fn merge(fields: &mut Map<String, Value>, sent: Map<String, Value>) {
     }
 }
 
-/// The secrets among these fields: they are kept while the rest of a form is mended, since no page shows them again.
+/// Returns the secrets among these fields. They are stored while the applicant corrects the form,
+/// since no page shows them again.
 pub(super) fn secrets(all: &Map<String, Value>) -> Map<String, Value> {
     let is_secret =
         |path: &str| fields::find(path).is_some_and(|field| field.privacy == Privacy::Secret);

@@ -1,7 +1,8 @@
 //! The page on which an applicant finishes a sign-up (partner-api, Sign-up redirect page).
 //!
-//! Its address opens the page once, within five minutes. The opened form may be sent until it is right; then
-//! the application is submitted, the applicant is led to a page of thanks, and the address is used up.
+//! The address opens the page once, within five minutes. The opened form may be sent until it is
+//! right. Then the application is submitted, the applicant is redirected to a page of thanks, and
+//! the address is used up.
 
 use chrono::TimeDelta;
 use http::{StatusCode, header};
@@ -21,21 +22,20 @@ use crate::sandbox::pages::Page;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 
-/// Where the page is; its parameter is known to the applicant alone.
+/// Path of the page; only the applicant knows its token.
 pub(crate) const PATH: &str = "/merchant_applications/sign_up/{token}";
-/// Where an applicant ends.
+/// Path of the page of thanks, where the form leads.
 pub(crate) const THANKS_PATH: &str = "/merchant_applications/thank_you";
-/// How long the address may be opened (partner-api, Limits).
+/// Time within which the address can be opened (partner-api, Limits).
 const OPENS_FOR: TimeDelta = TimeDelta::minutes(5);
-/// Bytes of a browser's header that are kept.
+/// Bytes kept of a browser's header.
 const HEADER_BYTES_MAX: usize = 1024;
 
-/// An address that was given out.
+/// An address that was issued.
 #[derive(Serialize, Deserialize)]
 struct Link {
     id: ApplicationId,
     expires: Timestamp,
-    /// Was the page opened?
     opened: bool,
 }
 
@@ -43,7 +43,7 @@ fn key(token: &str) -> String {
     format!("x/sign_up/{token}")
 }
 
-/// A fresh address for an application.
+/// Issues a fresh address for an application.
 pub(crate) fn open(cx: &mut Cx<'_>, asked: &Asked, id: ApplicationId) -> Result<String, Refusal> {
     let token = cx.fresh("sign up", LONG);
     let expires = Timestamp(cx.now.checked_add_signed(OPENS_FOR).unwrap_or(cx.now));
@@ -51,7 +51,8 @@ pub(crate) fn open(cx: &mut Cx<'_>, asked: &Asked, id: ApplicationId) -> Result<
     Ok(format!("{}{}", web_url(cx, asked), PATH.replace("{token}", &token)))
 }
 
-/// `{web_url}` of the brand that was asked: the host of the request, by the sandbox's own scheme.
+/// Returns `{web_url}` of the brand: the host of the request, with the scheme of the sandbox's own
+/// URL.
 fn web_url(cx: &Cx<'_>, asked: &Asked) -> String {
     let own = cx.world.options.web_url.trim_end_matches('/');
     let host = asked.headers.get(header::HOST).and_then(|value| value.to_str().ok());
@@ -61,7 +62,7 @@ fn web_url(cx: &Cx<'_>, asked: &Asked) -> String {
     }
 }
 
-/// GET of the page: the form, prefilled; the second time, or too late, nothing.
+/// GET of the page: the prefilled form. A second or late GET gets 410.
 pub(crate) fn show(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
     let token = asked.parameter(0);
     let Some((mut link, found)) = usable(cx, token, |link| !link.opened)? else {
@@ -72,7 +73,8 @@ pub(crate) fn show(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
     Ok(form_page(cx, StatusCode::OK, form::inner(&found.inside.fields, &[])))
 }
 
-/// POST of the form: submits the application when it is complete; shows the form again when it is not.
+/// POST of the form: submits a complete application, and shows the form again for an incomplete
+/// one.
 pub(crate) fn finish(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
     let token = asked.parameter(0);
     let Some((_, mut found)) = usable(cx, token, |_| true)? else {
@@ -103,7 +105,8 @@ pub(crate) fn thanks(cx: &Cx<'_>) -> Answer {
     plain(cx, StatusCode::OK, "Application submitted", inner)
 }
 
-/// The link behind a token and its application, when it may still be used: opened before, or in time.
+/// Returns the link of a token and its application while they can be used: `fits` holds, and the
+/// link was opened before or is in time.
 fn usable(
     cx: &Cx<'_>,
     token: &str,
@@ -121,8 +124,8 @@ fn usable(
     Ok(found.filter(is_started).map(|found| (link, found)))
 }
 
-/// What the partner filled in, what the applicant added, and what the service sees of the applicant. Reference
-/// and plan are the partner's.
+/// Merges the partner's values, the applicant's input, and the data that the service sees of the
+/// applicant. Reference and plan stay the partner's.
 fn completed(cx: &Cx<'_>, asked: &Asked, found: &Found, sent: Value) -> Map<String, Value> {
     let mut fields = found.inside.fields.clone();
     let header = |name: header::HeaderName| {
@@ -147,12 +150,12 @@ fn form_page(cx: &Cx<'_>, status: StatusCode, inner: Markup) -> Answer {
     page.scripts(&["/assets/sign.js"]).answer(status)
 }
 
-/// A page of a few words.
+/// Renders a short page.
 fn plain(cx: &Cx<'_>, status: StatusCode, title: &str, inner: Markup) -> Answer {
     Page::new(&cx.world.options.brand, title, inner).narrow().answer(status)
 }
 
-/// The answer to an address that is used up, too old or unknown; which of them is nobody's business.
+/// Answers 410 for an address that is used up, too old or unknown, without saying which.
 fn gone(cx: &Cx<'_>) -> Answer {
     let inner =
         html! { p { "This page has been used or is no longer valid. Ask for a new link." } };

@@ -1,4 +1,4 @@
-//! An application as it is kept, and the look-ups over all of them.
+//! Stored applications, and the look-ups over all of them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -16,16 +16,16 @@ use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::{Cx, ordered};
 
 pub(crate) const KIND: KindOf = KindOf { word: "application", name: "MerchantApplication" };
-/// All applications are the partner's.
+/// List key: all applications belong to the partner.
 const LIST: &str = "partner";
-/// Ids look like those of a service that is in use.
+/// First id, so that ids look like those of a service in use.
 const ID_BASE: u64 = 100_000;
-/// Stands for a secret value.
+/// Replaces a secret value.
 const MASK: &str = "***";
-/// Where the one test of the sign-up is remembered, deleted or not.
+/// Key that records the one test of the sign-up, even after the test was deleted.
 const TEST_TAKEN: &str = "x/application/test";
 
-/// What is shown of an application.
+/// The visible part of an application.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Application {
     pub(crate) id: ApplicationId,
@@ -40,26 +40,26 @@ pub(crate) struct Application {
     pub(crate) reason: Option<DeclineReason>,
     pub(crate) reference: String,
     pub(crate) plan: String,
-    /// What was sent, secrets masked.
+    /// Submitted fields, secrets masked.
     pub(crate) fields: Map<String, Value>,
 }
 
-/// What is kept beside it.
+/// The private part, stored beside it.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Inside {
     pub(crate) fields: Map<String, Value>,
-    /// Its place among all submissions.
+    /// Its position among all submissions.
     pub(crate) submission: u64,
 }
 
 pub(crate) type Found = Kept<Application, Inside>;
 
-/// A field's text, empty where there is none.
+/// Returns a field's trimmed text; empty where there is none.
 pub(crate) fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a str {
     fields.get(name).and_then(Value::as_str).unwrap_or_default().trim()
 }
 
-/// An id that nothing has yet.
+/// Returns an id that no application has.
 pub(crate) fn fresh_id(cx: &mut Cx<'_>) -> ApplicationId {
     ApplicationId(ID_BASE.saturating_add(cx.next()))
 }
@@ -90,23 +90,27 @@ pub(crate) fn create(
     Ok(found)
 }
 
-/// The application of this id; 404 for none.
+/// Returns the application of this id.
+///
+/// # Errors
+///
+/// 404 for no such application.
 pub(crate) fn load(cx: &Cx<'_>, id: &str) -> Result<Found, Refusal> {
     cx.any(KIND, id)?.ok_or_else(|| Refusal::missing(KIND.name, id))
 }
 
-/// Stores an application again.
+/// Updates a stored application.
 pub(crate) fn store(cx: &mut Cx<'_>, found: &Found) -> Result<(), Refusal> {
     cx.update(KIND, &found.object.id.to_string(), found)
 }
 
-/// Forgets an application, as support does with a test.
+/// Deletes an application, as support does with a test.
 pub(crate) fn delete(cx: &mut Cx<'_>, id: &str) -> Result<(), Refusal> {
     let found = load(cx, id)?;
     cx.delete(KIND, LIST, id, found.sequence)
 }
 
-/// Marks an application as submitted, and remembers by what a second one is known.
+/// Marks an application as submitted, and stores the keys by which a duplicate is recognised.
 pub(crate) fn submit(cx: &mut Cx<'_>, mut found: Found) -> Result<(), Refusal> {
     found.object.state = after(found.object.state, Change::Submit)?;
     let mut fields = ApplicationFields(std::mem::take(&mut found.inside.fields));
@@ -126,12 +130,13 @@ pub(crate) fn submit(cx: &mut Cx<'_>, mut found: Found) -> Result<(), Refusal> {
     store(cx, &found)
 }
 
-/// Was the one test of the sign-up submitted?
+/// Returns true once the one test of the sign-up was submitted.
 pub(crate) fn test_taken(cx: &Cx<'_>) -> Result<bool, Refusal> {
     Ok(cx.get::<String>(TEST_TAKEN)?.is_some())
 }
 
-/// Was an application of the same reference or tax id submitted before, and not declined?
+/// Returns true if an application with the same reference or tax id was submitted before and not
+/// declined.
 pub(crate) fn is_repeated(cx: &Cx<'_>, found: &Found) -> Result<bool, Refusal> {
     for known in known_by(found) {
         for (_, id) in cx.scan(&prefix(cx, &known), None, usize::MAX)? {
@@ -148,7 +153,7 @@ pub(crate) fn is_repeated(cx: &Cx<'_>, found: &Found) -> Result<bool, Refusal> {
     Ok(false)
 }
 
-/// Its reference, and its tax id without what people write between the digits.
+/// Returns the duplicate keys: the reference, and the tax id without punctuation.
 fn known_by(found: &Found) -> [String; 2] {
     let tax = text(&found.inside.fields, "federal_tax_id");
     let tax: String = tax.chars().filter(char::is_ascii_alphanumeric).collect();
@@ -159,8 +164,8 @@ fn prefix(cx: &Cx<'_>, known: &str) -> String {
     format!("x/application/of/{}/", named(&cx.world.seed, "application", known))
 }
 
-/// What clients send and the service forgives: explicit nulls, and numbers and truths as texts
-/// (service-facts, 9).
+/// Normalises leniently accepted input: drops explicit nulls, and converts numbers and booleans
+/// sent as text (service-facts, 9).
 pub(crate) fn natural(fields: Map<String, Value>) -> Map<String, Value> {
     present(fields)
         .into_iter()
@@ -176,7 +181,7 @@ fn natural_second(value: Value) -> Value {
     second.into_iter().map(|(name, value)| typed(SECOND_OWNER_FIELDS, name, value)).collect()
 }
 
-/// The fields without those that are null, also of the second owner.
+/// Drops null fields, also of the second owner.
 pub(crate) fn present(mut fields: Map<String, Value>) -> Map<String, Value> {
     fields.retain(|_, value| !value.is_null());
     if let Some(Value::Object(second)) = fields.get_mut(SECOND_OWNER) {
@@ -199,7 +204,7 @@ fn typed(table: &[Field], name: String, value: Value) -> (String, Value) {
     (name, value)
 }
 
-/// The fields without what nobody may see.
+/// Returns the fields with their secrets masked.
 fn masked(fields: &Map<String, Value>) -> Map<String, Value> {
     let second = |value: &Value| {
         let fields = value.as_object().cloned().unwrap_or_default();
@@ -212,7 +217,7 @@ fn masked(fields: &Map<String, Value>) -> Map<String, Value> {
     shown.collect()
 }
 
-/// A value that the table calls secret, or does not name, is masked.
+/// Masks a value that the table marks secret or does not name.
 fn mask(table: &[Field], (name, value): (&String, &Value)) -> (String, Value) {
     let field = table.iter().find(|field| field.name == name);
     let is_open = field.is_some_and(|field| field.privacy != Privacy::Secret);

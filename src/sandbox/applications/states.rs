@@ -1,10 +1,10 @@
-//! Where an application stands, and what moves it on (partner-api, States and transitions).
+//! States of an application and their transitions (partner-api, States and transitions).
 
 use serde::{Deserialize, Serialize};
 
 use crate::sandbox::refusal::Refusal;
 
-/// Where an application stands.
+/// State of an application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum State {
@@ -15,20 +15,24 @@ pub(crate) enum State {
     Declined,
 }
 
-/// What can happen to an application.
+/// A transition of an application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// It is complete, and put before those who decide.
+    /// The application is complete and goes to underwriting.
     Submit,
     /// Underwriting approves it.
     Approve,
     /// Underwriting denies it.
     Decline,
-    /// People approve it, also after a decline: they alone may think again.
+    /// People approve it, also after a decline; only people may reconsider.
     Reconsider,
 }
 
-/// Where a change leads; 422 where it is not valid for the state.
+/// Returns the state after a change.
+///
+/// # Errors
+///
+/// 422 for a change that the state does not allow.
 pub(crate) fn after(state: State, change: Change) -> Result<State, Refusal> {
     match (state, change) {
         (State::Started, Change::Submit) => Ok(State::Submitted),

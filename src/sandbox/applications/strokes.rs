@@ -4,11 +4,12 @@ use serde_json::{Value, json};
 
 /// Points between the starts of two letters.
 const STEP: usize = 16;
-/// The height of a line's foot, and the range of heights that letters reach up to.
+/// Height of the base line, and the range of heights that letters reach.
 const FOOT: usize = 100;
 const TOP: usize = 40;
 
-/// Returns a signature as strokes: what is JSON stays as it is, and a name becomes a line of hills, one for each letter.
+/// Returns a signature as strokes. JSON stays as it is; a typed name becomes a line of hills, one a
+/// letter.
 pub(super) fn signature(typed: Value) -> Value {
     let is_name =
         |text: &&str| !text.trim().is_empty() && !text.trim_start().starts_with(['[', '{']);

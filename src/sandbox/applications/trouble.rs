@@ -1,12 +1,12 @@
-//! The words that tell an applicant what is wrong with a field. Programs are told in the service's own words.
+//! Messages for an applicant about a wrong field. API callers get the service's own messages.
 
 use crate::api::application::{FieldType, fields};
 use crate::api::rules::FieldProblem;
 
-/// The end of a message about a field that is empty.
+/// End of a message about an empty field.
 const BLANK: &str = "cannot be blank";
 
-/// Returns what to do about a problem, beside its field.
+/// Returns the message beside the field: what the applicant should do.
 pub(super) fn words(problem: &FieldProblem) -> String {
     let FieldProblem { context, sub_code, message } = problem;
     let Some(field) = fields::find(context) else { return message.clone() };
@@ -26,7 +26,7 @@ fn blank(of: FieldType) -> &'static str {
     }
 }
 
-/// The words for a value that does not fit the type of its field.
+/// Returns the message for a value that does not fit its field's type.
 fn wrong(of: FieldType, sub_code: &str) -> Option<&'static str> {
     match of {
         FieldType::Email => Some("Please write an e-mail address, such as jane@example.com"),
@@ -46,7 +46,8 @@ fn wrong(of: FieldType, sub_code: &str) -> Option<&'static str> {
     }
 }
 
-/// The words for what one field alone can have, else those of the message without the name of the field.
+/// Returns the message of a rule that only one field has, else the service's text without the
+/// field's name.
 fn own(context: &str, message: &str) -> String {
     if context == "owner_has_significant_responsibility" {
         return "No owner holds more than 25 percent: please say yes for the one who manages the business".to_owned();
@@ -67,7 +68,7 @@ mod tests {
         words(&FieldProblem { context, sub_code, message })
     }
 
-    /// Closes E16: an applicant reads no name of the API.
+    /// Closes E16: an applicant reads no API field names.
     #[test]
     fn a_problem_is_told_in_the_words_of_people() {
         for (context, sub_code, message, shown) in [

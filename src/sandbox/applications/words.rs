@@ -1,14 +1,14 @@
-//! The words of an application's fields for the people who fill them in.
+//! Labels of an application's fields for the people who fill them in.
 
 use crate::api::application::{Field, FieldType, Need};
 
-/// A field's label, and what a browser may fill in by itself (the `autocomplete` of HTML).
+/// A field's label, and its `autocomplete` token of HTML.
 pub(super) struct Words {
     pub(super) label: &'static str,
     pub(super) complete: &'static str,
 }
 
-/// The words of each field; an empty second word is `off`.
+/// Label and `autocomplete` token of each field; an empty token means `off`.
 const WORDS: &[(&str, &str, &str)] = &[
     ("plan", "Plan", ""),
     ("first_name", "Given name", "given-name"),
@@ -86,7 +86,8 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("has_significant_responsibility", "Does this owner manage the business?", ""),
 ];
 
-/// The words of a field of this name. A second owner is another person: nothing of theirs is filled in by itself.
+/// Returns the label and token of a field. A second owner is another person, so the browser fills
+/// in none of their fields.
 pub(super) fn of(name: &str) -> Words {
     let (is_second, own) = name.split_once('.').map_or((false, name), |(_, own)| (true, own));
     let found = WORDS.iter().find(|(known, _, _)| *known == own);
@@ -95,7 +96,7 @@ pub(super) fn of(name: &str) -> Words {
     Words { label, complete }
 }
 
-/// When a field may stay empty, as the form says it beside the label.
+/// Returns the hint beside the label: when the field may stay empty.
 pub(super) fn may_be_empty(field: &Field) -> Option<&'static str> {
     match (field.need, field.of) {
         (Need::Required, _) => None,
@@ -105,7 +106,7 @@ pub(super) fn may_be_empty(field: &Field) -> Option<&'static str> {
     }
 }
 
-/// A choice as people read it.
+/// Returns the text of a choice as people read it.
 pub(super) fn choice(field: &Field, word: &str) -> String {
     match (field.of, word) {
         (FieldType::Boolean, "true") => "Yes".to_owned(),

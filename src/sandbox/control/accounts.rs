@@ -1,4 +1,4 @@
-//! `/_sandbox/accounts`: a merchant gets one more account.
+//! `/_sandbox/accounts`: adds an account to a merchant.
 
 use serde_json::Value;
 
@@ -12,8 +12,8 @@ use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 
 /// Makes an account, or replaces the one of this name: `{merchant, mode: test|live, type:
-/// MerchantAccount|AchAccount, name, currency, primary, trust_account}`; the merchant is made if there
-/// is none. Answers the account with its keys.
+/// MerchantAccount|AchAccount, name, currency, primary, trust_account}`. Makes the merchant if
+/// there is none. Answers the account with its keys.
 pub(super) fn add(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
     let text = |field: &str| {
         order.get(field).and_then(Value::as_str).filter(|text: &&str| !text.is_empty())

@@ -1,4 +1,4 @@
-//! `/_sandbox/applications/{id}`: what underwriting and support do by hand.
+//! `/_sandbox/applications/{id}`: actions of underwriting and support.
 
 use serde_json::{Value, json};
 
@@ -9,8 +9,8 @@ use crate::sandbox::applications::record;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 
-/// `{"decision":"approve"|"decline","reason":…}`; a decline without a reason is for `other`. With
-/// `"reconsidered": true`, one that was declined is approved after all.
+/// `{"decision":"approve"|"decline","reason":…}`; a decline without a reason has the reason
+/// `other`. With `"reconsidered": true`, a declined application is approved.
 pub(super) fn decision(cx: &mut Cx<'_>, id: &str, order: &Value) -> Result<Answer, Refusal> {
     let text = |name: &str| order.get(name).and_then(Value::as_str);
     let decision = match (text("decision"), text("reason").unwrap_or("other")) {
@@ -34,7 +34,8 @@ fn reason(word: &str) -> Result<DeclineReason, Refusal> {
     }
 }
 
-/// Deletes an application, as support does with the test of a sign-up. Another test is still refused.
+/// Deletes an application, as support does with the test of a sign-up. Another test is still
+/// refused.
 pub(super) fn delete(cx: &mut Cx<'_>, id: &str) -> Result<Answer, Refusal> {
     record::delete(cx, id)?;
     Answer::json(&json!({}))

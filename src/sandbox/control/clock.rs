@@ -14,7 +14,8 @@ pub(super) fn show(cx: &Cx<'_>) -> Result<Answer, Refusal> {
     Answer::json(&json!({ "now": timestamp(&cx.now) }))
 }
 
-/// `{"advance":"P30D"}` or `{"set":"2027-01-01T00:00:00Z"}`; answers when everything in between happened.
+/// `{"advance":"P30D"}` or `{"set":"2027-01-01T00:00:00Z"}`; answers once everything due in between
+/// has happened.
 pub(super) fn set(sandbox: &Sandbox, order: &Value) -> Result<Answer, Refusal> {
     let text = |name: &str| order.get(name).and_then(Value::as_str);
     let answer = {

@@ -1,4 +1,5 @@
-//! `/_sandbox/events`: an event is told on order, so that operators can try what answers it.
+//! `/_sandbox/events`: triggers an event on request, so that operators can try the hooks that react
+//! to it.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +10,8 @@ use crate::sandbox::lists::{Kept, KindOf, Mode, Owner};
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 
-/// What an event of a type shows: the beginning of the type, and the word of the objects. The first one that fits counts.
+/// Object kind of an event: a prefix of the event's type, and the kind's word. The first match
+/// counts.
 const SHOWN: [(&str, &str); 4] = [
     ("transaction.", "transaction"),
     ("recurring_charge.occurrence.", "occurrence"),
@@ -17,8 +19,9 @@ const SHOWN: [(&str, &str); 4] = [
     ("payment_method.", "card"),
 ];
 
-/// Tells an event: `{merchant, mode: test|live, type, set: {PATH: VALUE}}`. It shows the newest object of its sort with
-/// the status of the type and these fields laid over it; the object itself stays as it is. Answers the event.
+/// Triggers an event: `{merchant, mode: test|live, type, set: {PATH: VALUE}}`. The event shows the
+/// newest object of its kind with the type's status and the fields of `set`. The stored object
+/// stays unchanged. Answers the event.
 pub(super) fn fire(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
     let text = |field: &str| order.get(field).and_then(Value::as_str);
     let name = text("merchant").ok_or_else(|| Refusal::invalid("Name a merchant"))?;
@@ -44,7 +47,7 @@ pub(super) fn fire(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
     Answer::json(&told)
 }
 
-/// The newest object that an event of this type is about.
+/// Returns the newest object that an event of this type shows.
 fn newest(
     cx: &Cx<'_>,
     owner: &Owner,
@@ -60,7 +63,7 @@ fn newest(
     newest.ok_or_else(|| Refusal::invalid("There is no object yet that it could be about"))
 }
 
-/// Lays one field over an object; a dot leads into what it holds.
+/// Sets one field of an object; a dot descends into nested objects.
 fn lay(object: &mut Map<String, Value>, path: &str, value: &Value) -> Result<(), Refusal> {
     let Some((first, rest)) = path.split_once('.') else {
         object.insert(path.to_owned(), value.clone());

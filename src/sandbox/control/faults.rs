@@ -1,4 +1,4 @@
-//! `/_sandbox/faults`: orders of trouble.
+//! `/_sandbox/faults`: lists, adds and removes fault rules.
 
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ pub(super) fn add(live: &mut Live, cx: &mut Cx<'_>, order: &Value) -> Result<Ans
     Answer::json(&json!({ "id": id }))
 }
 
-/// Takes one order back, or all.
+/// Removes one fault rule, or all.
 pub(super) fn remove(
     live: &mut Live,
     cx: &mut Cx<'_>,

@@ -1,7 +1,8 @@
-//! `/_sandbox/mailbox`: the e-mails that were sent. Programs get JSON; who asks for HTML, as browsers do, gets pages.
+//! `/_sandbox/mailbox`: sent e-mails, as JSON, or as pages for clients that accept HTML.
 //!
-//! What the pages load lies beneath `/_sandbox`, too: looking at the mailbox is no request to the service, and takes no
-//! fault that waits for one. An e-mail is shown in a frame of its own, in which nothing runs and nothing is loaded.
+//! Assets of the pages also lie beneath `/_sandbox`: viewing the mailbox is no request to the
+//! service and consumes no fault. Each e-mail is shown in its own frame, in which no script runs
+//! and nothing is loaded.
 
 use http::request::Parts;
 use http::{HeaderValue, StatusCode, header};
@@ -15,18 +16,18 @@ use crate::sandbox::pages::{ASSETS, Page, moment, wants_page};
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 
-/// What the pages load lies beneath it.
+/// Prefix of the pages' assets.
 const ROOT: &str = "/_sandbox";
 const MAILBOX: &str = "/_sandbox/mailbox";
-/// E-mails in the list: a person looks at the newest ones; programs get all.
+/// E-mails in the HTML list, the newest; JSON lists all.
 const LISTED_MAX: usize = 200;
-/// What an e-mail may do: look as its own attributes say, and open its link in a window of its own. It counts as of
-/// this origin for our page's script alone, which asks it how long it is.
+/// Content security policy of an e-mail: inline styles, and links that open in a new window. The
+/// same-origin right serves only the page's script, which reads the e-mail's height.
 const POLICY: &str = "default-src 'none'; style-src-attr 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'self'; sandbox allow-same-origin allow-popups allow-popups-to-escape-sandbox";
-/// The same, said by the frame.
+/// The same rights as the frame's `sandbox` attribute.
 const FRAME: &str = "allow-same-origin allow-popups allow-popups-to-escape-sandbox";
-/// GET of the mailbox, of one e-mail, or of what a mail program shows of one.
+/// GET of the mailbox, of one e-mail, or of an e-mail's HTML.
 pub(super) fn show(cx: &Cx<'_>, parts: &Parts, which: &[&str]) -> Result<Answer, Refusal> {
     let is_page = wants_page(parts);
     let answer = match which {
@@ -40,7 +41,7 @@ pub(super) fn show(cx: &Cx<'_>, parts: &Parts, which: &[&str]) -> Result<Answer,
     Ok(answer.with(header::VARY, HeaderValue::from_static("accept")))
 }
 
-/// A file that the pages load.
+/// GET of a file that the pages load.
 pub(super) fn asset(name: &str) -> Result<Answer, Refusal> {
     let path = format!("/assets/{name}");
     let (_, content_type, content) =
@@ -48,7 +49,7 @@ pub(super) fn asset(name: &str) -> Result<Answer, Refusal> {
     Ok(hosted::file(content_type, content))
 }
 
-/// Every e-mail, oldest first, each with its page.
+/// Answers every e-mail, oldest first, each with the address of its page.
 fn every(cx: &Cx<'_>) -> Result<Answer, Refusal> {
     let mails = mail::all(cx)?.into_iter().map(|(number, mail)| with_page(number, mail));
     Answer::json(&json!({ "messages": mails.collect::<Vec<_>>() }))
@@ -59,7 +60,7 @@ fn one(cx: &Cx<'_>, number: &str) -> Result<Answer, Refusal> {
     Answer::json(&with_page(number, mail))
 }
 
-/// An e-mail as it is kept, with where people look at it.
+/// Adds the address of its page to a stored e-mail.
 fn with_page(number: u64, mut mail: Value) -> Value {
     if let Value::Object(fields) = &mut mail {
         fields.insert("page".to_owned(), json!(format!("{MAILBOX}/{number}")));
@@ -72,7 +73,7 @@ fn find(cx: &Cx<'_>, number: &str) -> Result<Option<(u64, Value)>, Refusal> {
     Ok(mail::numbered(cx, number)?.map(|mail| (number, mail)))
 }
 
-/// The newest e-mails as a page.
+/// Renders the newest e-mails as a page.
 fn list(cx: &Cx<'_>) -> Result<Answer, Refusal> {
     let all = mail::all(cx)?;
     let count = all.len();
@@ -88,7 +89,7 @@ fn list(cx: &Cx<'_>) -> Result<Answer, Refusal> {
     Ok(framed(cx, StatusCode::OK, "Mailbox", inner, &[]))
 }
 
-/// The page where there is no e-mail yet.
+/// Renders the page of an empty mailbox.
 fn empty() -> Markup {
     html! {
         p.notice role="status" { "No e-mail was sent yet." }
@@ -101,7 +102,7 @@ fn empty() -> Markup {
     }
 }
 
-/// How many e-mails there are, and which of them are listed.
+/// Returns the sentence about the number of e-mails and the listed ones.
 fn told(count: usize) -> String {
     let which = match count {
         1 => "One e-mail.".to_owned(),
@@ -122,7 +123,7 @@ fn row(number: u64, mail: &Mail) -> Markup {
     }
 }
 
-/// One e-mail as a page: its heads, what a mail program shows of it, and its plain text.
+/// Renders one e-mail as a page: its headers, its HTML and its plain text.
 fn page(cx: &Cx<'_>, number: &str) -> Result<Answer, Refusal> {
     let Some((number, mail)) = find(cx, number)? else { return Ok(unknown(cx)) };
     let mail: Mail = serde_json::from_value(mail)?;
@@ -143,7 +144,7 @@ fn page(cx: &Cx<'_>, number: &str) -> Result<Answer, Refusal> {
     Ok(framed(cx, StatusCode::OK, "E-mail", inner, &["/assets/mail.js"]))
 }
 
-/// What a mail program shows of an e-mail.
+/// Answers the HTML of an e-mail.
 fn document(cx: &Cx<'_>, number: &str) -> Result<Answer, Refusal> {
     let Some((_, mail)) = find(cx, number)? else { return Ok(unknown(cx)) };
     let mail: Mail = serde_json::from_value(mail)?;

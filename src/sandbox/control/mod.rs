@@ -1,5 +1,5 @@
-//! The sandbox's own paths: for people, tests and checkers, from this machine alone. Never part of the
-//! emulated service, never counted as requests to it, never struck by faults.
+//! The sandbox's control paths, for people, tests and checkers on this machine only. They are no
+//! part of the emulated service, do not count as requests to it, and faults never strike them.
 
 mod accounts;
 mod applications;
@@ -32,18 +32,18 @@ use crate::sandbox::{Live, Sandbox, lenient, outbox};
 
 const PREFIX: &str = "_sandbox";
 
-/// Is it a control path?
+/// Returns true for a control path.
 pub(super) fn is_control(path: &str) -> bool {
     path.split('/').find(|part| !part.is_empty()) == Some(PREFIX)
 }
 
-/// Whether a program on this machine asks this machine. Everybody else finds no such path.
+/// Returns true for a request from this machine to this machine. Other clients get no such path.
 pub(super) fn is_local(parts: &Parts) -> bool {
     let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip());
     stranger(peer, &parts.headers, &parts.uri).is_none()
 }
 
-/// Serves a control request of this machine.
+/// Serves a control request from this machine.
 pub(super) fn serve(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Answer {
     match route(sandbox, parts, body) {
         Ok(answer) => answer,
@@ -124,7 +124,7 @@ fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<Answer, Refusa
     }
 }
 
-/// A body that is a JSON object; nothing is an empty one.
+/// Parses a JSON object; an empty body is an empty object.
 fn object(body: &[u8]) -> Result<Value, Refusal> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(Value::Object(serde_json::Map::new()));
@@ -133,7 +133,7 @@ fn object(body: &[u8]) -> Result<Value, Refusal> {
     lenient::read(value)
 }
 
-/// Looks at the state as it is now.
+/// Runs a read on the state as of now.
 fn read(
     sandbox: &Sandbox,
     look: impl FnOnce(&Cx<'_>) -> Result<Answer, Refusal>,
@@ -144,7 +144,7 @@ fn read(
     look(&sandbox.cx(&live, now))
 }
 
-/// Changes the state as a whole.
+/// Runs a change of the state and commits it as one unit.
 fn change(
     sandbox: &Sandbox,
     act: impl FnOnce(&mut Live, &mut Cx<'_>) -> Result<Answer, Refusal>,

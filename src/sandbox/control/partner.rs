@@ -13,7 +13,7 @@ use crate::sandbox::processing::AccountRecord;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::{Cx, Settings};
 
-/// Everything a test needs to come in: the partner, and all merchants with their keys.
+/// GET of all credentials that a test needs: the partner's, and every merchant's keys.
 pub(super) fn credentials(cx: &Cx<'_>) -> Result<Answer, Refusal> {
     let merchants: Vec<Value> = cx.merchants()?.iter().map(merchant).collect();
     Answer::json(&json!({
@@ -58,7 +58,7 @@ fn keys(record: &MerchantRecord, mode: Mode) -> Value {
     })
 }
 
-/// An account with its own keys.
+/// Renders an account with its own keys.
 pub(super) fn account(account: &AccountRecord) -> Value {
     json!({
         "id": account.id,
@@ -68,7 +68,7 @@ pub(super) fn account(account: &AccountRecord) -> Value {
     })
 }
 
-/// A fresh authorization code for a merchant, which is made if it does not exist.
+/// Issues a fresh authorization code for a merchant, which is made if it does not exist.
 pub(super) fn issue(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
     let name = order.get("merchant").and_then(Value::as_str).filter(|name| !name.is_empty());
     let name = name.ok_or_else(|| Refusal::invalid("Name a merchant"))?;
@@ -81,7 +81,7 @@ pub(super) fn issue(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
     Answer::json(&json!({ "authorization_code": code }))
 }
 
-/// The partner application's settings.
+/// GET of the partner application's settings.
 pub(super) fn show(cx: &Cx<'_>) -> Result<Answer, Refusal> {
     let settings = &cx.settings;
     Answer::json(&json!({
@@ -93,10 +93,10 @@ pub(super) fn show(cx: &Cx<'_>) -> Result<Answer, Refusal> {
     }))
 }
 
-/// Who sets a partner application up (partner-api, Authentication).
+/// Roles that may set up a partner application (partner-api, Authentication).
 const ROLES: [&str; 3] = ["administrator", "developer", "owner"];
 
-/// Changes those that are named, in the role of the owner where none is said.
+/// Changes the settings that are named; `role` is `owner` by default.
 pub(super) fn set(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
     let role = order.get("role").and_then(Value::as_str).unwrap_or("owner");
     if !ROLES.contains(&role) {
@@ -118,7 +118,7 @@ pub(super) fn set(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
     show(cx)
 }
 
-/// Where the service's documents leave a choice: which one this sandbox makes.
+/// GET of the sandbox's choices where the service's documents leave one open.
 pub(super) fn settings(cx: &Cx<'_>) -> Result<Answer, Refusal> {
     let Settings { duplicate_source_id, paying_minutes, .. } = &cx.settings;
     Answer::json(&json!({

@@ -1,5 +1,6 @@
-//! The parts of `/_sandbox/policy` that say where calls may come from: `api_allowed_ip_address_ranges: [RANGE]`,
-//! `transaction_allowed_countries: [COUNTRY]|{ACCOUNT: [COUNTRY]}`, `ip_countries: {RANGE: COUNTRY}`.
+//! Fields of `/_sandbox/policy` that restrict where calls may come from:
+//! `api_allowed_ip_address_ranges: [RANGE]`, `transaction_allowed_countries: [COUNTRY]|{ACCOUNT:
+//! [COUNTRY]}`, `ip_countries: {RANGE: COUNTRY}`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +11,7 @@ use crate::sandbox::places::range;
 use crate::sandbox::policy::Policy;
 use crate::sandbox::refusal::Refusal;
 
-/// Changes what is named. `accounts` are the merchant's.
+/// Changes the fields that are named. `accounts` are the merchant's.
 pub(super) fn set(policy: &mut Policy, accounts: &[&String], order: &Value) -> Result<(), Refusal> {
     if let Some(said) = order.get("api_allowed_ip_address_ranges") {
         let ranges: Vec<String> = typed(said, "api_allowed_ip_address_ranges is a list of ranges")?;

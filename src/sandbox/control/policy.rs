@@ -1,4 +1,4 @@
-//! `/_sandbox/policy`: what the tenant set for each merchant.
+//! `/_sandbox/policy`: the tenant's settings for each merchant.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::sandbox::policy::Policy;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 
-/// The settings of every merchant.
+/// GET of the settings of every merchant.
 pub(super) fn list(cx: &Cx<'_>) -> Result<Answer, Refusal> {
     let merchants = cx.merchants()?;
     let shown = merchants.iter().map(|merchant| show(cx, merchant));
@@ -51,10 +51,12 @@ fn accounts(merchant: &MerchantRecord) -> impl Iterator<Item = &String> {
     of(Mode::Test).chain(of(Mode::Live))
 }
 
-/// Changes what is named: `{merchant, brand, reference_required, recurring_charges_enabled: true|false|{ACCOUNT:
-/// true|false}, surcharges: [{type, surcharge_rate, surcharge_fee}]}`, and as for recurring charges
-/// `capture_enabled`, `credits_enabled`, `refund_to_other_method_enabled`, `cvv_policy` and `avs_policy`, and what [`places`] takes; the merchant is
-/// made if there is none.
+/// Changes the fields that are named: `{merchant, brand, reference_required,
+/// recurring_charges_enabled: true|false|{ACCOUNT: true|false}, surcharges: [{type, surcharge_rate,
+/// surcharge_fee}]}`. `capture_enabled`, `credits_enabled` and `refund_to_other_method_enabled`
+/// have the form of `recurring_charges_enabled`; `cvv_policy` and `avs_policy` are a word or
+/// `{ACCOUNT: word}`. Also takes the fields of [`places`] and [`requirements`]. Makes the merchant
+/// if there is none.
 pub(super) fn set(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
     let name = order.get("merchant").and_then(Value::as_str).filter(|name| !name.is_empty());
     let name = name.ok_or_else(|| Refusal::invalid("Name a merchant"))?;
@@ -85,7 +87,7 @@ pub(super) fn set(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
     Answer::json(&show(cx, &merchant)?)
 }
 
-/// Sets one word for every account, or for each its own.
+/// Sets one word for every account, or a word for each account named.
 fn words<T: DeserializeOwned + Copy>(
     set: &mut BTreeMap<String, T>,
     accounts: &[&String],
@@ -109,7 +111,7 @@ fn words<T: DeserializeOwned + Copy>(
     Ok(())
 }
 
-/// What is set for each account: its word, its set, and whether those in the set are the allowed ones.
+/// Returns the switches of an account: field name, set, and whether membership means enabled.
 fn per_account(policy: &mut Policy) -> [(&'static str, &mut BTreeSet<String>, bool); 4] {
     [
         ("recurring_charges_enabled", &mut policy.recurring_disabled, false),

@@ -1,6 +1,7 @@
-//! The parts of `/_sandbox/policy` that say what a payment must be: `required_payment_fields: [FIELD]|{ACCOUNT: [FIELD]}`,
-//! `accepted_card_types: [BRAND]|{ACCOUNT: [BRAND]}`, `limits: {max_amount, daily_count, daily_amount, monthly_count,
-//! monthly_amount}`, `settlement_days: N`, `capture_hour: H`, and where events go: `events_urls: {test, live}`.
+//! Fields of `/_sandbox/policy` that restrict payments: `required_payment_fields: [FIELD]|{ACCOUNT:
+//! [FIELD]}`, `accepted_card_types: [BRAND]|{ACCOUNT: [BRAND]}`, `limits: {max_amount, daily_count,
+//! daily_amount, monthly_count, monthly_amount}`, `settlement_days: N`, `capture_hour: H`. Also the
+//! webhook targets: `events_urls: {test, live}`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,10 +12,10 @@ use crate::sandbox::policy::Policy;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::requirements::FIELDS;
 
-/// The most banking days that a settlement takes.
+/// Maximum of `settlement_days`, in banking days.
 const DAYS_MAX: u32 = 30;
 
-/// Changes what is named. `accounts` are the merchant's.
+/// Changes the fields that are named. `accounts` are the merchant's.
 pub(super) fn set(policy: &mut Policy, accounts: &[&String], order: &Value) -> Result<(), Refusal> {
     let fields = sets(accounts, order.get("required_payment_fields"))?;
     if !fields.values().flatten().all(|field| FIELDS.contains(&field.as_str())) {
@@ -42,7 +43,7 @@ pub(super) fn set(policy: &mut Policy, accounts: &[&String], order: &Value) -> R
     Ok(())
 }
 
-/// One set for every account, or for each its own.
+/// Parses one set for every account, or a set for each account named.
 fn sets(
     accounts: &[&String],
     said: Option<&Value>,

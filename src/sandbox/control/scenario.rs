@@ -1,4 +1,5 @@
-//! `/_sandbox/scenario`: which story was played into this state, so that a second start does not play it again.
+//! `/_sandbox/scenario`: the scenario that was played into this state, so that a second start does
+//! not play it again.
 
 use serde_json::{Value, json};
 
@@ -8,14 +9,15 @@ use crate::sandbox::state::Cx;
 
 const KEY: &str = "m/scenario";
 
-/// `{digest, requests}`: of the scenario that was played whole, and how many requests were served in all.
+/// `{digest, requests}`: the digest of the scenario that was played completely, and the number of
+/// stored requests.
 pub(super) fn show(cx: &Cx<'_>) -> Result<Answer, Refusal> {
     let digest: Option<String> = cx.get(KEY)?;
     let requests = cx.scan("request/", None, usize::MAX)?.len();
     Answer::json(&json!({ "digest": digest, "requests": requests }))
 }
 
-/// `{digest}`: this scenario was played whole.
+/// `{digest}`: records that this scenario was played completely.
 pub(super) fn played(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
     let digest = order.get("digest").and_then(Value::as_str);
     cx.put(KEY, &digest.ok_or_else(|| Refusal::invalid("Name a digest"))?)?;

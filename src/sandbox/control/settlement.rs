@@ -1,4 +1,5 @@
-//! `/_sandbox/transactions/{id}/settlement`: what the processor does when nobody waits for the daily run.
+//! `/_sandbox/transactions/{id}/settlement`: settles a transaction, or fails its settlement, ahead
+//! of the daily run.
 
 use serde_json::Value;
 
@@ -8,11 +9,12 @@ use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 use crate::sandbox::transactions::{self, Change, KeptTransaction};
 
-/// What stands on a transaction whose money did not arrive, unless the order says (service-facts, part 2).
+/// Failure code of a transaction whose money did not arrive, unless the order names one
+/// (service-facts, part 2).
 const FAILURE: &str = "settlement_failed";
 
-/// `{"result":"settled"|"failed","code":…}`: the money arrived, or it did not or was taken back, for the
-/// reason `code`. Answers the transaction.
+/// `{"result":"settled"|"failed","code":…}`: the money arrived, or it did not arrive or was taken
+/// back for the reason `code`. Answers the transaction.
 pub(super) fn settle(cx: &mut Cx<'_>, id: &str, order: &Value) -> Result<Answer, Refusal> {
     let text = |name: &str| order.get(name).and_then(Value::as_str);
     let kept: Option<KeptTransaction> = cx.any(KIND, id)?;

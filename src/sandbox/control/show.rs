@@ -1,4 +1,4 @@
-//! What is stored, for people and checkers: objects and requests.
+//! Stored objects and requests, for people and checkers.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ const KINDS: [(&str, &str); 12] = [
     ("tokens", "token"),
 ];
 
-/// Everything of a kind in order of creation, with merchant and mode, one object a line.
+/// Lists every object of a kind in order of creation, with merchant and mode, one object a line.
 pub(super) fn objects(cx: &Cx<'_>, kind: &str) -> Result<Answer, Refusal> {
     let known = KINDS.iter().find(|(path, _)| *path == kind);
     let (_, word) = known.ok_or_else(Refusal::no_path)?;
@@ -45,7 +45,7 @@ fn line(kept: Kept<Map<String, Value>, Value>, names: &BTreeMap<String, String>)
     Value::Object(object)
 }
 
-/// The last requests to the service (`limit` of them), and how many there were in all.
+/// Lists the last `limit` requests to the service, and the total number.
 pub(super) fn requests(
     cx: &Cx<'_>,
     query: &BTreeMap<String, Vec<String>>,

@@ -1,4 +1,4 @@
-//! The fields that an event on order may have, and the status that follows from its type.
+//! Fields that a triggered event may set, and the status that follows from its type.
 
 use schemars::schema_for;
 use serde_json::{Map, Value, json};
@@ -10,7 +10,7 @@ use crate::api::transaction::Transaction;
 use crate::base::nearest;
 use crate::sandbox::refusal::Refusal;
 
-/// The status of the object that an event of a type shows.
+/// Status of the object in an event of this type.
 const STATUS: [(&str, &str); 13] = [
     ("transaction.created", "PENDING"),
     ("transaction.pending_parent_settlement", "PENDING"),
@@ -26,10 +26,10 @@ const STATUS: [(&str, &str); 13] = [
     ("recurring_charge.occurrence.failed", "FAILED"),
     ("recurring_charge.occurrence.ignored", "IGNORED"),
 ];
-/// The event of a decline, and the code of one that the order names none for.
+/// The event of a decline, and its failure code where the order names none.
 const FAILED: (&str, &str) = ("transaction.failed", "card_declined");
 
-/// Gives an object the status that an event of this type shows.
+/// Sets the status that follows from the event's type.
 pub(super) fn follow(kind: &str, object: &mut Map<String, Value>) {
     if let Some((_, status)) = STATUS.iter().find(|(known, _)| *known == kind) {
         object.insert("status".to_owned(), json!(status));
@@ -39,7 +39,7 @@ pub(super) fn follow(kind: &str, object: &mut Map<String, Value>) {
     }
 }
 
-/// Refuses a field that no object of this sort has. `word`: the sort's word.
+/// Refuses a field that no object of this kind has. `word` names the kind.
 pub(super) fn known(word: &str, path: &str) -> Result<(), Refusal> {
     let root = match word {
         "transaction" => schema_for!(Transaction),
@@ -64,7 +64,8 @@ fn unknown(path: &str, depth: usize, name: &str, fields: &Map<String, Value>) ->
     Refusal::invalid(&format!("{of} has no field `{name}`; {help}"))
 }
 
-/// The fields of a schema, also where it refers to another one or says which several it may be; none: any.
+/// Returns the fields of a schema, also through a reference or a choice of schemas. `None` allows
+/// any field.
 fn fields<'s>(root: &'s Value, at: &'s Value) -> Option<&'s Map<String, Value>> {
     if let Some(fields) = at.get("properties").and_then(Value::as_object) {
         return Some(fields);

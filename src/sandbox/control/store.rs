@@ -1,4 +1,4 @@
-//! `/_sandbox/reset`, `/_sandbox/snapshot`, `/_sandbox/restore`: all state at once.
+//! `/_sandbox/reset`, `/_sandbox/snapshot`, `/_sandbox/restore`: operations on the whole state.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -9,7 +9,7 @@ use crate::sandbox::refusal::Refusal;
 
 const VERSION: u32 = 2;
 
-/// All state as a document.
+/// The whole state as a document.
 #[derive(Serialize, Deserialize)]
 struct Snapshot {
     version: u32,
@@ -32,7 +32,7 @@ pub(super) fn snapshot(sandbox: &Sandbox) -> Result<Answer, Refusal> {
     Answer::json(&Snapshot { version: VERSION, seed: sandbox.inner.world.options.seed, entries })
 }
 
-/// Replaces all state by a snapshot's; one of another seed has other keys and is refused.
+/// Replaces the state by a snapshot's. A snapshot of another seed has other keys and is refused.
 pub(super) fn restore(sandbox: &Sandbox, body: &[u8]) -> Result<Answer, Refusal> {
     let snapshot: Snapshot =
         serde_json::from_slice(body).map_err(|_| Refusal::malformed("Body is no snapshot"))?;

@@ -1,5 +1,5 @@
-// One hosted field: an input on the service's own page, in a frame of the merchant's. What is typed here goes to the
-// service alone; the merchant's page is told whether it is well, never what it is.
+// One hosted field: an input on the service's own page, in a frame of the merchant's page. The input
+// goes only to the service; the merchant's page learns if it is valid, never its value.
 (function () {
   "use strict";
 
@@ -14,14 +14,14 @@
   var LENGTHS = { credit_card_number: 19, cvv: 4, routing_number: 9, bank_account_number: 17, text: 64 };
   var COMPLETE = { credit_card_number: "cc-number", cvv: "cc-csc", text: "on" };
   var STYLE = /^(color|background-color|border(-[a-z]+)*|font(-[a-z]+)*|letter-spacing|line-height|opacity|outline(-[a-z]+)*|padding(-[a-z]+)*|text-[a-z-]+|caret-color|box-shadow|height|min-height)$/;
-  // The later one counts where two fit: the focus shows on a field that is well or not.
+  // The later of two matching states counts: the focus shows on valid and invalid fields.
   var STATES = ["", ":required", ":valid", ":invalid", ":focus", "::placeholder"];
 
   function digits(text) {
     return text.replace(/[^0-9]/g, "");
   }
 
-  // The check digit of a card number.
+  // Checks the check digit of a card number.
   function luhn(number) {
     var sum = 0;
     for (var at = 0; at < number.length; at += 1) {
@@ -32,7 +32,7 @@
     return sum % 10 === 0;
   }
 
-  // The check digit of a routing number; the test ones are published.
+  // Checks the check digit of a routing number; accepts the published test numbers.
   function routed(number) {
     if (/^0000000(00|01|13)$/.test(number)) return true;
     var weights = [3, 7, 1];
@@ -55,7 +55,7 @@
     return set && set.type === "text" ? input.value : digits(input.value);
   }
 
-  // What is wrong with what is typed; empty when it is well.
+  // Returns the error of the input; empty for a valid input.
   function fault() {
     var text = value();
     if (text === "") return set.required ? names()[0] + " cannot be blank" : "";
@@ -81,7 +81,7 @@
     return own[set.type];
   }
 
-  // Groups of four, or 4-6-5 where that is the custom. The caret stays behind the digit that it was behind.
+  // Formats in groups of four, or 4-6-5 where that is the custom. The caret stays behind its digit.
   function format() {
     if (!set.format || set.type !== "credit_card_number") return;
     var before = digits(input.value.slice(0, input.selectionStart || 0)).length;
@@ -125,7 +125,7 @@
     return "Basic " + window.btoa(set.publicKey + ":");
   }
 
-  // Whether a surcharge may be added to this card: known once the first twelve digits are.
+  // Asks if this card bears a surcharge, as soon as the first twelve digits are known.
   function askSurcharge() {
     if (!set.surchargeEnabled || set.type !== "credit_card_number") return;
     var start = value().slice(0, 12);
@@ -140,7 +140,7 @@
       surchargeable = answer.card;
       report();
     }).catch(function () {
-      // It stays unknown.
+      // The answer stays unknown.
     });
   }
 
@@ -173,7 +173,7 @@
     report();
   }
 
-  // The other fields of this group: frames of this same origin on the merchant's page.
+  // Returns the other fields of this group: frames of the same origin on the merchant's page.
   function neighbours() {
     var found = [];
     for (var at = 0; at < window.parent.frames.length; at += 1) {
@@ -181,7 +181,7 @@
         var one = window.parent.frames[at];
         if (one.location.hash.slice(1).split(".")[0] === group && one.hostedField) found.push(one.hostedField);
       } catch (error) {
-        // A frame of somebody else's.
+        // A frame of another origin.
       }
     }
     return found;
@@ -221,7 +221,7 @@
     });
   }
 
-  // What a neighbour may ask of this field. Only pages of this origin can.
+  // Interface of this field for its neighbours. Only pages of this origin can call it.
   window.hostedField = {
     check: function () {
       input.classList.add("touched");

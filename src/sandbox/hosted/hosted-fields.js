@@ -1,8 +1,8 @@
-// Hosted fields: payment inputs that live on the service's own pages, shown in frames of the merchant's page. What is
-// typed into them never reaches that page: the frames exchange it for a one-time token by themselves.
+// Hosted fields: payment inputs on the service's own pages, shown in frames of the merchant's page.
+// The input never reaches that page: the frames themselves exchange it for a one-time token.
 //
-// This file runs on the merchant's page. It makes the frames, tells them how to look, and passes on what they say of
-// themselves, which is never what was typed.
+// This file runs on the merchant's page. It makes the frames, styles them and forwards their state,
+// which never holds the input.
 (function () {
   "use strict";
 
@@ -13,7 +13,7 @@
   var PATIENCE_MS = 15000;
   var KINDS = { 1: "initialization", 2: "configuration", 3: "network", 4: "payment" };
 
-  // An object and a function: pages of both styles are about.
+  // Both an object and a function, because merchants' pages use either.
   function exceptionMap(code) {
     return KINDS[code];
   }
@@ -30,7 +30,7 @@
     return error;
   }
 
-  // Whatever was thrown, in the shape that the documentation has.
+  // Converts anything thrown to the documented shape.
   function parseException(thrown) {
     var it = thrown && typeof thrown === "object" ? thrown : { message: String(thrown) };
     var message = it.message || "Something went wrong";
@@ -88,7 +88,7 @@
     }
   }
 
-  // Everything that is wrong with a configuration, at once. More properties than these are no fault.
+  // Lists all errors of a configuration. Unknown properties are allowed.
   function check(config) {
     var wrong = [];
     if (!isObject(config)) return ["the configuration has to be an object"];
@@ -123,7 +123,7 @@
       .join("");
   }
 
-  // Styles of the page, with those of the field over them, one object for each state.
+  // Merges the field's styles over the page's, one object for each state.
   function styles(shared, own) {
     var merged = {};
     [shared, own].forEach(function (css) {
@@ -166,13 +166,13 @@
     });
     var place = find(field.selector);
     place.textContent = "";
-    // As tall as its place, where that has a height of its own.
+    // Fills the height of its container, if the container has one.
     frame.style.height = place.clientHeight > 0 ? "100%" : "44px";
     place.appendChild(frame);
     return frame;
   };
 
-  // What one frame is to be; it is told nothing else.
+  // Configures one frame; the frame receives nothing else.
   Fields.prototype.setUp = function (at) {
     var field = this.config.fields[at];
     var input = field.input || {};
@@ -226,7 +226,7 @@
     return JSON.parse(JSON.stringify(this.state));
   };
 
-  // The frame that holds the number asks for the token, with what its neighbours hold.
+  // Lets the frame with the number request the token, with its neighbours' values.
   Fields.prototype.token = function (formData) {
     var self = this;
     var form = isObject(formData) ? formData : {};
@@ -279,7 +279,7 @@
     return wrong;
   }
 
-  // Shows the fields. `callback` is called with the state whenever it changed.
+  // Shows the fields. `callback` receives the state after every change.
   function initializeFields(config, callback) {
     if (callback !== undefined && typeof callback !== "function") {
       throw exception(2, "The callback has to be a function");

@@ -1,4 +1,4 @@
-//! The e-mails of an invoice that is being made: one to each address (partner-api, POST /invoices).
+//! E-mails of a new invoice, one to each address (partner-api, POST /invoices).
 
 use crate::api::invoice::{Invoice, InvoiceMessage, NewInvoiceMessage};
 use crate::api::wire::Timestamp;
@@ -8,7 +8,7 @@ use crate::sandbox::merchants::MerchantRecord;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 
-/// Sends what is asked for, and notes on the invoice what was sent.
+/// Sends the requested messages, and records them on the invoice.
 pub(super) fn send(
     cx: &mut Cx<'_>,
     merchant: &MerchantRecord,
@@ -27,7 +27,7 @@ pub(super) fn send(
     Ok(())
 }
 
-/// What a message says: what it does not bring itself is the default.
+/// Builds a message's e-mail, with defaults for an absent subject or text.
 fn letter<'a>(
     (brand, merchant): (&'a str, &'a str),
     message: &NewInvoiceMessage,
@@ -41,7 +41,7 @@ fn letter<'a>(
     Letter { brand, merchant, subject, message, invoice, link }
 }
 
-/// Puts one e-mail to each address into the mailbox.
+/// Adds one e-mail for each address to the mailbox.
 fn deliver(
     cx: &mut Cx<'_>,
     letter: &Letter<'_>,

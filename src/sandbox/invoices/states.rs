@@ -1,9 +1,10 @@
-//! Where an invoice stands, and what moves it (partner-api: pending at creation, no transitions shown). It follows its
-//! payments: what they brought that nobody took back decides.
+//! States of an invoice and their transitions (partner-api: pending at creation, no transitions
+//! shown). The state follows the invoice's payments: their total without returned and voided money
+//! decides.
 
 use crate::sandbox::refusal::Refusal;
 
-/// Where an invoice stands.
+/// State of an invoice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     Pending,
@@ -11,20 +12,24 @@ pub(crate) enum State {
     Paid,
 }
 
-/// What can happen to an invoice.
+/// A transition of an invoice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// A payer pays all that is due.
+    /// A payer pays everything that is due.
     Pay,
-    /// Nothing stands of its payments.
+    /// No payment counts.
     NothingStands,
-    /// Less stands of its payments than its total.
+    /// The payments that count are less than the total.
     PartStands,
-    /// All of its total stands.
+    /// The payments that count cover the total.
     AllStands,
 }
 
-/// Where a change leads; 422 where it is not valid for the state.
+/// Returns the state after a change.
+///
+/// # Errors
+///
+/// 422 for a change that the state does not allow.
 pub(crate) fn after(state: State, change: Change) -> Result<State, Refusal> {
     match (state, change) {
         (State::Pending | State::PartiallyPaid | State::Paid, Change::NothingStands) => {
@@ -45,13 +50,13 @@ pub(crate) fn after(state: State, change: Change) -> Result<State, Refusal> {
 }
 
 impl State {
-    /// The state behind the word of a stored invoice.
+    /// Parses the status of a stored invoice.
     pub(crate) fn of(word: &str) -> Result<Self, Refusal> {
         let all = [Self::Pending, Self::PartiallyPaid, Self::Paid];
         all.into_iter().find(|state| state.as_str() == word).ok_or_else(Refusal::broken)
     }
 
-    /// The word that an invoice shows.
+    /// Returns the status that an invoice shows.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",

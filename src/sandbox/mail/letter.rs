@@ -1,8 +1,8 @@
-//! What an invoice's e-mail says: as HTML that mail programs understand, and the same as plain text.
+//! Content of an invoice's e-mail: as HTML for mail programs, and as plain text.
 //!
-//! It holds what the documents say (partner-api, POST /invoices: the message, the brand, the portal link) and repeats
-//! what the portal shows of the invoice; it looks as the pages do (`base/look`). Styles are attributes, nothing is
-//! loaded, nothing runs, and no text of anybody is markup.
+//! The e-mail holds what the documents name (partner-api, POST /invoices: message, brand, portal
+//! link), and repeats the portal's view of the invoice. Its style follows the pages (`base/look`).
+//! Styles are attributes, nothing is loaded, nothing runs, and all text from outside is escaped.
 
 use maud::{DOCTYPE, Markup, html};
 
@@ -11,7 +11,7 @@ use crate::api::wire::Timestamp;
 use crate::sandbox::mail::Mail;
 use crate::sandbox::pages::{FOOTER, amount, date};
 
-/// The address that every e-mail comes from.
+/// The sender's address of every e-mail.
 const SENDER: &str = "invoices@sandbox.example";
 
 const BODY: &str = "margin:0;padding:24px 12px;background:#f3f4f6;color:#1f2937;\
@@ -24,7 +24,7 @@ const MESSAGE: &str = "margin:0 0 20px";
 const SUMMARY: &str = "margin:0 0 20px;padding:16px;background:#f3f4f6;border:1px solid #d1d5db;\
     border-radius:6px";
 const DUE: &str = "margin:0 0 8px;font-size:24px;font-weight:700;line-height:1.25";
-/// A name and its value side by side; one below the other in mail programs that cannot do that.
+/// A name and its value side by side; stacked in mail programs without flex layout.
 const ROW: &str = "display:flex";
 const NAME: &str = "flex:0 0 96px;color:#4b5563";
 const VALUE: &str = "margin:0";
@@ -32,25 +32,24 @@ const BUTTON: &str = "display:inline-block;padding:12px 24px;border-radius:6px;b
     color:#fff;font-weight:600;text-align:center;text-decoration:none";
 const QUIET: &str = "margin:16px 0 0;color:#4b5563;font-size:14px";
 
-/// One e-mail, whoever gets it.
+/// An e-mail, before it is addressed.
 #[derive(Debug)]
 pub(crate) struct Letter<'a> {
     /// The product brand, as on the merchant's pages.
     pub(crate) brand: &'a str,
-    /// Who bills.
+    /// The merchant who bills.
     pub(crate) merchant: &'a str,
-    /// Its subject, which is its heading, too.
+    /// Subject, and heading of the text.
     pub(crate) subject: String,
-    /// What the merchant wrote, or the default text.
+    /// The merchant's message, or the default text.
     pub(crate) message: String,
-    /// What it is about.
     pub(crate) invoice: &'a Invoice,
-    /// Where the portal shows that.
+    /// Address of the invoice in the portal.
     pub(crate) link: &'a str,
 }
 
 impl Letter<'_> {
-    /// The e-mail to one address; `id` is its message's.
+    /// Addresses the e-mail; `id` is its message's.
     pub(crate) fn to(&self, address: &str, id: &str, time: Timestamp) -> Mail {
         Mail {
             id: id.to_owned(),
@@ -68,7 +67,7 @@ impl Letter<'_> {
         }
     }
 
-    /// The message and the link, as the invoice shows them.
+    /// Returns message and link, as the invoice shows them.
     pub(crate) fn body(&self) -> String {
         let body = html! {
             p { (broken(&self.message)) }
@@ -77,7 +76,7 @@ impl Letter<'_> {
         body.into_string()
     }
 
-    /// What a mail program shows.
+    /// Renders the HTML document.
     fn html(&self) -> String {
         let page = html! {
             (DOCTYPE)
@@ -105,7 +104,7 @@ impl Letter<'_> {
         page.into_string()
     }
 
-    /// The same without HTML.
+    /// Renders the plain text.
     fn text(&self) -> String {
         let rows = self.rows().into_iter().chain([("Amount due", self.due())]);
         let rows = rows.map(|(name, value)| {
@@ -122,7 +121,7 @@ impl Letter<'_> {
         )
     }
 
-    /// The invoice in short.
+    /// Renders the summary of the invoice.
     fn summary(&self) -> Markup {
         html! {
             div style=(SUMMARY) {
@@ -137,7 +136,7 @@ impl Letter<'_> {
         }
     }
 
-    /// The way to the portal, and its address for who cannot press a button.
+    /// Renders the link to the portal, as a button and as a readable address.
     fn button(&self) -> Markup {
         html! {
             p style="margin:0" {
@@ -147,7 +146,7 @@ impl Letter<'_> {
         }
     }
 
-    /// What is said of the invoice, in the portal's words.
+    /// Returns the summary's rows, with the portal's labels.
     fn rows(&self) -> Vec<(&'static str, String)> {
         let Invoice { invoice_number, reference, invoice_date, .. } = self.invoice;
         let rows = [
@@ -164,7 +163,7 @@ impl Letter<'_> {
         amount(self.invoice.total_amount_due, self.invoice.currency.as_deref())
     }
 
-    /// What the link is for.
+    /// Returns the label of the link.
     fn act(&self) -> &'static str {
         let is_due = self.invoice.total_amount_due > 0;
         if is_due { "View and pay" } else { "View the invoice" }
@@ -175,7 +174,7 @@ impl Letter<'_> {
     }
 }
 
-/// A text with its line breaks.
+/// Renders a text with its line breaks.
 fn broken(text: &str) -> Markup {
     html! {
         @for (at, line) in text.split('\n').enumerate() {
@@ -185,7 +184,7 @@ fn broken(text: &str) -> Markup {
     }
 }
 
-/// A text whose lines end as they do here.
+/// Converts line endings to `\n`.
 fn lines(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }

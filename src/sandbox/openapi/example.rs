@@ -1,13 +1,14 @@
-//! Examples of bodies, made of their schemas.
+//! Example bodies, generated from their schemas.
 
 use serde_json::{Map, Value, json};
 
 use crate::sandbox::openapi::page::{at, resolved};
 
-/// How deep an example goes.
+/// Maximum depth of an example.
 const DEPTH_MAX: usize = 4;
 
-/// A value that a schema allows: the required fields of a request, every field of an answer.
+/// Returns a value that a schema allows: the required fields of a request, every field of an
+/// answer.
 pub(super) fn example(schema: &Value, components: &Value) -> Value {
     value(schema, components, 0)
 }
@@ -40,7 +41,8 @@ fn value(schema: &Value, components: &Value, depth: usize) -> Value {
     }
 }
 
-/// The fields that are required, or the first choice among them, or all where nothing is.
+/// Returns an object: the required fields, or those of one `anyOf` choice, or all where none is
+/// required.
 fn object(schema: &Value, components: &Value, depth: usize) -> Value {
     let named =
         [at(schema, "/required"), at(schema, "/anyOf/1/required"), at(schema, "/anyOf/0/required")];
@@ -54,7 +56,7 @@ fn object(schema: &Value, components: &Value, depth: usize) -> Value {
     Value::Object(shown)
 }
 
-/// A thousand minor units where that is allowed.
+/// Returns 1000 minor units, clamped to the schema's bounds.
 fn number(schema: &Value) -> Value {
     let bound = |name: &str| schema.get(name).and_then(Value::as_i64);
     let most = bound("maximum").unwrap_or(i64::MAX);

@@ -1,4 +1,4 @@
-//! One operation of the document.
+//! Operations of the document, and the parts that they share.
 
 use http::StatusCode;
 use schemars::SchemaGenerator;
@@ -14,7 +14,7 @@ use crate::sandbox::options::Surface;
 const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// Why a request is refused: the name of the answer, its status, and its text.
+/// Refusals: the name of the response, its status and its text.
 const REFUSALS: [(&str, StatusCode, &str); 8] = [
     ("BadRequest", StatusCode::BAD_REQUEST, "The body cannot be read, or makes no sense here."),
     ("NotAuthorized", StatusCode::UNAUTHORIZED, "The credential does not let in."),
@@ -26,11 +26,11 @@ const REFUSALS: [(&str, StatusCode, &str); 8] = [
     ("Broken", StatusCode::INTERNAL_SERVER_ERROR, "The service failed."),
 ];
 
-/// Where something made at one path is found at another.
+/// Paths at which an object made at another path is found.
 const ELSEWHERE: [(&str, &str); 2] =
     [("/v1/charges", "/v1/transactions/{id}"), ("/v1/credits", "/v1/transactions/{id}")];
 
-/// What the document says of an operation.
+/// Renders an operation.
 pub(super) fn operation(
     one: &Operation,
     all: &[&Operation],
@@ -68,7 +68,7 @@ pub(super) fn operation(
     Value::Object(said)
 }
 
-/// The kinds of credentials (both documents, Authentication).
+/// Renders the credential types (both documents, Authentication).
 pub(super) fn security_schemes() -> Value {
     let bearer = |text: &str| json!({"type": "http", "scheme": "bearer", "description": text});
     let basic = |text: &str| json!({"type": "http", "scheme": "basic", "description": text});
@@ -80,7 +80,7 @@ pub(super) fn security_schemes() -> Value {
     })
 }
 
-/// The answers that are not success.
+/// Renders the responses other than success.
 pub(super) fn responses(schemas: &mut Schemas) -> Value {
     fn problem(generator: &mut SchemaGenerator) -> schemars::Schema {
         generator.subschema_for::<Problem>()
@@ -102,7 +102,7 @@ fn security(auth: Auth) -> Value {
     }
 }
 
-/// The names in braces of a path.
+/// Returns the names in braces of a path.
 fn names(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
 }
@@ -141,7 +141,7 @@ fn request_body(schema: &Value, forms: bool) -> Value {
     json!({"required": required, "content": content})
 }
 
-/// The refusals that an operation can meet.
+/// Renders the refusals that an operation can return.
 fn refusals(one: &Operation) -> impl Iterator<Item = (String, Value)> {
     let Operation { method, path, spoken, .. } = one;
     let (acts, takes) = (*method != "GET", spoken.request.is_some());
@@ -162,7 +162,7 @@ fn refusals(one: &Operation) -> impl Iterator<Item = (String, Value)> {
     })
 }
 
-/// What can be done next with what was made.
+/// Renders links to the operations that accept the id of the object just made.
 fn links(one: &Operation, all: &[&Operation]) -> Map<String, Value> {
     if one.method != "POST" || names(&one.path).next().is_some() {
         return Map::new();

@@ -1,4 +1,4 @@
-//! The document as a page to read: an index, and one section for each operation.
+//! The document as a page for people: an index, and one section for each operation.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,17 @@ use crate::sandbox::openapi::DOCUMENT;
 use crate::sandbox::openapi::example::example;
 use crate::sandbox::pages::Page;
 
-/// How deep the fields of a body are shown; what lies deeper is in the document.
+/// Maximum depth of the fields shown; deeper fields are in the document.
 const DEPTH_MAX: usize = 3;
 
-/// An operation with its address.
+/// An operation with its method and path.
 struct Shown<'a> {
     method: String,
     path: &'a str,
     said: &'a Value,
 }
 
-/// The whole document.
+/// Renders the whole document.
 pub(super) fn show(brand: &str, document: &Value) -> Answer {
     let mut groups: BTreeMap<&str, Vec<Shown<'_>>> = BTreeMap::new();
     for (path, methods) in at(document, "/paths").as_object().into_iter().flatten() {
@@ -86,7 +86,7 @@ fn section(one: &Shown<'_>, components: &Value) -> Markup {
     }
 }
 
-/// A body as it may look.
+/// Renders an example body.
 fn sample(title: &str, schema: &Value, components: &Value) -> Markup {
     let shown = serde_json::to_string_pretty(&example(schema, components)).unwrap_or_default();
     html! { p { b { (title) } } pre { (shown) } }
@@ -105,7 +105,7 @@ fn parameters(all: &Value) -> Markup {
     table("Parameters", &rows)
 }
 
-/// The fields of a body.
+/// Renders the fields of a body.
 fn body(title: &str, schema: &Value, components: &Value) -> Markup {
     let mut rows = Vec::new();
     fields(&mut rows, schema, components, 0);
@@ -171,7 +171,7 @@ fn table(title: &str, rows: &[Markup]) -> Markup {
     }
 }
 
-/// What a field holds, in a word or two.
+/// Returns the type of a field in a word or two.
 fn kind(schema: &Value) -> String {
     if let Some(words) = schema.get("enum").and_then(Value::as_array) {
         let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
@@ -189,7 +189,7 @@ fn kind(schema: &Value) -> String {
     }
 }
 
-/// A text as HTML: the words between backticks are code.
+/// Renders a text; words between backticks become code.
 fn worded(text: &str) -> Markup {
     html! {
         @for (number, part) in text.split('`').enumerate() {
@@ -198,7 +198,7 @@ fn worded(text: &str) -> Markup {
     }
 }
 
-/// What stands at a JSON pointer; null where nothing does.
+/// Returns the value at a JSON pointer; null if there is none.
 pub(super) fn at<'a>(value: &'a Value, pointer: &str) -> &'a Value {
     value.pointer(pointer).unwrap_or(&Value::Null)
 }

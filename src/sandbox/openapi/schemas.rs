@@ -1,4 +1,4 @@
-//! The shapes of requests, which stand where they are used, and of answers, which refer to each other.
+//! Schemas of a document: request schemas are inlined, answer schemas are shared components.
 
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::sandbox::openapi::shapes::{present, tidy};
 use crate::sandbox::openapi::spoken::SchemaOf;
 
-/// The shapes of a document in the making.
+/// Schema generators of one document.
 #[derive(Debug)]
 pub(super) struct Schemas {
     requests: SchemaGenerator,
@@ -25,23 +25,23 @@ impl Schemas {
         }
     }
 
-    /// The text of an endpoint's doc comment.
+    /// Returns the text of an endpoint's doc comment.
     pub(super) fn text(&mut self, about: SchemaOf) -> String {
         let schema = about(&mut self.requests);
         schema.get("description").and_then(Value::as_str).unwrap_or_default().to_owned()
     }
 
-    /// The shape of a request.
+    /// Returns the schema of a request.
     pub(super) fn request(&mut self, of: SchemaOf) -> Value {
         present(tidy(of(&mut self.requests).to_value()))
     }
 
-    /// The shape of an answer. A whole answer may be null; its fields never are.
+    /// Returns the schema of an answer. A whole answer may be null; its fields never are.
     pub(super) fn reply(&mut self, of: SchemaOf) -> Value {
         tidy(of(&mut self.replies).to_value())
     }
 
-    /// Everything that answers refer to.
+    /// Returns the components that answers refer to.
     pub(super) fn into_components(mut self) -> Map<String, Value> {
         let all = self.replies.take_definitions(true);
         all.into_iter().map(|(name, schema)| (name, tidy(schema))).collect()

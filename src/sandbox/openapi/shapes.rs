@@ -1,11 +1,13 @@
-//! JSON Schemas as readers of the document want them: no nulls in objects, no defaults of our own types.
+//! Simplifies JSON Schemas for readers of the document: no nulls in objects, no defaults of our own
+//! types.
 
 use serde_json::{Map, Value};
 
-/// What schemas of types say and a reader does not need.
+/// Keywords of generated schemas that a reader does not need.
 const NOISE: [&str; 2] = ["default", "$schema"];
 
-/// A schema without noise, in whose objects no property is null: what holds nothing is left out.
+/// Returns a schema without noise, whose object properties are never null: empty fields are left
+/// out.
 pub(super) fn tidy(schema: Value) -> Value {
     match schema {
         Value::Object(map) => {
@@ -17,7 +19,8 @@ pub(super) fn tidy(schema: Value) -> Value {
     }
 }
 
-/// `properties` has names for keys; everything else a schema, or a list of them.
+/// Tidies the value of a keyword. The keys of `properties` are names; other values are schemas, or
+/// lists of them.
 fn inside(name: String, value: Value) -> (String, Value) {
     let value = match (name.as_str(), value) {
         ("properties", Value::Object(all)) => {
@@ -30,7 +33,7 @@ fn inside(name: String, value: Value) -> (String, Value) {
     (name, value)
 }
 
-/// A schema that null does not fit.
+/// Removes null from the types that a schema allows.
 pub(super) fn present(schema: Value) -> Value {
     let Value::Object(mut map) = schema else { return schema };
     if let Some(Value::Array(types)) = map.get_mut("type") {
@@ -51,7 +54,7 @@ pub(super) fn present(schema: Value) -> Value {
     }
 }
 
-/// The one choice that is left, with what was said beside it.
+/// Merges the one remaining choice with the keywords beside it.
 fn merged(only: Map<String, Value>, mut beside: Map<String, Value>) -> Value {
     beside.remove("anyOf");
     let mut whole = only;

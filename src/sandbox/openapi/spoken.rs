@@ -1,4 +1,4 @@
-//! What an endpoint's type says of itself.
+//! Description of an endpoint for the document, taken from its type.
 
 use http::StatusCode;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -7,32 +7,30 @@ use crate::api::query::Parameter;
 use crate::api::{Auth, Endpoint};
 use crate::sandbox::options::Surface;
 
-/// Makes the schema of one type.
+/// Generates the schema of one type.
 pub(crate) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
-/// What the document says of a way in, beside its address and its credential.
+/// Description of a route in the document, besides its address.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Spoken {
-    /// How we speak of it, `card.create`; different for each way in.
+    /// Name of the operation, such as `card.create`; unique.
     pub(crate) name: &'static str,
-    /// The schema of the endpoint itself: its description is its doc comment.
+    /// Schema of the endpoint itself: its description is the endpoint's doc comment.
     pub(crate) about: SchemaOf,
-    /// What lets a caller in.
+    /// Credential that the route requires.
     pub(crate) auth: Auth,
-    /// The parameters of its query.
+    /// Query parameters.
     pub(crate) query: &'static [Parameter],
-    /// The body it takes.
     pub(crate) request: Option<SchemaOf>,
-    /// The body it answers.
     pub(crate) reply: Option<SchemaOf>,
-    /// The status of its success.
+    /// Status of a success.
     pub(crate) status: StatusCode,
-    /// The surface on which it reads forms too, and those that hold more.
+    /// Least surface on which it also reads forms.
     pub(crate) forms: Option<Surface>,
 }
 
 impl Spoken {
-    /// What an endpoint's type says.
+    /// Returns the description of an endpoint's type.
     pub(crate) fn of<E: Endpoint>() -> Self {
         Self {
             name: E::NAME,
@@ -46,23 +44,23 @@ impl Spoken {
         }
     }
 
-    /// The same, which answers 204 and nothing.
+    /// Returns the description with 204 and no body.
     pub(crate) fn without_content(self) -> Self {
         Self { status: StatusCode::NO_CONTENT, ..self }
     }
 
-    /// The same, which reads forms too where this surface is.
+    /// Returns the description with forms accepted on this surface and larger ones.
     pub(crate) fn with_forms(self, surface: Surface) -> Self {
         Self { forms: Some(surface), ..self }
     }
 
-    /// The same under another name.
+    /// Returns the description under another name.
     pub(crate) fn named(self, name: &'static str) -> Self {
         Self { name, ..self }
     }
 }
 
-/// `None` for `()`, which is no body.
+/// Returns the schema of a body; `None` for `()`, which means no body.
 fn body<T: JsonSchema>() -> Option<SchemaOf> {
     (T::schema_name() != <()>::schema_name()).then_some(schema::<T>)
 }

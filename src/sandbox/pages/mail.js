@@ -1,4 +1,4 @@
-// Gives the frame of an e-mail the height of what is in it. Inside the frame no script runs.
+// Fits the height of an e-mail's frame to its content. No script runs inside the frame.
 (function () {
   "use strict";
   var frame = document.querySelector("iframe.mail");

@@ -1,4 +1,4 @@
-// The payment form of an invoice: the card is typed into hosted fields, and only a token is sent from here.
+// The payment form of an invoice: the card is typed into hosted fields, and the form sends only a token.
 (function () {
   "use strict";
   var form = document.getElementById("payment");
@@ -28,7 +28,7 @@
     else byId(id).removeAttribute("aria-invalid");
   }
 
-  // What is wrong with a hosted field; that it is empty is told once somebody tried to go on.
+  // Returns the error of a hosted field; an empty field is an error only after the first attempt to submit.
   function fault(field) {
     return tried && field.isEmpty ? BLANK : (field.error || "").replace(/^Card code/, "Security code");
   }
@@ -39,14 +39,14 @@
     });
   }
 
-  // Month and four digits of the year; null where they are none.
+  // Parses month and four-digit year; null for an invalid expiry.
   function expiry() {
     var parts = /^\s*(\d{1,2})\s*[\/. -]?\s*(\d{4}|\d{2})\s*$/.exec(byId("expiry").value);
     if (!parts || Number(parts[1]) < 1 || Number(parts[1]) > 12) return null;
     return { month: Number(parts[1]), year: Number(parts[2]) + (parts[2].length === 2 ? 2000 : 0) };
   }
 
-  // Shows what is wrong beside its field, and goes to the first such field.
+  // Shows the errors beside their fields, and focuses the first such field.
   function check() {
     tried = true;
     var wrong = { name: byId("name").value.trim() ? "" : BLANK };
@@ -68,7 +68,7 @@
     else byId(id).focus();
   }
 
-  // The look of this page's own inputs, for the fields in their frames.
+  // Returns the style of this page's own inputs, for the fields in their frames.
   function own() {
     var look = getComputedStyle(byId("name"));
     return {

@@ -1,4 +1,4 @@
-// Shows the operations that hold every word of the search. Without a script the index and the browser's own search serve.
+// Filters the operations by every word of the search. Without scripts, use the index and the browser's search.
 (function () {
   "use strict";
   var box = document.getElementById("search");
@@ -23,7 +23,7 @@
     if (found.length === 1 && words.length) found[0].open = true;
   }
 
-  // A link to one operation shows what is in it.
+  // Opens the operation that the address links to.
   function unfold() {
     var named = window.location.hash && document.getElementById(window.location.hash.slice(1));
     if (named && named.tagName === "DETAILS") named.open = true;

@@ -1,4 +1,4 @@
-// A signature that is drawn, or made of the name that was typed: strokes as the service keeps them.
+// A signature, drawn or generated from a typed name, as strokes in the service's format.
 (function () {
   "use strict";
   var kept = document.querySelector("textarea[data-signature]");
@@ -14,7 +14,7 @@
   canvas.height = 144;
   canvas.setAttribute("role", "img");
   canvas.setAttribute("aria-label", "Your signature. Draw it here, or choose Use my typed name.");
-  // A link to the field leads to what is shown of it.
+  // Takes the field's id, so that a link to the field leads to the visible canvas.
   canvas.id = kept.id;
   canvas.tabIndex = -1;
   ["aria-invalid", "aria-describedby"].forEach(function (name) {
@@ -71,7 +71,7 @@
     pen.clearRect(0, 0, canvas.width, canvas.height);
   }
 
-  // For those who draw nothing: a line of hills, one for each letter of the name.
+  // Generates a signature from a name: a line of hills, one for each letter.
   function typed() {
     var first = document.querySelector("[name=owner_first_name]");
     var family = document.querySelector("[name=owner_last_name]");

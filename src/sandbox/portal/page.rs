@@ -10,10 +10,10 @@ use crate::sandbox::portal::KeptInvoice;
 use crate::sandbox::refusal::Refusal;
 use crate::sandbox::state::Cx;
 
-/// The scripts of a page with a payment form.
+/// Scripts of a page with a payment form.
 const SCRIPTS: [&str; 2] = ["/hosted-fields/1.5.0/hosted-fields.js", "/assets/portal.js"];
 
-/// The words that a payer typed and that are no card data: they are there again when a payment was not taken.
+/// The payer's input apart from card data; the form shows it again after a failed payment.
 #[derive(Debug, Default)]
 pub(super) struct Typed {
     pub(super) name: String,
@@ -21,7 +21,7 @@ pub(super) struct Typed {
     pub(super) postal_code: String,
 }
 
-/// An invoice, and a form to pay it; `trouble` says why a payment was not taken.
+/// Renders an invoice with its payment form; `trouble` is the reason of a failed payment.
 pub(super) fn invoice(
     cx: &Cx<'_>,
     kept: &KeptInvoice,
@@ -100,7 +100,8 @@ fn lines(invoice: &Invoice) -> Markup {
     }
 }
 
-/// The payment form, which a script shows. Card number and code are hosted fields: they are no part of what is sent.
+/// Renders the payment form, which a script reveals. Card number and code are hosted fields, so
+/// they are not submitted.
 fn form(invoice: &Invoice, public_key: &str, typed: &Typed) -> Markup {
     let due = amount(invoice.total_amount_due, invoice.currency.as_deref());
     html! {
@@ -135,7 +136,7 @@ fn hosted(id: &str, label: &str) -> Markup {
     }
 }
 
-/// The date of a card, which is not sent.
+/// Renders the input of the card's expiry, which is not submitted.
 fn expiry() -> Markup {
     html! {
         div.field {
@@ -167,12 +168,12 @@ fn input(
     }
 }
 
-/// The place of what is wrong with a field.
+/// Renders the placeholder of a field's error.
 fn error(id: &str) -> Markup {
     html! { span.error id={ (id) "-error" } role="alert" {} }
 }
 
-/// All invoices of a contact.
+/// Renders all invoices of a contact.
 pub(super) fn contact(cx: &Cx<'_>, found: &[KeptInvoice]) -> Result<Answer, Refusal> {
     let Some(first) = found.first() else { return Ok(unknown(cx)) };
     let merchant = cx.merchant(&first.owner.merchant)?;
@@ -200,7 +201,7 @@ pub(super) fn contact(cx: &Cx<'_>, found: &[KeptInvoice]) -> Result<Answer, Refu
     Ok(Page::new(&brand, "Your invoices", inner).answer(StatusCode::OK))
 }
 
-/// The state of an invoice in a payer's words.
+/// Returns the status of an invoice in a payer's words.
 fn status(invoice: &Invoice) -> String {
     match invoice.status.as_str() {
         "pending" => "to be paid".to_owned(),
@@ -209,7 +210,7 @@ fn status(invoice: &Invoice) -> String {
     }
 }
 
-/// A link that leads nowhere.
+/// Renders the page of an unknown link.
 pub(super) fn unknown(cx: &Cx<'_>) -> Answer {
     let inner = html! { p { "This link leads to nothing. Ask the sender for a new one." } };
     Page::new(&cx.world.options.brand, "Not found", inner).narrow().answer(StatusCode::NOT_FOUND)

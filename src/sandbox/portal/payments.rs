@@ -1,5 +1,5 @@
-//! What was paid of an invoice: the payments that stand, less what was given back (service-facts, 86). The invoice
-//! follows its payments, whatever becomes of them.
+//! Payments of an invoice: the total of the payments that count, less the refunds (service-facts,
+//! 86). The invoice is updated with every change of its payments.
 
 use crate::api::audit::Audit;
 use crate::api::invoice::{Invoice, InvoicePayment};
@@ -31,13 +31,13 @@ pub(crate) fn add(
     settle(cx, kept)
 }
 
-/// Has an invoice anything left to pay?
+/// Returns true if anything of an invoice is left to pay.
 pub(super) fn is_open(invoice: &Invoice) -> Result<bool, Refusal> {
     let state = State::of(&invoice.status)?;
     Ok(after(state, Change::Pay).is_ok() && invoice.total_amount_due > 0)
 }
 
-/// A transaction changed: so does the invoice that it pays, if it pays one.
+/// Updates the invoice that a changed transaction pays, if it pays one.
 pub(crate) fn follow(cx: &mut Cx<'_>, transaction: &str) -> Result<(), Refusal> {
     let Some(invoice) = cx.get::<String>(&place(transaction))? else { return Ok(()) };
     match cx.any::<Invoice, ()>(invoices::KIND, &invoice)? {
@@ -63,7 +63,7 @@ fn payment(id: String, paid: &Transaction) -> InvoicePayment {
     }
 }
 
-/// The word of a payment for the status of its transaction.
+/// Returns the payment's status for the status of its transaction.
 fn status(status: &TransactionStatus) -> &'static str {
     match status {
         TransactionStatus::Pending => "pending",
@@ -74,7 +74,7 @@ fn status(status: &TransactionStatus) -> &'static str {
     }
 }
 
-/// Adds up what stands, and stores the invoice as it is then.
+/// Adds up the payments that count, and stores the updated invoice.
 fn settle(cx: &mut Cx<'_>, mut kept: KeptInvoice) -> Result<(), Refusal> {
     let mut paid: i64 = 0;
     for payment in &mut kept.object.invoice_payments {
@@ -93,7 +93,7 @@ fn settle(cx: &mut Cx<'_>, mut kept: KeptInvoice) -> Result<(), Refusal> {
     cx.update(invoices::KIND, &kept.object.id.clone(), &kept)
 }
 
-/// What a payment brought that nobody took back.
+/// Returns the amount of a payment that counts: without refunds, and 0 for a failed or voided one.
 fn standing(paid: &Transaction) -> i64 {
     match paid.status {
         TransactionStatus::Pending
@@ -105,7 +105,7 @@ fn standing(paid: &Transaction) -> i64 {
     }
 }
 
-/// What the payments of an invoice do to it.
+/// Returns the change that an invoice's payments cause.
 fn change(invoice: &Invoice) -> Change {
     match (invoice.amount_paid, invoice.total_amount_due) {
         (0, _) => Change::NothingStands,

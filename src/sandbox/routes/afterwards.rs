@@ -1,4 +1,4 @@
-//! The ways in for what is done with a charge afterwards, for credits, and for the end of an authorization.
+//! Routes for actions on an existing charge, for credits, and for the end of an authorization.
 
 use http::StatusCode;
 
@@ -16,7 +16,7 @@ use crate::sandbox::{captures, credits, deauthorise, refunds, signatures, voids}
 
 impl Routes {
     pub(super) fn afterwards(&mut self) {
-        // Before every path with a charge's id in the same place: the first that fits counts.
+        // Before every path with a charge's id in the same place, because the first match counts.
         self.read::<ListHolds>(captures::holds);
         self.write::<CaptureCharge>(captures::capture);
         self.write::<RefundCharge>(refunds::create);
@@ -27,7 +27,7 @@ impl Routes {
         self.deauthorisation();
     }
 
-    /// Answers an empty body, which is no JSON.
+    /// Adds deauthorisation, whose answer is an empty body and no JSON.
     fn deauthorisation(&mut self) {
         let end: Handler = Box::new(|cx, asked| {
             deauthorise::end(cx, asked)?;

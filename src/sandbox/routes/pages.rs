@@ -1,4 +1,4 @@
-//! The ways in for people: pages, and the files that they load.
+//! Routes for people: pages, and the files that they load.
 
 use crate::api::{Auth, Method};
 use crate::sandbox::applications::page;
@@ -8,7 +8,7 @@ use crate::sandbox::routes::{Handler, Route, Routes};
 use crate::sandbox::{consent, portal, start};
 
 impl Routes {
-    /// Consent, sign-up, portal and hosted fields.
+    /// Adds start, sign-up, consent, portal and hosted fields.
     pub(super) fn pages(&mut self) {
         self.page(Method::Get, start::PATH, start::show);
         self.page(Method::Get, page::PATH, page::show);

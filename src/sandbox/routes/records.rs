@@ -1,4 +1,4 @@
-//! The ways in for what is recorded: transactions, events, and the merchant itself.
+//! Routes for transactions, events and the merchant itself.
 
 use http::StatusCode;
 use serde::Serialize;
@@ -41,7 +41,7 @@ impl Routes {
         self.read::<GetStatus>(move |_, _| normal()).surface = Surface::Public;
     }
 
-    /// An endpoint that PUT and PATCH reach (service-facts, 67 and 69).
+    /// Adds an endpoint for both PATCH and PUT (service-facts, 67 and 69).
     fn change<E: Endpoint>(
         &mut self,
         put_name: &'static str,
@@ -63,7 +63,7 @@ impl Routes {
         self.0.push(Route { auth: E::AUTH, surface: Surface::Public, spoken, ..put });
     }
 
-    /// Answers 204 and no body: the one path that does (service-facts, 4).
+    /// Adds the purge, the only endpoint that answers 204 without a body (service-facts, 4).
     fn purging(&mut self) {
         let purge: Handler = Box::new(|cx, asked| {
             purge::purge(cx, asked, &lenient::read(asked.json()?)?)?;

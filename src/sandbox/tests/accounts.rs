@@ -1,11 +1,11 @@
-//! A merchant's accounts: their own keys, the choice of one, their currencies.
+//! A merchant's accounts: their own keys, the choice of an account, their currencies.
 
 use serde_json::{Value, json};
 
 use super::{House, Reply, basic, visa, with};
 use crate::sandbox::Surface;
 
-/// The demo merchant's test account of a type, as the control path shows it.
+/// Returns the demo merchant's test account of a type, as the control path shows it.
 async fn account(house: &House, kind: &str) -> Value {
     let all = house.demo().await["test"]["accounts"].clone();
     all.as_array().unwrap().iter().find(|one| one["type"] == kind).unwrap().clone()

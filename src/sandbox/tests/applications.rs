@@ -1,4 +1,5 @@
-//! Merchant applications: submission, rules, tests, decisions (partner-api, Merchant application, States).
+//! Merchant applications: submission, rules, tests, decisions (partner-api, Merchant application,
+//! States).
 
 use std::sync::Arc;
 
@@ -9,10 +10,10 @@ use crate::sandbox::{Decide, Options, Sandbox, Surface};
 use crate::store::index::{Index, MemoryIndex};
 
 const PATH: &str = "/api/v1/merchant_applications";
-/// More than the sandbox thinks about an application.
+/// Longer than the sandbox takes to decide on an application.
 const LATER: &str = "PT6S";
 
-/// A complete application as the reference describes it.
+/// Returns a complete application as the reference describes it.
 pub(super) fn application(reference: &str, name: &str, tax: &str) -> Value {
     json!({
         "reference": reference, "plan": "basic", "first_name": "Jane", "last_name": "Doe",
@@ -35,7 +36,7 @@ pub(super) fn application(reference: &str, name: &str, tax: &str) -> Value {
     })
 }
 
-/// A bearer header of scope `tenant`.
+/// Returns a bearer header of scope `tenant`.
 pub(super) async fn tenant(house: &House) -> String {
     let partner = house.credentials().await["partner"].clone();
     let body = json!({"client_id": partner["client_id"], "client_secret": partner["client_secret"],
@@ -50,13 +51,13 @@ async fn post(house: &House, fields: &Value) -> super::Reply {
     house.call("POST", PATH, Some(&bearer), &body).await
 }
 
-/// Submits and gives the id.
+/// Submits an application; returns its id.
 pub(super) async fn submit(house: &House, fields: &Value) -> u64 {
     let answer = post(house, fields).await.ok();
     answer["merchant_application"]["id"].as_u64().unwrap()
 }
 
-/// Everything that goes to the Event URL now: address and body of each.
+/// Delivers all webhooks due to the Event URL; returns address and body of each.
 pub(super) async fn notices(house: &House) -> Vec<(String, Value)> {
     let seen = std::sync::Mutex::new(Vec::new());
     let take = |notice: crate::sandbox::Notice| {
@@ -68,7 +69,7 @@ pub(super) async fn notices(house: &House) -> Vec<(String, Value)> {
     seen.into_inner().unwrap()
 }
 
-/// The only event of the only notification, after the sandbox has decided.
+/// Returns the only event of the only webhook, after the sandbox has decided.
 async fn outcome(house: &House) -> Value {
     house.advance(LATER).await;
     let mut notices = notices(house).await;
@@ -79,7 +80,7 @@ async fn outcome(house: &House) -> Value {
     body["events"][0].clone()
 }
 
-/// Every context of a 422, each message of the documented form.
+/// Returns every context of a 422 whose messages have the documented form.
 pub(super) fn contexts(reply: &super::Reply) -> Vec<String> {
     assert_eq!(reply.status, 422, "{}", reply.text);
     let messages = reply.json()["messages"].as_array().unwrap().clone();
@@ -339,7 +340,7 @@ async fn a_validate_test_makes_nothing_and_its_code_opens_nothing() {
     assert!(house.objects("applications").await.is_empty());
     assert_eq!(house.credentials().await["merchants"].as_array().unwrap().len(), 1);
     assert_eq!(decide(&house, id, &json!({"decision": "approve"})).await.refusal().0, 404);
-    // It was not submitted, so the real one is no second.
+    // The test was not submitted, so the real application is no duplicate.
     let house = House::new(Surface::Documented);
     submit(&house, &fields).await;
     assert_eq!(outcome(&house).await["type"], "merchant.provisioned");

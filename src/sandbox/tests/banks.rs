@@ -6,7 +6,7 @@ use super::tokens::token;
 use super::{House, fields, visa, with};
 use crate::sandbox::Surface;
 
-/// A bank account of a business.
+/// Returns a bank account of a business.
 fn bank() -> Value {
     json!({"type": "bank", "routing_number": "000000013", "account_number": "1234567890",
         "account_type": "CHECKING", "name": "Doe Ltd", "account_holder_type": "business"})

@@ -8,7 +8,7 @@ use crate::sandbox::Surface;
 
 const UNFIT: (u16, &str) = (422, "not_valid_for_transaction_status");
 
-/// Status and code of a refusal.
+/// Returns status and code of a refusal.
 fn refused(reply: &super::Reply) -> (u16, String) {
     let (status, code, _) = reply.refusal();
     (status, code)

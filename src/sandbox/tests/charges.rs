@@ -84,7 +84,7 @@ async fn a_settlement_by_hand_completes_a_payment_or_takes_it_back() {
 #[tokio::test]
 async fn a_hold_is_for_cards_and_is_voided_after_seven_days() {
     let house = House::new(Surface::Public);
-    // The merchant's clocks go forward the night after: seven days by them are 167 hours.
+    // The merchant's clocks go forward the night after: seven days on them are 167 hours.
     house.control("POST", "clock", &json!({"set": "2027-03-13T18:00:00Z"})).await;
     let plain = charge(&house, json!({"amount": 5, "method": visa()})).await.ok();
     assert_eq!(plain["auto_capture"], true);

@@ -15,7 +15,7 @@ pub(super) fn bank() -> Value {
         "account_type": "CHECKING", "name": "Doe Ltd"})
 }
 
-/// The text of the first message.
+/// Returns the text of the first message.
 fn text(reply: &Reply) -> String {
     reply.json()["messages"][0]["message"].as_str().unwrap().to_owned()
 }
@@ -109,7 +109,7 @@ async fn documented_fields_are_there() {
     assert_eq!(shown["merchant"]["website"], "https://demo.example");
 }
 
-/// Closes E6: a schedule of an earlier charge may start today; a new recurring charge may not.
+/// Closes E6: a schedule from an earlier charge may start today; a new recurring charge may not.
 #[tokio::test]
 async fn a_schedule_of_a_charge_may_start_today() {
     let house = House::new(Surface::Documented);
@@ -127,7 +127,7 @@ async fn a_schedule_of_a_charge_may_start_today() {
     assert_eq!(reply.refusal().1, "first_occurrence_due_immediately");
 }
 
-/// Closes E7: what was collected so far is counted, and limits count what was tried.
+/// Closes E7: totals count collected payments, and limits count tried ones.
 #[tokio::test]
 async fn a_declined_payment_is_not_collected_and_counts_for_the_limit() {
     let house = House::new(Surface::Public);
@@ -237,7 +237,7 @@ async fn texts_of_fields_are_those_that_clients_compare() {
     assert_eq!(text(&reply), "Amount is less than the minimum value");
 }
 
-/// A wrong length has no text of its own here (service-facts, 26a), on either surface.
+/// A wrong length has no own text here (service-facts, 26a), on either surface.
 #[tokio::test]
 async fn a_country_and_a_state_are_invalid_whatever_is_wrong_with_them() {
     for surface in [Surface::Public, Surface::Documented] {

@@ -1,5 +1,5 @@
-//! The consent of an existing merchant, and what each of the two tokens opens (partner-api, Authentication;
-//! service-facts, 78, 80, 81).
+//! Consent of an existing merchant, and the rights of each of the two tokens (partner-api,
+//! Authentication; service-facts, 78, 80, 81).
 
 use axum::body::Body;
 use http::Request;
@@ -12,7 +12,7 @@ use crate::sandbox::Surface;
 
 const BACK: &str = "https://partner.example/callback";
 
-/// The address of the page, with these parameters over the right ones.
+/// Returns the address of the page, with these parameters over the right ones.
 async fn address(house: &House, other: &[(&str, &str)]) -> String {
     let partner = house.credentials().await["partner"].clone();
     let client = partner["client_id"].as_str().unwrap().to_owned();
@@ -30,7 +30,7 @@ async fn address(house: &House, other: &[(&str, &str)]) -> String {
     format!("/oauth/authorize?{}", pairs.collect::<Vec<_>>().join("&"))
 }
 
-/// Sends the form of the page with what the owner said.
+/// Sends the page's form with the owner's answer.
 async fn answer(house: &House, address: &str, said: &str) -> Reply {
     let query = address.split_once('?').unwrap().1;
     let request = Request::post("/oauth/authorize")

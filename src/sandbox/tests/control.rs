@@ -40,7 +40,8 @@ async fn control_paths_answer_to_this_machine_s_names_only() {
     assert_eq!(house.send(request).await.status, 404, "a full URI has a Host beside it");
 }
 
-/// Closes S9: the sandbox's own paths are as closed to other pages, names and machines as the daemon's.
+/// Closes S9: the sandbox's own paths are as closed to other pages, host names and machines as the
+/// daemon's.
 #[tokio::test]
 async fn control_paths_change_nothing_for_other_pages_and_machines() {
     let house = House::new(Surface::Public);

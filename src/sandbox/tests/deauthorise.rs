@@ -18,7 +18,8 @@ async fn end(house: &House, public_key: &str, auth: Option<&str>) -> Reply {
     house.call("DELETE", &path, auth, &Value::Null).await
 }
 
-/// What the partner was given of a merchant: its bearer header, and an account as its credentials show it.
+/// Returns the partner's access to a merchant: its bearer header, and an account as its credentials
+/// show it.
 async fn given(house: &House, merchant: &str) -> (String, Value) {
     let bearer = house.bearer(merchant).await;
     let shown = house.call("GET", "/gateway-credentials", Some(&bearer), &Value::Null).await.ok();

@@ -1,4 +1,5 @@
-//! The surface of the two documents beside the public one: what each refuses (docs/assumptions.md).
+//! The surface of the two documents against the public one: the refusals of each
+//! (docs/assumptions.md).
 
 use http::Request;
 use serde_json::{Value, json};
@@ -9,7 +10,7 @@ use super::recurring::{act, card, create, monthly, path};
 use super::{House, visa, with};
 use crate::sandbox::Surface;
 
-/// Closes E11 for requests: each is refused by the documents, and taken where public clients send it.
+/// Closes E11 for requests: the documented surface refuses each, the public surface accepts it.
 #[tokio::test]
 async fn the_documented_surface_allows_what_the_documents_allow() {
     let (strict, open) = (House::new(Surface::Documented), House::new(Surface::Public));
@@ -129,7 +130,7 @@ async fn the_documents_know_three_statuses_of_an_occurrence() {
     }
 }
 
-/// Closes E12: what a PATCH does not change is refused, and not passed over.
+/// Closes E12: a field that PATCH does not change is refused, not ignored.
 #[tokio::test]
 async fn details_of_a_saved_method_are_changed_by_a_token_alone() {
     for surface in [Surface::Public, Surface::Documented] {
@@ -145,7 +146,7 @@ async fn details_of_a_saved_method_are_changed_by_a_token_alone() {
     }
 }
 
-/// Closes E11 for applications: a number is a number, and a truth is a truth.
+/// Closes E11 for applications: numbers and booleans sent as text are refused.
 #[tokio::test]
 async fn a_number_and_a_truth_of_an_application_are_no_texts() {
     let (strict, open) = (House::new(Surface::Documented), House::new(Surface::Public));

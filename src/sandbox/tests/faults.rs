@@ -1,4 +1,4 @@
-//! Orders of trouble: every word, how often it strikes, and what it is told to be.
+//! Fault rules: every type, the number of strikes, and the fields of a rule.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! Fields and cross-field rules of an application (partner-api, Merchant application; service-facts, 82, 83).
+//! Fields and cross-field rules of an application (partner-api, Merchant application;
+//! service-facts, 82, 83).
 
 use serde_json::{Value, json};
 
@@ -17,7 +18,7 @@ fn good() -> Value {
     application("usr_1", "Doe LLC", "00-0000001")
 }
 
-/// The only context that an application with this field is refused for.
+/// Returns the contexts of the refusal of an application with this field.
 async fn refused(house: &House, name: &str, value: Value) -> Vec<String> {
     contexts(&post(house, &with(good(), name, value)).await)
 }
@@ -55,7 +56,7 @@ async fn each_field_has_its_type() {
     covers(&["7.3"]);
 }
 
-/// What an application may hold beside what it has to hold.
+/// Returns the optional fields of an application.
 fn optional() -> Value {
     json!({
         "plan": "trust", "business_address2": "Suite 1", "has_dba": true, "dba_name": "Doe Law",

@@ -6,7 +6,7 @@ use super::partner::{contact, new_invoice};
 use super::{House, fields, with};
 use crate::sandbox::Surface;
 
-/// A file under a contact.
+/// Uploads a file for a contact.
 pub(super) async fn upload(house: &House, bearer: &str, contact: &Value) -> Value {
     let path = format!("/contacts/{}/files", contact.as_str().unwrap());
     let body = json!({"file_name": "letter.pdf", "content": "JVBERi0="});

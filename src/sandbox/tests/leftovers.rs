@@ -1,4 +1,4 @@
-//! Rules of several rows that no other test shows (both documents; service-facts).
+//! Rules that no other test covers (both documents; service-facts).
 
 use axum::body::Body;
 use http::Request;

@@ -1,4 +1,4 @@
-//! The mailbox and its e-mails: what programs and people see of them (partner-api, POST /invoices).
+//! The mailbox and its e-mails, as programs and people see them (partner-api, POST /invoices).
 
 use axum::body::Body;
 use http::Request;
@@ -11,7 +11,7 @@ use super::{House, Reply, visa, with};
 use crate::base::look::STYLES;
 use crate::sandbox::Surface;
 
-/// What browsers say that they take.
+/// The `Accept` header of browsers.
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 const SCRIPT: &str = "<script>alert('7')</script>";
 
@@ -20,12 +20,12 @@ async fn asked(house: &House, path: &str, accept: &str) -> Reply {
     house.send(request.body(Body::empty()).unwrap()).await
 }
 
-/// A page of the mailbox, as a browser asks for it.
+/// GET of a page of the mailbox, as by a browser.
 async fn look(house: &House, rest: &str) -> Reply {
     asked(house, &format!("/_sandbox/mailbox{rest}"), BROWSER).await
 }
 
-/// An invoice with a message, which may say more; its e-mails go out.
+/// Makes an invoice with a message, extended by `more`; its e-mails are sent.
 async fn invoiced(house: &House, source: &str, more: Value) -> Value {
     let bearer = house.bearer("demo").await;
     let mut body = with(new_invoice(house, &bearer).await, "source_id", source);
@@ -44,7 +44,7 @@ fn text<'a>(mail: &'a Value, name: &str) -> &'a str {
     mail[name].as_str().unwrap()
 }
 
-/// The only e-mail of a house with one invoice.
+/// Returns the only e-mail of a house with one invoice.
 async fn only(house: &House, more: Value) -> Value {
     invoiced(house, "jane", more).await;
     let mut mails = mails(house).await;
@@ -52,7 +52,7 @@ async fn only(house: &House, more: Value) -> Value {
     mails.remove(0)
 }
 
-/// What stands behind a mark, up to the next quote.
+/// Returns the texts between a mark and the next quote.
 fn behind<'a>(html: &'a str, mark: &str) -> Vec<&'a str> {
     html.split(mark).skip(1).map(|rest| rest.split('"').next().unwrap()).collect()
 }

@@ -1,5 +1,5 @@
-//! Payment methods: masks, brands, lengths, the published test numbers (gateway-api, Payment method; service-facts,
-//! parts 3 and 4).
+//! Payment methods: masks, brands, lengths, the published test numbers (gateway-api, Payment
+//! method; service-facts, parts 3 and 4).
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! The rooms, asked in raw JSON as the reference documents write it, through the router and without sockets.
+//! Tests of the handlers: raw JSON as the reference documents write it, through the router, without
+//! sockets.
 
 mod accounts;
 mod applications;
@@ -68,7 +69,7 @@ use crate::store::index::{Index, MemoryIndex};
 /// A Saturday noon in Chicago.
 const START: &str = "2026-11-21T18:00:00Z";
 
-/// A clock that stands still: time in a test moves by `/_sandbox/clock` alone.
+/// A fixed clock: only `/_sandbox/clock` moves the time in a test.
 #[derive(Debug)]
 struct Still;
 
@@ -78,14 +79,14 @@ impl Clock for Still {
     }
 }
 
-/// A sandbox and what is needed to talk to it.
+/// A sandbox with the helpers to call it.
 struct House {
     sandbox: Sandbox,
     index: Arc<dyn Index>,
     surface: Surface,
 }
 
-/// An answer as it came.
+/// An answer as received.
 struct Reply {
     status: StatusCode,
     headers: HeaderMap,
@@ -98,13 +99,13 @@ impl Reply {
         serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("no JSON: {}", self.text))
     }
 
-    /// The body of a 200.
+    /// Returns the body of a 200.
     fn ok(&self) -> Value {
         assert_eq!(self.status, 200, "{}", self.text);
         self.json()
     }
 
-    /// Status, first code and first context.
+    /// Returns status, first code and first context.
     fn refusal(&self) -> (u16, String, Option<String>) {
         let message = self.json()["messages"][0].clone();
         assert_eq!(message["level"], "error", "{}", self.text);
@@ -114,7 +115,7 @@ impl Reply {
     }
 }
 
-/// Every `(context, sub_code)` of a 422 about fields.
+/// Returns every `(context, sub_code)` of a 422 about fields.
 fn fields(reply: &Reply) -> Vec<(String, String)> {
     assert_eq!(reply.status, 422, "{}", reply.text);
     let body = reply.json();
@@ -138,7 +139,7 @@ impl House {
         Sandbox::open(Arc::clone(index), options).unwrap()
     }
 
-    /// The same state in another process.
+    /// Opens the same state as another process would.
     fn reopened(&self) -> Self {
         let sandbox = Self::open(&self.index, self.surface);
         Self { sandbox, index: Arc::clone(&self.index), surface: self.surface }
@@ -174,17 +175,18 @@ impl House {
         self.control("GET", "credentials", &Value::Null).await
     }
 
-    /// The demo merchant as the control path shows it.
+    /// Returns the demo merchant as the control path shows it.
     async fn demo(&self) -> Value {
         self.credentials().await["merchants"][0].clone()
     }
 
-    /// A Basic header with the demo merchant's key: `test` or `live`, `secret_key` or `public_key`.
+    /// Returns a Basic header with the demo merchant's key: `test` or `live`, `secret_key` or
+    /// `public_key`.
     async fn key(&self, mode: &str, which: &str) -> String {
         basic(self.demo().await[mode][which].as_str().unwrap())
     }
 
-    /// A `payments` bearer header for a merchant.
+    /// Returns a `payments` bearer header for a merchant.
     async fn bearer(&self, merchant: &str) -> String {
         let code = self.control("POST", "credentials", &json!({"merchant": merchant})).await;
         let partner = self.credentials().await["partner"].clone();
@@ -218,7 +220,7 @@ fn basic(key: &str) -> String {
     format!("Basic {}", data_encoding::BASE64.encode(format!("{key}:").as_bytes()))
 }
 
-/// A card that is always accepted.
+/// Returns a card that is always accepted.
 fn visa() -> Value {
     json!({"type": "card", "number": "4242424242424242", "exp_month": 10, "exp_year": 2030,
         "cvv": "123", "name": "Jane Doe", "address1": "1 Main Street", "postal_code": "62701"})

@@ -1,4 +1,5 @@
-//! What a charge takes beside amount and method, and its bounds (gateway-api, POST /v1/charges; service-facts, 33, 47).
+//! Fields of a charge besides amount and method, and their bounds (gateway-api, POST /v1/charges;
+//! service-facts, 33, 47).
 
 use serde_json::{Value, json};
 

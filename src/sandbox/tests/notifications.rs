@@ -1,4 +1,4 @@
-//! Notifications to the partner's Event URL (partner-api, Events, Delivery rules).
+//! Webhooks to the partner's Event URL (partner-api, Events, Delivery rules).
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -13,7 +13,7 @@ use super::applications::{application, manual, submit};
 use crate::sandbox::serve::{Place, serve};
 use crate::sandbox::{Notice, Surface};
 
-/// A house with notifications that are due: the outcomes of so many tests.
+/// Returns a house with due webhooks: one test outcome for each reference.
 async fn waiting(references: &[&str]) -> House {
     let house = manual();
     for reference in references {
@@ -25,7 +25,7 @@ async fn waiting(references: &[&str]) -> House {
     house
 }
 
-/// Delivers what is due to a receiver that answers this; the addresses that were called.
+/// Delivers the due webhooks to a receiver with this answer; returns the last path segment of each.
 async fn deliver(house: &House, status: Option<u16>) -> Vec<String> {
     let seen = Mutex::new(Vec::new());
     let take = |notice: Notice| {
@@ -129,7 +129,7 @@ async fn a_doubled_notification_arrives_twice_and_a_reordered_one_later() {
     assert_eq!(deliver(&house, Some(200)).await, ["b"]);
     house.advance("PT1M").await;
     assert_eq!(deliver(&house, Some(200)).await, ["a"]);
-    // For ever is not longer than once.
+    // An unlimited fault still holds each webhook back only once.
     let house = waiting(&["a"]).await;
     house.control("POST", "faults", &json!({"fault": "webhook_reordered"})).await;
     assert!(deliver(&house, Some(200)).await.is_empty());
@@ -151,7 +151,8 @@ async fn faults_of_requests_and_of_notifications_are_apart() {
     assert_eq!(deliver(&house, Some(200)).await, ["a"]);
 }
 
-/// The first request of a sandbox that listens to this receiver, which answers 200. `part` is in its body.
+/// Returns the first request that a listening sandbox sends to this receiver, which answers 200.
+/// Asserts that the request contains `part`.
 pub(super) async fn posted(house: &House, receiver: &TcpListener, part: &str) -> String {
     let directory = tempfile::tempdir().unwrap();
     let (stop, stopped) = oneshot::channel::<()>();
@@ -174,14 +175,14 @@ pub(super) async fn posted(house: &House, receiver: &TcpListener, part: &str) ->
     request
 }
 
-/// The names of a request's headers, in order of the alphabet.
+/// Returns the names of a request's headers, sorted.
 pub(super) fn headers(request: &str) -> BTreeSet<String> {
     let head = request.split("\r\n\r\n").next().unwrap_or_default();
     let names = head.lines().skip(1).filter_map(|line| line.split_once(':'));
     names.map(|(name, _)| name.to_lowercase()).collect()
 }
 
-/// All that a notification carries beside its body: nothing says who sends it.
+/// All headers of a webhook: none of them authenticates the sender.
 pub(super) const UNSIGNED: [&str; 4] = ["accept", "content-length", "content-type", "host"];
 
 #[tokio::test]

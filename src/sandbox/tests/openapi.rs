@@ -1,4 +1,5 @@
-//! The `OpenAPI` document: it says what is served, and what it requires is refused when it is left out.
+//! The `OpenAPI` document: it describes the served routes, and a request without a required field
+//! is refused.
 
 use std::collections::BTreeSet;
 
@@ -124,7 +125,7 @@ async fn every_reference_of_the_document_leads_somewhere() {
     }
 }
 
-/// What the document requires of a body.
+/// Returns the required fields of a body.
 fn required(document: &Value, path: &str) -> BTreeSet<String> {
     let body = &document["paths"][path]["post"]["requestBody"];
     let required = &body["content"]["application/json"]["schema"]["required"];
@@ -159,7 +160,7 @@ async fn the_document_can_be_read_by_people() {
     assert_eq!(page.status, 200);
     let policy = page.headers["content-security-policy"].to_str().unwrap();
     assert!(policy.contains("default-src 'none'"), "{policy}");
-    for text in ["/v1/charges/{id}/refund", "Gives money of a charge back", "secret_key"] {
+    for text in ["/v1/charges/{id}/refund", "Refunds a charge", "secret_key"] {
         assert!(page.text.contains(text), "{text}");
     }
 }

@@ -1,4 +1,4 @@
-//! Pages for people: what they may load, where they lead, and how they look (E16).
+//! Pages for people: what they may load, their links, and their style (E16).
 
 use axum::body::Body;
 use http::Request;
@@ -12,7 +12,7 @@ async fn page(house: &House, path: &str) -> Reply {
     house.call("GET", path, None, &Value::Null).await
 }
 
-/// Closes E16: there is a page at `/`, and it leads to the others.
+/// Closes E16: there is a page at `/`, and it links to the others.
 #[tokio::test]
 async fn a_start_page_leads_to_what_there_is() {
     let house = House::new(Surface::Documented);
@@ -25,21 +25,21 @@ async fn a_start_page_leads_to_what_there_is() {
     assert!(start.text.contains("reckon sandbox env"));
 }
 
-/// A page as a browser opens it.
+/// GET of a page, as by a browser.
 async fn opened(house: &House, path: &str) -> Reply {
     let request = Request::get(path).header("host", "localhost");
     let request = request.header("accept", "text/html,application/xhtml+xml,*/*;q=0.8");
     house.send(request.body(Body::empty()).unwrap()).await
 }
 
-/// A form as a browser sends it.
+/// POST of a form, as by a browser.
 async fn sent(house: &House, path: &str, form: &str) -> Reply {
     let request = Request::post(path).header("host", "localhost");
     let request = request.header("content-type", "application/x-www-form-urlencoded");
     house.send(request.body(Body::from(form.to_owned())).unwrap()).await
 }
 
-/// The address of a merchant's consent, and the page's answer where nothing was chosen.
+/// Returns the consent page of a merchant, and its answer without a choice.
 async fn consents(house: &House) -> [Reply; 2] {
     let partner = house.credentials().await["partner"].clone();
     let word = |name: &str| partner[name].as_str().unwrap().to_owned();
@@ -55,14 +55,14 @@ async fn consents(house: &House) -> [Reply; 2] {
     [shown, wrong]
 }
 
-/// The form of a sign-up, and the same with all that is wrong with it.
+/// Returns the form of a sign-up, and the same form with its errors.
 async fn sign_ups(house: &House) -> [Reply; 2] {
     let path = super::sign_ups::start(house, &super::sign_ups::three()).await;
     let form = opened(house, &path).await;
     [form, sent(house, &path, "first_name=Jane&second_owner.first_name=Jo&has_dba=true").await]
 }
 
-/// Closes E16: on no page is anything named that is not there, a field without a label, a link that leads nowhere, or a
+/// Closes E16: no page refers to a missing element, has a field without a label, a dead link, or a
 /// form that may lead elsewhere.
 #[tokio::test]
 async fn every_page_is_whole_and_guarded() {
@@ -97,7 +97,7 @@ async fn every_page_is_whole_and_guarded() {
     }
 }
 
-/// Closes E16: an address that leads nowhere is a page for people, and JSON for programs as ever.
+/// Closes E16: an unknown address gives people a page, and programs JSON as before.
 #[tokio::test]
 async fn a_dead_link_is_a_page_for_people_alone() {
     let house = House::new(Surface::Public);
@@ -113,7 +113,7 @@ async fn a_dead_link_is_a_page_for_people_alone() {
     assert_eq!(house.send(request).await.refusal().1, "resource_not_found");
 }
 
-/// Closes E16: where a script is needed, nothing is shown that does not work without it.
+/// Closes E16: without scripts, a page shows nothing that needs them.
 #[tokio::test]
 async fn without_scripts_the_portal_shows_no_dead_form() {
     let house = House::new(Surface::Public);
@@ -124,7 +124,7 @@ async fn without_scripts_the_portal_shows_no_dead_form() {
     assert!(text.contains("<noscript><p class=\"notice\">Cards are typed into protected fields"));
 }
 
-/// Closes E16: an applicant without scripts signs by a name, and reads no name of the API.
+/// Closes E16: an applicant without scripts signs by name, and reads no API field names.
 #[tokio::test]
 async fn a_sign_up_speaks_to_people_and_can_be_signed_without_scripts() {
     let house = House::new(Surface::Public);
@@ -141,7 +141,7 @@ async fn a_sign_up_speaks_to_people_and_can_be_signed_without_scripts() {
     );
 }
 
-/// Closes E16: what is hidden stays hidden, and there is a dark look.
+/// Closes E16: hidden elements stay hidden, and there is a dark look.
 #[test]
 fn the_styles_hide_what_is_hidden_and_have_a_dark_look() {
     assert!(STYLES.contains("[hidden] { display: none !important; }"));
@@ -149,7 +149,8 @@ fn the_styles_hide_what_is_hidden_and_have_a_dark_look() {
     assert!(STYLES.contains("color-scheme: light dark"));
 }
 
-/// Closes E16: the form of a sign-up speaks to people, says what may stay empty, and folds what few need.
+/// Closes E16: the form of a sign-up uses people's words, marks what may stay empty, and folds
+/// rarely needed parts.
 #[tokio::test]
 async fn the_sign_up_speaks_to_people() {
     let house = House::new(Surface::Public);

@@ -82,7 +82,7 @@ async fn a_wrong_client_scope_or_grant_gives_no_token() {
     super::covers(&["1.5", "3.1"]);
 }
 
-/// The exchange of a fresh code of a merchant.
+/// Returns a token request with a fresh code of a merchant.
 async fn exchange(house: &House, partner: &Value) -> Value {
     let issued = house.control("POST", "credentials", &json!({"merchant": "acme"})).await;
     json!({

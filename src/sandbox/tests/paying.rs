@@ -1,4 +1,4 @@
-//! Payments that take their time (service-facts, 59).
+//! Slow payments (service-facts, 59).
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,8 @@ use super::House;
 use super::recurring::{act, card, check, create, monthly, occurrences, path};
 use crate::sandbox::Surface;
 
-/// A sandbox in which payments take half an hour, and a monthly charge whose first date has just come.
+/// Returns a sandbox in which payments take half an hour, and a monthly charge whose first date has
+/// just come.
 async fn house(number: &str) -> (House, Value) {
     let house = House::new(Surface::Public);
     let set = house.control("POST", "settings", &json!({"paying_minutes": 30})).await;

@@ -1,4 +1,4 @@
-//! Where calls may come from (gateway-api, Errors and Limits; service-facts, 15 and 26).
+//! Allowed origins of calls (gateway-api, Errors and Limits; service-facts, 15 and 26).
 
 use axum::body::Body;
 use http::Request;
@@ -11,7 +11,7 @@ use crate::sandbox::places::range;
 
 const FRENCH: &str = "203.0.113.7";
 
-/// A request that relays the payer's address.
+/// Sends a request that relays the payer's address.
 async fn relayed(house: &House, path: &str, body: &Value, address: &str) -> Reply {
     let request = Request::post(path)
         .header("host", "localhost")

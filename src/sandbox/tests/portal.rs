@@ -1,5 +1,5 @@
-//! The payment portal: what a payer sees and pays, and what becomes of the invoice (partner-api, POST /invoices;
-//! service-facts, 86).
+//! The payment portal: the payer's view and payment, and the effect on the invoice (partner-api,
+//! POST /invoices; service-facts, 86).
 
 use axum::body::Body;
 use http::Request;
@@ -10,7 +10,7 @@ use super::tokens::token;
 use super::{House, Reply, covers, visa, with};
 use crate::sandbox::Surface;
 
-/// An invoice of 130.00 USD and its path in the portal.
+/// Returns an invoice of 130.00 USD and its path in the portal.
 async fn invoiced(house: &House) -> (Value, String) {
     let bearer = house.bearer("demo").await;
     let body = with(new_invoice(house, &bearer).await, "reference", "Case <7>");
@@ -19,7 +19,7 @@ async fn invoiced(house: &House) -> (Value, String) {
     (made, path)
 }
 
-/// The same with a file.
+/// Returns an invoice with a file, and its path in the portal.
 pub(super) async fn attached(house: &House) -> (Value, String) {
     let bearer = house.bearer("demo").await;
     let body = with(new_invoice(house, &bearer).await, "reference", "Case <7>");
@@ -40,7 +40,7 @@ pub(super) async fn pay(house: &House, path: &str, number: &str) -> Reply {
     pay_by(house, path, &with(visa(), "number", number)).await
 }
 
-/// The same by any method.
+/// Sends the payment form with any method.
 pub(super) async fn pay_by(house: &House, path: &str, method: &Value) -> Reply {
     let token = token(house, method).await;
     let request = Request::post(format!("{path}/payments"))
@@ -124,7 +124,7 @@ async fn a_payment_pays_the_invoice_once() {
     let (_, path) = invoiced(&house).await;
     let declined = pay(&house, &path, "4000000000000002").await;
     assert!(declined.status == 422 && declined.text.contains("was declined"), "{}", declined.text);
-    // Closes E16: what was typed beside the card is there again.
+    // Closes E16: the input beside the card data is shown again.
     for typed in ["value=\"Jane &quot;J&quot; Doe\"", "value=\"2 Oak Street\"", "value=\"62701\""] {
         assert!(declined.text.contains(typed), "{typed}: {}", declined.text);
     }

@@ -1,4 +1,5 @@
-//! What a merchant changes of itself and its accounts, and the purge of test data (service-facts, 67 to 71).
+//! Changes by a merchant to itself and its accounts, and the purge of test data (service-facts, 67
+//! to 71).
 
 use serde_json::{Value, json};
 

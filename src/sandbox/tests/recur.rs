@@ -1,5 +1,6 @@
-//! Charges that start a recurring charge, recurring charges from earlier charges, ends, and what the tenant
-//! allows (gateway-api, POST /v1/charges and …/schedule; service-facts, 56, 57, 72, 73).
+//! Charges that start a recurring charge, recurring charges from earlier charges, ends, and the
+//! tenant's permissions (gateway-api, POST /v1/charges and …/schedule; service-facts, 56, 57, 72,
+//! 73).
 
 use serde_json::{Value, json};
 
@@ -12,7 +13,7 @@ async fn charge(house: &House, body: &Value) -> Reply {
     house.secret("POST", "/v1/charges", body).await
 }
 
-/// A charge of 10.00 that recurs every month on the 15th.
+/// Returns a charge of 10.00 that recurs every month on the 15th.
 fn monthly(method: &Value) -> Value {
     json!({"amount": "1000", "method": method, "reference": "rk1", "recur": {"description": "Rent",
         "interval_unit": "MONTH", "interval_delay": 1, "days": ["15"]}})
@@ -251,7 +252,8 @@ fn the_table_of_a_recurring_charge() {
     );
 }
 
-/// GET /bank-accounts/{id}/surcharge of the demo merchant's `Operating` account, with the public key.
+/// GET /bank-accounts/{id}/surcharge of the demo merchant's `Operating` account, with the public
+/// key.
 async fn surcharge(house: &House, query: &str) -> Reply {
     let demo = house.demo().await;
     let banks = demo["bank_accounts"].as_array().unwrap();

@@ -26,7 +26,7 @@ pub(super) fn path(charge: &Value) -> String {
     format!("/v1/recurring/charges/{}", charge["id"].as_str().unwrap())
 }
 
-/// Status and due date of every occurrence, newest first.
+/// Returns status and due date of every occurrence, newest first.
 pub(super) async fn occurrences(house: &House, charge: &Value) -> Vec<(String, String)> {
     let list = format!("{}/occurrences", path(charge));
     let page = house.secret("GET", &list, &Value::Null).await.ok();

@@ -1,4 +1,5 @@
-//! Refunds (gateway-api, POST /v1/charges/{chargeId}/refund and its transitions; service-facts, 33, 43, 50 to 54).
+//! Refunds (gateway-api, POST /v1/charges/{chargeId}/refund and its transitions; service-facts, 33,
+//! 43, 50 to 54).
 
 use serde_json::{Value, json};
 

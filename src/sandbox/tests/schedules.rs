@@ -1,4 +1,5 @@
-//! Schedules, limits, previews and occurrences in raw JSON (gateway-api, recur object, Preview, Occurrences).
+//! Schedules, limits, previews and occurrences in raw JSON (gateway-api, recur object, Preview,
+//! Occurrences).
 
 use serde_json::{Value, json};
 
@@ -17,7 +18,7 @@ fn every(unit: &str, delay: i64, more: &Value) -> Value {
     json!({"amount": 1000, "method": visa(), "schedule": schedule})
 }
 
-/// The first due dates of a schedule that begins on Monday, 4 January 2027.
+/// Returns the first due dates of a schedule that begins on Monday, 4 January 2027.
 async fn dates(house: &House, body: &Value, count: usize) -> Vec<String> {
     let path = format!("/v1/recurring/charges/schedule?occurrences={count}&start_date=2027-01-04");
     let shown = house.secret("GET", &path, body).await.ok();

@@ -1,4 +1,5 @@
-//! Whole answers of the partner's side, field by field as the reference lists them (partner-api, Resources).
+//! Complete answers of the partner API, field by field as the reference lists them (partner-api,
+//! Resources).
 
 use serde_json::{Value, json};
 
@@ -7,7 +8,7 @@ use super::{House, covers};
 use crate::api::credentials::GatewayCredentials;
 use crate::sandbox::Surface;
 
-/// The fields of an audit object.
+/// Fields of an audit object.
 const AUDIT: [&str; 9] = [
     "user",
     "timestamp",
@@ -20,14 +21,14 @@ const AUDIT: [&str; 9] = [
     "caller_location",
 ];
 
-/// The names of an object's fields, sorted.
+/// Returns the names of an object's fields, sorted.
 fn names(value: &Value) -> Vec<&str> {
     let mut names: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
     names.sort_unstable();
     names
 }
 
-/// That these fields are there, and of these types.
+/// Asserts that these fields are present, with these types.
 fn has(value: &Value, fields: &[(&str, &str)]) {
     for (name, kind) in fields {
         let found = &value[*name];

@@ -21,7 +21,7 @@ async fn post(house: &House, fields: &Value) -> Reply {
     house.call("POST", PATH, Some(&bearer), fields).await
 }
 
-/// Starts a sign-up; the path of its page.
+/// Starts a sign-up; returns the path of its page.
 pub(super) async fn start(house: &House, fields: &Value) -> String {
     let answer = post(house, fields).await.ok();
     let url = answer["merchant_application"]["redirect_uri"].as_str().unwrap().to_owned();
@@ -95,7 +95,7 @@ async fn the_page_opens_for_five_minutes() {
     house.advance("PT1S").await;
     assert_eq!(open(&house, &late).await.status, 410);
     assert_eq!(send(&house, &late, &application("", "Doe LLC", "1")).await.status, 410);
-    // What was opened in time may be filled in slowly.
+    // A form opened in time may be filled in slowly.
     house.advance("PT1H").await;
     assert_eq!(send(&house, &early, &application("", "Doe LLC", "1")).await.status, 303);
     super::covers(&["12.1"]);
@@ -117,7 +117,7 @@ async fn the_applicant_completes_and_submits_once() {
     assert!(wrong.text.contains("data-field=\"dba_name\""), "{}", wrong.text);
     assert!(wrong.text.contains("value=\"Doe LLC\""));
     assert_eq!(house.objects("applications").await[0]["state"], "started");
-    // Closes E16: what was typed is there again, and secrets stay though no page shows them.
+    // Closes E16: the input is shown again, and secrets are kept though no page shows them.
     assert!(wrong.text.contains("href=\"#dba_name\"") && wrong.text.contains("autofocus"));
     assert!(!wrong.text.contains("00-0000001"), "{}", wrong.text);
     for secret in ["federal_tax_id", "owner_drivers_license_number", "operating_account_number"] {
@@ -165,7 +165,8 @@ async fn what_was_typed_is_there_again_and_what_is_wrong_stands_beside_its_field
         rest.split("</div>").next().unwrap_or_default().to_owned()
     };
     assert!(beside("owner_title").contains("data-field=\"owner_title\""), "{}", wrong.text);
-    // Two are the partner's and one is the time of the signature: these have no input. The last one was left empty.
+    // Two are the partner's, and one is the time of the signature: these have no input. The last
+    // was left empty.
     let unasked = ["reference", "plan", "ip_address_timestamp", "owner_title"];
     for field in FIELDS.iter().filter(|field| !unasked.contains(&field.name)) {
         let Some(typed) = form.get(field.name).filter(|_| field.privacy != Privacy::Secret) else {

@@ -1,5 +1,5 @@
-//! The tables of applications and invoices: every state with every change, against what the documents say (partner-api,
-//! States and transitions; service-facts, 86).
+//! Transition tables of applications and invoices: every state with every change, against the
+//! documents (partner-api, States and transitions; service-facts, 86).
 
 use std::fmt::Debug;
 
@@ -11,7 +11,7 @@ use crate::sandbox::applications::states as application;
 use crate::sandbox::invoices::states as invoice;
 use crate::sandbox::refusal::Refusal;
 
-/// Every pair leads where the table says, and every other is a 422.
+/// Asserts that every pair gives the table's state, and every other pair a 422.
 fn follows<S: Copy + Debug + PartialEq, C: Copy + Debug + PartialEq>(
     states: &[S],
     changes: &[C],
@@ -50,7 +50,7 @@ fn an_application_moves_along_its_table_only() {
             (S::Submitted, C::Reconsider, S::Provisioned),
             // submitted | underwriting completes | denied | declined
             (S::Submitted, C::Decline, S::Declined),
-            // Not in the documents: support thinks again (docs/service.md, 13.3).
+            // Not in the documents: support reconsiders (docs/service.md, 13.3).
             (S::Declined, C::Reconsider, S::Provisioned),
         ],
     );
@@ -88,7 +88,8 @@ fn an_invoice_moves_along_its_table_only() {
         &[S::Pending, S::PartiallyPaid, S::Paid],
         &[C::Pay, C::NothingStands, C::PartStands, C::AllStands],
         invoice::after,
-        // "pending on creation; transitions not shown": it follows its payments (docs/assumptions.md).
+        // "pending on creation; transitions not shown": the state follows its payments
+        // (docs/assumptions.md).
         &[
             (S::Pending, C::Pay, S::Paid),
             (S::Pending, C::NothingStands, S::Pending),

@@ -1,10 +1,10 @@
-//! What the tests of money have in common: charges to begin with, and what became of them.
+//! Helpers of the tests about money: initial charges, and views of their results.
 
 use serde_json::{Value, json};
 
 use super::{House, Reply, visa, with};
 
-/// A bank account that is always accepted.
+/// Returns a bank account that is always accepted.
 pub(super) fn bank() -> Value {
     json!({"type": "bank", "routing_number": "000000013", "account_number": "1234567890",
         "account_type": "CHECKING", "account_holder_type": "business", "name": "Acme"})
@@ -42,7 +42,7 @@ impl House {
         self.to_transaction(one, "void", Value::Null).await
     }
 
-    /// A transaction as it stands now.
+    /// Returns the current transaction.
     pub(super) async fn now(&self, one: &Value) -> Value {
         self.secret("GET", &format!("/v1/transactions/{}", id(one)), &Value::Null).await.ok()
     }
@@ -56,12 +56,12 @@ impl House {
         self.control("POST", &path, &json!({ "result": result })).await
     }
 
-    /// Sets what the tenant allows the demo merchant.
+    /// Sets a permission of the tenant for the demo merchant.
     pub(super) async fn allow(&self, word: &str, said: impl Into<Value>) -> Value {
         self.control("POST", "policy", &with(json!({"merchant": "demo"}), word, said)).await
     }
 
-    /// Every movement, oldest first: its type, the type of its transaction, the amount.
+    /// Returns every movement, oldest first: its type, the type of its transaction, the amount.
     pub(super) async fn moves(&self) -> Vec<(String, String, i64)> {
         let ledger = self.control("GET", "ledger", &Value::Null).await;
         let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -71,7 +71,7 @@ impl House {
         ledger["entries"].as_array().unwrap().iter().map(of).collect()
     }
 
-    /// The total of a type of movement, over all accounts.
+    /// Returns the total of a type of movement, over all accounts.
     pub(super) async fn total(&self, word: &str) -> i64 {
         let ledger = self.control("GET", "ledger", &Value::Null).await;
         let totals = ledger["totals"].as_array().unwrap();
@@ -79,7 +79,7 @@ impl House {
         of.map(|one| one["amount"].as_i64().unwrap()).sum()
     }
 
-    /// The events since there were so many: type, and status of the transaction.
+    /// Returns the events after the first `count`: type, and status of the transaction.
     pub(super) async fn told_since(&self, count: usize) -> Vec<(String, String)> {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let all = self.objects("events").await;
@@ -92,14 +92,14 @@ impl House {
     }
 }
 
-/// What [`House::told_since`] gives, written shortly.
+/// Expands a short form of the result of [`House::told_since`].
 pub(super) fn events(expect: &[(&str, &str)]) -> Vec<(String, String)> {
     let whole =
         |(kind, status): &(&str, &str)| (format!("transaction.{kind}"), (*status).to_owned());
     expect.iter().map(whole).collect()
 }
 
-/// What [`House::moves`] gives, written shortly.
+/// Converts a short form to the result of [`House::moves`].
 pub(super) fn movements(expect: &[(&str, &str, i64)]) -> Vec<(String, String, i64)> {
     let whole =
         |(kind, of, amount): &(&str, &str, i64)| ((*kind).to_owned(), (*of).to_owned(), *amount);

@@ -1,4 +1,4 @@
-//! The server: TLS with its own authority, plain HTTP on loopback alone, dropped answers.
+//! The server: TLS with its own authority, plain HTTP only on loopback, dropped answers.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -33,7 +33,7 @@ async fn ask_over_tls(running: &Running, request: &[u8]) -> String {
     ask_over(&TLS12, running, request).await
 }
 
-/// A handshake by hand: reads and writes through a rustls connection.
+/// Does a handshake by hand: reads and writes through a rustls connection.
 async fn ask_over(
     version: &'static SupportedProtocolVersion,
     running: &Running,
@@ -101,8 +101,9 @@ async fn https_is_served_with_the_authority_in_the_state() {
     super::covers(&["31.1", "52.14"]);
 }
 
-/// The first message of a client whose newest version is `3.minor`, which is 3.3 in TLS 1.2 (RFC 5246, 7.4.1.2 and
-/// E.1): one cipher, one group and one sort of signature that TLS 1.2 takes.
+/// Returns the first message of a client whose newest version is `3.minor`, which is 3.3 in TLS 1.2
+/// (RFC 5246, 7.4.1.2 and E.1). It offers one cipher, one group and one signature type that TLS 1.2
+/// accepts.
 fn hello(minor: u8) -> Vec<u8> {
     let extensions = [[0, 10, 0, 4, 0, 2, 0, 23], [0, 13, 0, 4, 0, 2, 4, 3]].concat();
     let rest = [&[0, 0, 2, 0xc0, 0x2b, 1, 0, 0, 16][..], &extensions].concat();

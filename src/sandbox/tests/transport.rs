@@ -1,4 +1,5 @@
-//! Hosts, paths, origins and bodies (both documents, Authentication and Errors; service-facts, parts 1 and 2).
+//! Hosts, paths, origins and bodies (both documents, Authentication and Errors; service-facts,
+//! parts 1 and 2).
 
 use axum::body::Body;
 use http::{Method, Request};

@@ -1,4 +1,5 @@
-//! CVV and address results that an account rejects (gateway-api, States and transitions; service-facts, 69).
+//! CVV and address results that an account rejects (gateway-api, States and transitions;
+//! service-facts, 69).
 
 use serde_json::{Value, json};
 
@@ -7,7 +8,7 @@ use super::{House, Reply, visa, with};
 use crate::sandbox::Surface;
 use crate::sandbox::verification::{AvsPolicy, CvvPolicy};
 
-/// A card of this number with no address.
+/// Returns a card of this number without an address.
 fn bare(number: &str) -> Value {
     json!({"type": "card", "number": number, "exp_month": 10, "exp_year": 2030})
 }

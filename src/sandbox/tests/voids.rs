@@ -1,4 +1,5 @@
-//! Voids (gateway-api, POST /v1/transactions/{transactionId}/void and its transitions; service-facts, 10, 50, 53).
+//! Voids (gateway-api, POST /v1/transactions/{transactionId}/void and its transitions;
+//! service-facts, 10, 50, 53).
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Events on their way to a merchant's own URLs (gateway-api, Webhook rules; service-facts, 68, 72, 76).
+//! Webhooks to a merchant's own URLs (gateway-api, Webhook rules; service-facts, 68, 72, 76).
 
 use std::sync::Mutex;
 
@@ -9,7 +9,7 @@ use super::notifications::{UNSIGNED, headers, posted};
 use super::{House, covers, fields, visa, with};
 use crate::sandbox::{Notice, Surface};
 
-/// Delivers what is due to receivers that answer this: address and body of each POST.
+/// Delivers the due webhooks to receivers with this answer; returns address and body of each POST.
 async fn deliver(house: &House, status: Option<u16>) -> Vec<(String, Value)> {
     let seen = Mutex::new(Vec::new());
     let take = |notice: Notice| {

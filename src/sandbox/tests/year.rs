@@ -1,5 +1,5 @@
-//! Time gives the same whether it comes at once or in steps: everything that falls due in between happens in its order,
-//! each thing at its own moment.
+//! Advancing time at once or in steps gives the same state: everything due in between runs in
+//! order, each entry at its own moment.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::sandbox::Surface;
 
 const DECLINING: &str = "4000000000000002";
 
-/// A recurring charge on this schedule, by a method that a token stands for.
+/// Makes a recurring charge on this schedule, with the method of a token.
 async fn recurs(house: &House, method: &Value, schedule: &Value, more: &Value) -> Value {
     let token = token(house, method).await;
     let mut body = json!({"amount": 700, "method": token["id"], "schedule": schedule});
@@ -23,7 +23,8 @@ async fn recurs(house: &House, method: &Value, schedule: &Value, more: &Value) -
     house.secret("POST", "/v1/recurring/charges", &body).await.ok()
 }
 
-/// Charges of every unit: to no end, to an end or a limit, and by a card that is declined or expires.
+/// Makes recurring charges of every unit: endless, with an end or a limit, and by a card that is
+/// declined or expires.
 async fn recurring(house: &House) {
     let none = json!({});
     let expiring = with(with(visa(), "exp_year", 2027), "exp_month", 2);
@@ -50,7 +51,7 @@ async fn recurring(house: &House) {
     house.secret("POST", "/v1/charges", &body).await.ok();
 }
 
-/// Charges of both kinds, holds, and money on its way back.
+/// Makes charges of both kinds, refunds, holds, a credit, a void and a decline.
 async fn payments(house: &House) {
     house.allow("credits_enabled", true).await;
     house.allow("limits", json!({"monthly_count": 10_000})).await;
@@ -68,7 +69,8 @@ async fn payments(house: &House) {
     assert_eq!(house.secret("POST", "/v1/charges", &declined).await.status, 422);
 }
 
-/// What else has a time: a saved card, a token that nobody uses, an application, and an invoice that is paid by check.
+/// Makes the other objects with timers: a saved card, an unused token, an application, and an
+/// invoice paid by check.
 async fn others(house: &House) {
     let card = with(with(visa(), "exp_year", 2027), "exp_month", 3);
     let mut card = with(card, "cvv", Value::Null);
@@ -82,13 +84,14 @@ async fn others(house: &House) {
     assert_eq!(pay_by(house, &format!("/invoices/{}", id(&made)), &bank()).await.status, 303);
 }
 
-/// Everything that is due goes to receivers that do not answer.
+/// Delivers every due webhook to receivers that do not answer.
 async fn nobody_takes(house: &House) {
     house.sandbox.deliver_due(|_| async { None }).await.unwrap();
 }
 
-/// The state a year after this story, which comes in so many steps. Notifications are tried before and after that year: whoever
-/// sends them does so in its own time, and a step over several attempts counts as one (`Sandbox::deliver_due`).
+/// Returns the state a year after this scenario, which advances in `count` steps of `step`.
+/// Webhooks are tried only before and after that year: their sender runs in its own time, and a
+/// step over several attempts counts as one (`Sandbox::deliver_due`).
 async fn a_year_later(step: &str, count: usize) -> House {
     let house = House::new(Surface::Public);
     let urls = json!({"test_events_urls": "https://a.example/hook"});
@@ -104,19 +107,20 @@ async fn a_year_later(step: &str, count: usize) -> House {
     house
 }
 
-/// Every entry of the state, the log of requests among them: the stories ask for the same.
+/// Returns every entry of the state, the request log included: both scenarios send the same
+/// requests.
 async fn entries(house: &House) -> Map<String, Value> {
     let snapshot = house.control("GET", "snapshot", &Value::Null).await;
     snapshot["entries"].as_object().unwrap().clone()
 }
 
-/// The statuses of all objects of a kind.
+/// Returns the statuses of all objects of a kind.
 async fn statuses(house: &House, kind: &str) -> BTreeSet<String> {
     let all = house.objects(kind).await;
     all.iter().map(|one| one["status"].as_str().unwrap().to_owned()).collect()
 }
 
-/// The year has something of everything.
+/// Asserts that the year contains every kind of event.
 async fn is_eventful(house: &House) {
     assert_eq!(statuses(house, "recurring_charges").await, words(&["ACTIVE", "COMPLETED"]));
     assert_eq!(statuses(house, "occurrences").await, words(&["FAILED", "PAID", "PENDING"]));

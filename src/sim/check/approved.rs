@@ -1,4 +1,4 @@
-//! A live merchant that an application brought is approved by a person before anything is done on it.
+//! Checks that a person approves each live merchant of an application before any effect on it.
 
 use std::collections::BTreeSet;
 
@@ -8,11 +8,11 @@ use crate::kinds::step::MERCHANT;
 use crate::model::record::Record;
 use crate::sim::durable::Entry;
 
-/// The one effect that comes before: without it nobody knows what to approve.
+/// The only effect before the approval; without it there is nothing to approve.
 const BEFORE: &str = "code.exchange";
 
-/// No promise of an effect on a live merchant stands in the journal before a person's approval of it. Answers
-/// how many merchants were approved.
+/// Reports every intent on a live merchant before a person's approval of that merchant. Returns the
+/// number of approved merchants.
 pub(in crate::sim) fn approved(entries: &[Entry], found: &mut Vec<Violation>) -> usize {
     let mut approved = BTreeSet::new();
     for entry in entries {

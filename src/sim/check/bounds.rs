@@ -1,7 +1,7 @@
-//! Limits: no run, day or merchant moves more than its limit and what people approved for just that; and what
-//! stands at the end for a limit really would exceed it.
+//! Checks limits. No run, day or merchant moves more than its limit and the amounts approved for
+//! it. A step that a limit blocks at the end would really exceed it.
 //!
-//! Sums are made here of what the service was asked for and did, not of what the engine counted.
+//! The sums come from the requests and results of the service, not from the engine's own counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,10 +19,10 @@ use crate::sim::durable::{Entry, Story, name_of};
 use crate::sim::front::Arrival;
 use crate::sim::world::{Body, Doc};
 
-/// What one intent set in motion.
+/// Exposure of one intent.
 struct Spent<'a> {
     intent: &'a Intent,
-    /// Whether the service did it.
+    /// Set if the service applied the intent.
     happened: bool,
     amount: i64,
     deletes: i64,
@@ -43,7 +43,7 @@ impl Spent<'_> {
     }
 }
 
-/// Every limit was kept, but for what people approved.
+/// Reports every exceeded limit, except for approved steps.
 pub(in crate::sim) fn bounds(
     evidence: &Evidence<'_>,
     entries: &[Entry],
@@ -68,7 +68,7 @@ pub(in crate::sim) fn bounds(
     found
 }
 
-/// What moves counts: all that the service was made to move stands with the intent, as the meter has it.
+/// Reports an intent whose recorded exposure is lower than the amount that the service moved.
 fn counted(one: &Spent<'_>) -> Option<Violation> {
     let counted: i64 = one.intent.stake.sums().into_values().sum();
     (counted < one.amount).then(|| {
@@ -79,7 +79,7 @@ fn counted(one: &Spent<'_>) -> Option<Violation> {
     })
 }
 
-/// What every intent set in motion, or may have.
+/// Returns the exposure of every intent.
 fn spent<'a>(evidence: &Evidence<'a>) -> Vec<Spent<'a>> {
     let stories = evidence.stories.iter();
     stories.map(|story| one(evidence, story)).collect()
@@ -91,9 +91,9 @@ fn one<'a>(evidence: &Evidence<'a>, story: &'a Story) -> Spent<'a> {
     let asked = done.or(arrivals.first().copied()).map(|one| &one.asked);
     let billed = done.and_then(|one| one.reply.get("total_amount"));
     let billed = billed.or_else(|| story.intent.expect.get("total_amount"));
-    // What a recurring charge calls its total is what it collected so far.
+    // The total of a recurring charge is the sum that it has collected so far.
     let billed = billed.filter(|_| story.intent.effect == "invoice.create");
-    // What never arrived is known only by what its answer had to say.
+    // If the request never arrived, only the expected answer names the amount.
     let said = asked.map_or_else(|| story.intent.expect.get("amount"), |asked| asked.get("amount"));
     Spent {
         intent: &story.intent,
@@ -104,7 +104,7 @@ fn one<'a>(evidence: &Evidence<'a>, story: &'a Story) -> Spent<'a> {
     }
 }
 
-/// What arrived of an intent: everything of its name until the next intent of that name.
+/// Returns the arrivals of an intent: all calls of its name until the next intent of that name.
 fn arrivals<'a>(evidence: &Evidence<'a>, story: &Story) -> Vec<&'a Arrival> {
     let name = name_of(&story.intent);
     let same = evidence.stories.iter().filter(|one| name_of(&one.intent) == name);
@@ -113,14 +113,14 @@ fn arrivals<'a>(evidence: &Evidence<'a>, story: &Story) -> Vec<&'a Arrival> {
     mine.filter(|one| next.is_none_or(|next| one.at < next)).collect()
 }
 
-/// To how many addresses an invoice is mailed.
+/// Returns the number of addresses to which an invoice is mailed.
 fn addresses(asked: &Value) -> i64 {
     let messages = asked.get("invoice_messages").and_then(Value::as_array).into_iter().flatten();
     let lists = messages.filter_map(|message| message.get("email_addresses")?.as_array());
     i64::try_from(lists.map(Vec::len).sum::<usize>()).unwrap_or(i64::MAX)
 }
 
-/// What counts to a limit, by what it is summed over. What people approved counts to nothing.
+/// Returns the sums that count against a limit, by span. Approved intents count against no limit.
 fn sums(evidence: &Evidence<'_>, bound: &Bound, spent: &[Spent<'_>]) -> BTreeMap<String, i64> {
     let mut sums = BTreeMap::new();
     let counted = spent.iter().filter(|one| one.intent.stake.approvals.is_empty());
@@ -140,7 +140,8 @@ fn sums(evidence: &Evidence<'_>, bound: &Bound, spent: &[Spent<'_>]) -> BTreeMap
     sums
 }
 
-/// Whether a limit is about a merchant: a merchant's own word on single amounts stands in place of the general one.
+/// Returns true if a limit applies to a merchant. A merchant's own limit on single amounts replaces
+/// the general one.
 fn concerns(evidence: &Evidence<'_>, bound: &Bound, merchant: &str) -> bool {
     let own =
         |other: &Bound| other.what == bound.what && other.merchant.as_deref() == Some(merchant);
@@ -150,8 +151,8 @@ fn concerns(evidence: &Evidence<'_>, bound: &Bound, merchant: &str) -> bool {
     }
 }
 
-/// One state of the files on one day is one run, whatever the process went through in between. Intents of the very
-/// moment in which the files changed are not looked at: they may be of either state.
+/// Checks that one state of the files on one day is one run, also across restarts. Intents of the
+/// very moment in which the files changed are skipped, since they may belong to either state.
 fn runs(evidence: &Evidence<'_>, spent: &[Spent<'_>], found: &mut Vec<Violation>) {
     let mut names: BTreeMap<(String, NaiveDate), &str> = BTreeMap::new();
     for one in spent {
@@ -169,7 +170,7 @@ fn runs(evidence: &Evidence<'_>, spent: &[Spent<'_>], found: &mut Vec<Violation>
     }
 }
 
-/// The good files as they were when an intent was made; none where they changed in that very moment.
+/// Returns the valid files at the time of an intent, or `None` if they changed in that very moment.
 fn state(evidence: &Evidence<'_>, intent: &Intent) -> Option<String> {
     let next = evidence.history.iter().skip(1).map(|(from, _)| Some(*from)).chain([None]);
     let mut spans = evidence.history.iter().zip(next);
@@ -179,7 +180,8 @@ fn state(evidence: &Evidence<'_>, intent: &Intent) -> Option<String> {
     Some(good.map(Doc::yaml).collect())
 }
 
-/// What passed a limit by an approval was seen by enough people, with that amount or a higher one, and passed once.
+/// Checks that enough people saw each approved step with its amount or a higher one, and that no
+/// approval is used twice.
 fn approved(
     evidence: &Evidence<'_>,
     entries: &[Entry],
@@ -220,7 +222,7 @@ fn approved(
     }
 }
 
-/// How many people it takes: as many as the smallest of the plans that were approved takes.
+/// Returns the number of people that an approval needs: that of the smallest approved plan.
 fn needed(evidence: &Evidence<'_>, one: &Spent<'_>, approvals: &[&PlanApproval]) -> usize {
     let above = evidence.script.people.above.unwrap_or(i64::MAX);
     let ids = &one.intent.stake.approvals;
@@ -236,12 +238,12 @@ fn approval(entry: &Entry) -> Option<&PlanApproval> {
     if let Record::PlanApproval(approval) = &entry.record { Some(&**approval) } else { None }
 }
 
-/// How many plans people approved.
+/// Returns the number of plans that people approved.
 pub(in crate::sim) fn plans_approved(entries: &[Entry]) -> usize {
     entries.iter().filter_map(approval).count()
 }
 
-/// Whether somebody saw just this in the plan that they approved.
+/// Returns true if the approver saw exactly this step in the approved plan.
 fn is_of(seen: &Seen, approval: &PlanApproval, one: &Spent<'_>) -> bool {
     let key = &one.intent.key;
     let name = (key.kind.as_str().to_owned(), key.name.as_str().to_owned());
@@ -249,7 +251,7 @@ fn is_of(seen: &Seen, approval: &PlanApproval, one: &Spent<'_>) -> bool {
     seen.actor == approval.actor && seen.checksum == approval.checksum && enough
 }
 
-/// The limit that a document's step says it stands for, if it is one of this world.
+/// Returns the limit that blocks a document's step, if it is a limit of this world.
 fn named<'a>(evidence: &Evidence<'a>, doc: &Doc) -> Option<&'a Bound> {
     let mine = |view: &&crate::engine::ResourceView| {
         view.name == doc.name && view.kind == doc.kind() && view.reason == "OverLimit"
@@ -259,19 +261,20 @@ fn named<'a>(evidence: &Evidence<'a>, doc: &Doc) -> Option<&'a Bound> {
     bounds.find(|bound| view.message.starts_with(&format!("{} allows ", bound.name())))
 }
 
-/// Whether a document waits for a limit, and says which.
+/// Returns true if a limit of this world blocks a document.
 pub(super) fn stopped(evidence: &Evidence<'_>, doc: &Doc) -> bool {
     named(evidence, doc).is_some()
 }
 
-/// Whether something of a document is still to be done.
+/// Returns true if a document has steps left.
 fn is_unready(evidence: &Evidence<'_>, doc: &Doc) -> bool {
     let mine =
         |view: &&crate::engine::ResourceView| view.name == doc.name && view.kind == doc.kind();
     evidence.views.iter().find(mine).is_some_and(|view| !view.ready)
 }
 
-/// What stands for a limit would exceed it, together with everything that was done and that is still to be done.
+/// Checks that a blocked step would exceed its limit, together with all finished and all remaining
+/// effects.
 pub(super) fn justified(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let ever = evidence.ever();
     let spent = spent(evidence);
@@ -301,13 +304,13 @@ pub(super) fn justified(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// Whether an intent counts: it happened, or nobody proved that it did not.
+/// Returns true if an intent counts: it happened, or is not proved not to have happened.
 fn counts(story: &Story) -> bool {
     let last = story.progress.last().map(|(_, progress)| progress);
     !matches!(last, Some(Progress::NotSent { .. } | Progress::Refused { .. }))
 }
 
-/// What a document would set in motion.
+/// Returns the exposure of a document.
 fn wants(evidence: &Evidence<'_>, what: What, doc: &Doc) -> i64 {
     let said = || evidence.versions(&doc.name).iter().any(|doc| doc.says_delete());
     let mails = if let Body::Invoice { mails, .. } = doc.body { mails } else { 0 };

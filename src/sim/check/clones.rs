@@ -1,4 +1,5 @@
-//! Recurring charges from an earlier charge: nothing on the service says whose they are, so they are counted.
+//! Checks recurring charges from an earlier charge. They carry no mark at the service, so they are
+//! counted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,19 +13,19 @@ use crate::sim::desk::text;
 use crate::sim::durable::Story;
 use crate::sim::world::{Body, Doc};
 
-/// The recurring charges that were made so, with the path of each.
+/// Returns the recurring charges made from an earlier charge, with the path of each.
 fn made<'a>(evidence: &Evidence<'a>) -> Vec<(&'a str, &'a str)> {
     let all = evidence.arrivals.iter();
     let done = all.filter(|one| one.effect == Some(EFFECT) && one.status == 200);
     done.map(|one| (text(&one.reply, "id"), one.name.1.as_str())).collect()
 }
 
-/// Whether a recurring charge is ours, although nothing on it says so.
+/// Returns true if a recurring charge is ours although it carries no mark.
 pub(super) fn is_unmarked(evidence: &Evidence<'_>, charge: &Value) -> bool {
     mark_of(charge).is_empty() && made(evidence).iter().any(|(id, _)| *id == text(charge, "id"))
 }
 
-/// What the journal takes for the answer of an intent that was done.
+/// Returns the id that the journal records as the result of a finished intent.
 pub(super) fn answer(story: &Story) -> Option<&str> {
     match story.progress.last() {
         Some((_, Progress::Done { observation, proof: _ })) => {
@@ -38,8 +39,8 @@ fn asked<'a>(evidence: &Evidence<'a>) -> impl Iterator<Item = &'a Story> {
     evidence.stories.iter().filter(|story| story.intent.effect == EFFECT)
 }
 
-/// No recurring charge is counted as the answer of two documents, and each charge that was made from an earlier
-/// one has an obligation of its own.
+/// Checks that no recurring charge is the result of two documents, and that each charge from an
+/// earlier one has an effect of its own.
 pub(super) fn counted(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let mut owners: BTreeMap<&str, &str> = BTreeMap::new();
     let mut wanted: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -66,15 +67,15 @@ pub(super) fn counted(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// Whether a document waits behind another of its merchant that a person has to settle: nothing could tell the
-/// two apart.
+/// Returns true if a document waits for another of its merchant that a person must resolve. The two
+/// cannot be distinguished at the service.
 pub(super) fn waits_behind(evidence: &Evidence<'_>, doc: &Doc) -> bool {
     let same = |story: &Story| story.intent.merchant.name.as_str() == doc.merchant();
     matches!(doc.body, Body::FromCharge(_))
         && asked(evidence).any(|story| same(story) && story.held().is_some())
 }
 
-/// What the service lacks of such a document.
+/// Returns the first thing of a document that is missing at the service.
 pub(super) fn lacks(evidence: &Evidence<'_>, doc: &Doc) -> Option<String> {
     let Body::FromCharge(one) = &doc.body else { return None };
     let source = doc.source_id(doc.generation)?;

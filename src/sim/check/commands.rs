@@ -1,4 +1,4 @@
-//! Commands: each moves money once at most, and what people were told of it is true.
+//! Checks commands: each moves money at most once, and every answer about it is true.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use crate::sim::command::{Command, Order};
 use crate::sim::deed::Deed;
 use crate::sim::desk::text;
 
-/// Every command of the script.
+/// Returns every command of the script.
 fn commands<'a>(evidence: &Evidence<'a>) -> impl Iterator<Item = &'a Command> {
     let deeds = evidence.script.steps.iter().flat_map(|step| &step.deeds);
     deeds.filter_map(|deed| if let Deed::Command(command) = deed { Some(command) } else { None })
 }
 
-/// The movements of one type that a command made, as far as they can be told from others.
+/// Returns the movements of one type that a command made, as far as they can be distinguished.
 fn movements<'a>(evidence: &'a Evidence<'_>, command: &'a Command) -> Option<Vec<&'a Value>> {
     let of = |kind: &'static str| {
         let all = evidence.objects.transactions.iter();
@@ -33,7 +33,7 @@ fn movements<'a>(evidence: &'a Evidence<'_>, command: &'a Command) -> Option<Vec
     let id = |of: &str| evidence.answers.get(of).and_then(|answer| answer.remote_id.clone());
     Some(match &command.order {
         Order::Charge { .. } => of("CHARGE").filter(marked).collect(),
-        // The documents know no reference of a credit.
+        // The documents define no reference for a credit.
         Order::Credit { amount, .. } => of("CREDIT")
             .filter(|entry| {
                 marked(entry) || (entry.get("reference").is_none() && cents(entry) == *amount)
@@ -59,7 +59,7 @@ fn cents(entry: &Value) -> i64 {
     entry.get("amount").and_then(Value::as_i64).unwrap_or(0)
 }
 
-/// Commands that nothing at the service tells apart are counted together.
+/// Returns the commands that cannot be distinguished at the service, which are counted together.
 fn alike<'a>(evidence: &Evidence<'a>, command: &Command) -> Vec<&'a Command> {
     let unmarked = evidence.script.surface == Surface::Documented;
     let same = |other: &&Command| match (&command.order, &other.order) {
@@ -73,7 +73,7 @@ fn alike<'a>(evidence: &Evidence<'a>, command: &Command) -> Vec<&'a Command> {
     commands(evidence).filter(same).collect()
 }
 
-/// Law 5: a command has one effect, and none that was refused has any.
+/// Checks law 5: a command has at most one effect, and a refused one has none.
 pub(super) fn once(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     for command in commands(evidence) {
         let Some(made) = movements(evidence, command) else { continue };
@@ -86,7 +86,7 @@ pub(super) fn once(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
             let all = alike.iter().filter_map(|one| evidence.answers.get(&one.name));
             all.filter(|answer| answer.stands == wanted).count()
         };
-        // What is so already is done: whoever asked second is told so, too.
+        // The second request for a finished change is answered as done, too.
         let for_all = matches!(command.order, Order::Capture { .. } | Order::Void { .. });
         let done = stands(Stands::Done).min(if for_all { 1 } else { usize::MAX });
         if made.len() < done {
@@ -94,7 +94,7 @@ pub(super) fn once(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
             found.push(Violation::new("law 5", text));
         }
         if for_all {
-            // The daily run captures, and a hold ends, by themselves.
+            // The daily run captures by itself, and an authorisation expires by itself.
             continue;
         }
         let undone = stands(Stands::Refused).saturating_add(stands(Stands::NotSent));
@@ -106,7 +106,7 @@ pub(super) fn once(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// What was moved is what was asked for.
+/// Checks that the moved amount equals the requested one.
 fn amounts(command: &Command, made: &[&Value], found: &mut Vec<Violation>) {
     let (Order::Charge { amount, .. }
     | Order::Credit { amount, .. }
@@ -120,7 +120,7 @@ fn amounts(command: &Command, made: &[&Value], found: &mut Vec<Violation>) {
     }
 }
 
-/// Whether a charge in the ledger is one that a command asked for.
+/// Returns true if a command requested this charge of the ledger.
 pub(super) fn asked_for(evidence: &Evidence<'_>, entry: &Value) -> bool {
     let mark = Mark::find_in(text(entry, "reference"));
     let of_command = commands(evidence)
@@ -128,13 +128,14 @@ pub(super) fn asked_for(evidence: &Evidence<'_>, entry: &Value) -> bool {
     mark.is_some() && (of_command || hooks::asked_for(evidence, entry))
 }
 
-/// Whether a command paid this occurrence: then it was of the amount that its document said at that time.
+/// Returns true if a command paid this occurrence. The amount is then the one in its document at
+/// that time.
 pub(super) fn paid(evidence: &Evidence<'_>, occurrence: &str) -> bool {
     let mut pays = evidence.arrivals.iter().filter(|one| one.effect == Some("occurrence.pay"));
     pays.any(|pay| pay.name.1.split('/').any(|part| part == occurrence))
 }
 
-/// Once nothing goes wrong any more, everybody hears how their command ended.
+/// Checks that every command has an answer once all faults are over.
 pub(super) fn settled(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let mut open: BTreeMap<&str, &str> = BTreeMap::new();
     for command in commands(evidence) {

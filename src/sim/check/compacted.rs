@@ -1,9 +1,9 @@
-//! A compaction changes nothing of what is known, and every sealed value opens as before.
+//! Checks that a compaction changes no known fact, and that every sealed value opens as before.
 
 use super::Violation;
 use crate::sim::machine::Machine;
 
-/// Compacts copies of the disks and compares.
+/// Compacts copies of the disks and compares the states.
 pub(crate) async fn compacted(machine: &Machine, found: &mut Vec<Violation>) {
     let mut wrong = |text: String| found.push(Violation::new("journal", text));
     match machine.compacted().await {

@@ -1,4 +1,4 @@
-//! A damaged journal never opens as if it were whole.
+//! Checks that a damaged journal never opens as if it were complete.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use crate::sim::machine::{Machine, copy};
 use crate::store::disk::Disk;
 use crate::store::journal::{Journal, Options};
 
-/// How many bytes are damaged, each on a copy of its own.
+/// Number of damaged bytes, each on a copy of its own.
 const TRIES: u32 = 4;
 
-/// Damages records that others follow, on copies of the journal: none of them may open.
+/// Damages records before the last one on copies of the journal, and reports each copy that opens.
 pub(crate) fn damage(machine: &mut Machine, entries: &[Entry], found: &mut Vec<Violation>) {
     let last = entries.last().map(|entry| entry.sequence);
     let followed: Vec<&Entry> = entries.iter().filter(|one| Some(one.sequence) != last).collect();

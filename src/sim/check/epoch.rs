@@ -1,4 +1,4 @@
-//! What was lost with a state, and what may wait for a person because of it.
+//! Lost states, and the resources that may wait for a person because of a loss.
 
 use std::collections::BTreeSet;
 
@@ -13,18 +13,18 @@ use crate::sim::desk::text;
 use crate::sim::durable::{Story, name_of};
 use crate::sim::world::Doc;
 
-/// A state that was lost.
+/// A lost state.
 #[derive(Debug, Clone)]
 pub struct Lost {
-    /// When.
     pub at: DateTime<Utc>,
-    /// The last record of the backup in its place; none where nothing was restored.
+    /// Last record of the restored backup; `None` if no backup was restored.
     pub kept: Option<u64>,
-    /// Every intent that it knew.
+    /// Every intent that the state knew.
     pub stories: Vec<Story>,
 }
 
-/// Every intent ever, with the number of the state that it belongs to: a restored one goes on, an empty one is new.
+/// Returns every intent ever, with the number of its state. A restored state continues the old
+/// number, and an empty one has a new number.
 fn ever<'a>(evidence: &Evidence<'a>) -> impl Iterator<Item = (u32, &'a Story)> {
     let ends = |lost: &&Lost| lost.kept.is_none();
     let (lost, stories) = (evidence.lost, evidence.stories);
@@ -39,13 +39,14 @@ fn ever<'a>(evidence: &Evidence<'a>) -> impl Iterator<Item = (u32, &'a Story)> {
     gone.chain(stories.iter().map(move |story| (number(lost.len()), story)))
 }
 
-/// How many states that began with nothing had an intent of this mark.
+/// Returns the number of states, each begun empty, with an intent of this mark.
 pub(super) fn begun(evidence: &Evidence<'_>, mark: &str) -> usize {
     let own = ever(evidence).filter(|(_, story)| story.intent.mark.as_str() == mark);
     own.map(|(state, _)| state).collect::<BTreeSet<u32>>().len()
 }
 
-/// How many contacts were made by a state that did not know that an earlier one had made them.
+/// Returns the number of contacts that a state created without knowing that an earlier state had
+/// created them.
 pub(super) fn made_again(evidence: &Evidence<'_>) -> u32 {
     let done = |story: &Story| matches!(story.progress.last(), Some((_, Progress::Done { .. })));
     let contacts =
@@ -56,7 +57,8 @@ pub(super) fn made_again(evidence: &Evidence<'_>) -> u32 {
     u32::try_from(all.len().saturating_sub(names.len())).unwrap_or(u32::MAX)
 }
 
-/// Whether an invoice was sent by a state that was lost, with other words: what the service has is not what is asked.
+/// Returns true if a lost state sent an invoice with other content, so that the service's invoice
+/// differs from the request.
 pub(super) fn was_other(evidence: &Evidence<'_>, story: &Story) -> bool {
     let name = name_of(&story.intent);
     let lost = |at: DateTime<Utc>| {
@@ -69,12 +71,14 @@ pub(super) fn was_other(evidence: &Evidence<'_>, story: &Story) -> bool {
         && before.any(|one| asked.iter().any(|now| now.asked != one.asked))
 }
 
-/// Whether an intent was written before a state was lost: what that state learnt of it later is not known any more.
+/// Returns true if an intent was written before a loss: its later progress in the lost state is
+/// unknown.
 pub(super) fn was_open(evidence: &Evidence<'_>, story: &Story) -> bool {
     evidence.lost.iter().any(|lost| lost.kept.is_some() && story.intent.at <= lost.at)
 }
 
-/// Whether an application was decided, and the state that heard of it is lost: nobody tells it again.
+/// Returns true if an application was decided and the state that knew the decision may be lost. The
+/// service never repeats its webhook.
 pub(super) fn unheard(evidence: &Evidence<'_>, doc: &Doc) -> bool {
     let mut names = vec![doc.name.as_str()];
     let ever = evidence.ever();
@@ -88,8 +92,8 @@ pub(super) fn unheard(evidence: &Evidence<'_>, doc: &Doc) -> bool {
         .any(|one| one.mark(one.generation).is_some_and(|mark| submitted_before(evidence, &mark)))
 }
 
-/// Whether an application was submitted before the newest loss: the lost state may have heard of its decision, and
-/// nobody tells it again.
+/// Returns true if an application was submitted before the newest loss. The lost state may have
+/// received its decision, which the service never repeats.
 pub(super) fn submitted_before(evidence: &Evidence<'_>, mark: &Mark) -> bool {
     let Some(last) = evidence.lost.last() else { return false };
     evidence.arrivals.iter().any(|arrival| {
@@ -99,8 +103,8 @@ pub(super) fn submitted_before(evidence: &Evidence<'_>, mark: &Mark) -> bool {
     })
 }
 
-/// How often a contact may have been made: once for each generation, by each state that began with nothing; and
-/// how many tries were given up and reported.
+/// Returns how often a contact may have been created, and how many attempts were given up and
+/// reported. Each state that began empty creates it once for each generation.
 pub(super) fn made(evidence: &Evidence<'_>, name: &str) -> (usize, usize) {
     let (mut sources, mut given_up) = (BTreeSet::new(), BTreeSet::new());
     for (state, story) in ever(evidence).filter(|(_, story)| story.document() == name) {
@@ -112,15 +116,16 @@ pub(super) fn made(evidence: &Evidence<'_>, name: &str) -> (usize, usize) {
     (sources.len(), given_up.len())
 }
 
-/// Whether a state that was lost deleted the object: a backup believes that it is there until a look at the lists says
-/// that it is not, and then a person decides.
+/// Returns true if a lost state deleted the object. A backup assumes that the object exists until a
+/// list is read without it, and then a person decides.
 fn was_deleted(evidence: &Evidence<'_>, name: &str) -> bool {
     let restored = evidence.lost.iter().filter(|lost| lost.kept.is_some());
     let mut stories = restored.flat_map(|lost| &lost.stories);
     stories.any(|story| story.document() == name && story.intent.effect.ends_with(".delete"))
 }
 
-/// Whether one of these documents, or the merchant of one, waits for a person since a state was lost.
+/// Returns true if one of these documents, or the merchant of `doc`, waits for a person since a
+/// loss.
 pub(super) fn waits(evidence: &Evidence<'_>, doc: &Doc, names: &[&str]) -> bool {
     let merchant = doc.merchant();
     let waiting = evidence.views.iter().filter(|view| is_stopped(view));
@@ -142,7 +147,8 @@ fn by_marks(view: &ResourceView) -> bool {
     view.message.contains("marks of ours")
 }
 
-/// What waits since a state was lost says why, and nothing could prove it.
+/// Checks that a resource waiting since a loss gives its reason, and that its result could not be
+/// proved.
 pub(super) fn held(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     for view in evidence.views.iter().filter(|view| is_stopped(view)) {
         let fits = if by_epoch(view) {
@@ -157,8 +163,8 @@ pub(super) fn held(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// Whether it is of a kind that nothing shows, a backup was restored, and what is known since does not tell that it
-/// was made.
+/// Returns true if the kind is hidden at the service, a backup was restored, and no later record
+/// proves the creation.
 fn may_be_made(evidence: &Evidence<'_>, view: &ResourceView) -> bool {
     let hidden = ["Contact", "MerchantApplication"].contains(&&*view.kind);
     let restored = evidence.lost.iter().any(|lost| lost.kept.is_some());
@@ -171,7 +177,7 @@ fn may_be_made(evidence: &Evidence<'_>, view: &ResourceView) -> bool {
     hidden && restored && !evidence.intents(&view.name).any(done)
 }
 
-/// Whether the service holds marks that no intent of the journal gave.
+/// Returns true if the service holds marks that no intent of the journal gave.
 fn has_strangers(evidence: &Evidence<'_>) -> bool {
     let known: BTreeSet<&str> =
         evidence.stories.iter().map(|story| story.intent.mark.as_str()).collect();

@@ -1,5 +1,5 @@
-//! Merchants' events: each is told once, nothing that was made up ever is, what is known of an object is no older than
-//! they say, and a post that was answered is there.
+//! Checks merchants' events. Each real event is recorded once, and no invented one. The known state
+//! of an object is no older than its events. An acknowledged post is durable.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,46 +16,46 @@ use crate::sim::durable::Entry;
 use crate::sim::net::door::{Answered, key_of};
 use crate::store::facts::Facts;
 
-/// An event is told this long after it happened, as long as nothing goes wrong: the list is read every minute.
+/// Longest time from an event to its record, without faults; the list is read every minute.
 const TOLD_WITHIN: TimeDelta = TimeDelta::minutes(3);
-/// The first look goes back so far from a moment before the one at which it is written down.
+/// The first poll begins this long before a moment that precedes its record.
 const FIRST: TimeDelta = TimeDelta::hours(1);
 
-/// What became of merchants' events in one run.
+/// Outcomes of merchants' events in one run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Heard {
-    /// Events that were told in the list.
+    /// Events that were read from the list.
     pub listed: u32,
-    /// Events that were read by the id that a post named.
+    /// Events that were read by the id in a post.
     pub read_back: u32,
-    /// Told events that were older than what was known.
+    /// Recorded events that were older than the known state.
     pub stale: u32,
-    /// Posts of events that were answered as stored, repetitions and forgeries counted.
+    /// Posts of events that were acknowledged, with repetitions and forgeries.
     pub posts: u32,
     /// Posted ids that the service does not have.
     pub forged: u32,
-    /// Posts that could be no event.
+    /// Posts that cannot be an event.
     pub garbled: u32,
 }
 
-/// What there is to compare.
+/// Input of the event checks.
 #[derive(Clone, Copy)]
 pub(in crate::sim) struct Listening<'a> {
     /// Every event of the service, oldest first.
     pub(in crate::sim) events: &'a [Value],
-    /// The journal.
     pub(in crate::sim) entries: &'a [Entry],
-    /// Posts that were answered as stored.
+    /// Posts that were acknowledged.
     pub(in crate::sim) answered: &'a [Answered],
-    /// The merchants whose events are posted.
+    /// Merchants whose events are posted.
     pub(in crate::sim) merchants: &'a [String],
-    /// What the journal comes to.
+    /// Read model of the journal at the end.
     pub(in crate::sim) known: Option<&'a Facts>,
-    /// The end.
+    /// Time at the end of the run.
     pub(in crate::sim) now: DateTime<Utc>,
 }
 
-/// Everything that is wrong with events. Of a run that was cut short nobody asks what it did not come to.
+/// Returns every violation of the event laws. Completeness is not checked in a run that was cut
+/// short.
 pub(in crate::sim) fn events(
     evidence: &Evidence<'_>,
     all: &Listening<'_>,
@@ -80,7 +80,7 @@ pub(in crate::sim) fn events(
     found
 }
 
-/// Whether a merchant is there at the end, and nothing of it waits for anything.
+/// Returns true if a merchant is ready at the end and waits for nothing.
 pub(super) fn is_connected(evidence: &Evidence<'_>, merchant: &str) -> bool {
     let doc = evidence.files().and_then(|files| files.get(merchant));
     let mut views = evidence.views.iter().filter(|view| view.kind == "Merchant");
@@ -88,11 +88,11 @@ pub(super) fn is_connected(evidence: &Evidence<'_>, merchant: &str) -> bool {
     ready && doc.is_some_and(|doc| !evidence.is_held(doc))
 }
 
-/// One merchant's events: those of the service, those that were told, and when the list was first read.
+/// Events of one merchant: those of the service, those recorded, and the time of the first poll.
 pub(super) struct Own<'a> {
     merchant: &'a str,
     pub(super) events: BTreeMap<&'a str, &'a Value>,
-    /// The newest event of each object.
+    /// Newest event of each object.
     last: BTreeMap<&'a str, &'a Value>,
     told: Vec<&'a Told>,
     first: Option<DateTime<Utc>>,
@@ -127,7 +127,7 @@ impl<'a> Listening<'a> {
         own
     }
 
-    /// A post that was answered was durable before, and is there, whatever befell the machine.
+    /// Checks that an acknowledged post was durable before its answer, and still is.
     fn durable(&self, found: &mut Vec<Violation>) {
         let mut there = BTreeMap::new();
         for entry in self.entries {
@@ -145,7 +145,7 @@ impl<'a> Listening<'a> {
         }
     }
 
-    /// What became of events.
+    /// Counts the outcomes of events.
     pub(in crate::sim) fn heard(&self) -> Heard {
         let mut heard = Heard::default();
         let one = |number: &mut u32| *number = number.saturating_add(1);
@@ -154,7 +154,7 @@ impl<'a> Listening<'a> {
                 match told.via {
                     Via::Poll => one(&mut heard.listed),
                     Via::ReadBack => one(&mut heard.read_back),
-                    // The partner's own notifications have a check of their own.
+                    // The partner's own webhooks have a check of their own.
                     Via::Post => continue,
                 }
                 if told.standing == Standing::Stale {
@@ -176,7 +176,7 @@ impl<'a> Listening<'a> {
 }
 
 impl Own<'_> {
-    /// What was told is what the service says, and is told once.
+    /// Checks that each recorded event equals the service's event, and is recorded once.
     fn genuine(&self, found: &mut Vec<Violation>) {
         let mut seen = BTreeSet::new();
         for told in &self.told {
@@ -199,8 +199,8 @@ impl Own<'_> {
         }
     }
 
-    /// Whether a told event says what the service does; what neither time nor state told may have been read again, and is
-    /// another version of the same object then.
+    /// Returns true if a recorded event equals the service's event. If neither time nor state
+    /// decided, the object may have been read again, and is another version of itself.
     fn is_genuine(&self, told: &Told, event: &Value) -> bool {
         let shown = version(event);
         let same = match (&told.object, &shown) {
@@ -212,14 +212,15 @@ impl Own<'_> {
         same && told.kind == text(event, "type") && at(event) == Some(told.created)
     }
 
-    /// Whether an object ever was like this.
+    /// Returns true if the object ever had this state.
     fn had(&self, object: &RemoteObject) -> bool {
         let all = self.events.values().filter_map(|event| version(event));
         all.filter(|one| one.id == object.id).any(|one| said(&one) == said(object))
     }
 
-    /// No version of an object takes the place of one that came after it, by the order in which the service wrote them
-    /// down. One that was read again says what another event does, or none: it is not looked at here.
+    /// Checks that no older version of an object replaces a newer one, in the order in which the
+    /// service wrote them. An object that was read again may match another event or none, and is
+    /// skipped.
     fn ordered(&self, events: &[Value], found: &mut Vec<Violation>) {
         let mut newest: BTreeMap<&str, usize> = BTreeMap::new();
         for told in self.told.iter().filter(|told| told.standing == Standing::News) {
@@ -238,7 +239,8 @@ impl Own<'_> {
         }
     }
 
-    /// Every event is told, but for those before the first look, and those of the last minutes.
+    /// Checks that every event is recorded, except those before the first poll and those of the
+    /// last minutes.
     fn complete(&self, all: &Listening<'_>, found: &mut Vec<Violation>) {
         let told: BTreeSet<&str> = self.told.iter().map(|told| told.event.as_str()).collect();
         let missing = self.events.iter().filter(|(id, _)| !told.contains(*id));
@@ -253,7 +255,7 @@ impl Own<'_> {
         }
     }
 
-    /// Whether an event has to be known by now.
+    /// Returns true if an event must be known at `now`.
     pub(super) fn is_due(&self, event: &Value, now: DateTime<Utc>) -> bool {
         let Some(at) = at(event) else { return false };
         let since = self.first.and_then(|first| first.checked_sub_signed(FIRST));
@@ -261,7 +263,8 @@ impl Own<'_> {
         old && since.is_none_or(|since| since <= at)
     }
 
-    /// What is known of a transaction or an occurrence is what its newest event says, or what it is now.
+    /// Checks that the known state of a transaction or occurrence equals its newest event or its
+    /// current state.
     fn newest(&self, all: &Listening<'_>, evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
         let (Some(facts), Some(key)) = (all.known, key_of(self.merchant)) else { return };
         let horizon = facts.event_ledger(&key).ok().and_then(|ledger| ledger.horizon);
@@ -295,7 +298,7 @@ impl Own<'_> {
     }
 }
 
-/// The merchant and the event that a record says is known.
+/// Returns the merchant and the event that a record makes known.
 fn named(record: &Record) -> Option<(&str, &str)> {
     if let Record::Told(told) = record {
         return Some((told.merchant.name.as_str(), told.event.as_str()));
@@ -309,7 +312,7 @@ fn named(record: &Record) -> Option<(&str, &str)> {
     }
 }
 
-/// Whether an object is a merchant's, in the mode of simulated merchants.
+/// Returns true if an object belongs to a merchant, in the mode of simulated merchants.
 fn is_of(object: &Value, merchant: &str) -> bool {
     text(object, "merchant") == merchant && text(object, "mode") == "test"
 }
@@ -318,12 +321,12 @@ fn at(event: &Value) -> Option<DateTime<Utc>> {
     text(event, "created").parse().ok()
 }
 
-/// The version of an object that an event shows.
+/// Returns the version of the object in an event.
 fn version(event: &Value) -> Option<RemoteObject> {
     RemoteObject::of(text(event, "type"), event.get("data")?, at(event)?)
 }
 
-/// Whether an event shows an object as it is here.
+/// Returns true if an event shows an object in this state.
 fn shows(event: &Value, object: &RemoteObject) -> bool {
     version(event).is_some_and(|one| one.id == object.id && said(&one) == said(object))
 }

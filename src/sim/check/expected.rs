@@ -1,20 +1,20 @@
-//! The names that the documents give to their objects, worked out from the documents alone.
+//! Expected names of the documents' objects, derived from the documents alone.
 
 use std::collections::BTreeMap;
 
 use super::Evidence;
 
-/// Names of obligations, each with its document and generation.
+/// Names of effects, each with its document and generation.
 pub(super) type Names = BTreeMap<String, (String, u32)>;
 
-/// The `source_id` of every document of a kind, in every generation it ever had.
+/// Returns the `source_id` of every document of a kind, in every generation that it ever had.
 pub(super) fn source_ids(evidence: &Evidence<'_>, kind: &str) -> Names {
     names(evidence, kind, |doc, generation| {
         doc.source_id(generation).map(|source| source.to_string())
     })
 }
 
-/// The mark of every document of a kind, in every generation it ever had.
+/// Returns the mark of every document of a kind, in every generation that it ever had.
 pub(super) fn marks(evidence: &Evidence<'_>, kind: &str) -> Names {
     names(evidence, kind, |doc, generation| doc.mark(generation).map(|mark| mark.to_string()))
 }

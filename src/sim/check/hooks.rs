@@ -1,10 +1,13 @@
-//! Hooks: what they ask for is done at the service once, for each event that the service really has, and for no other;
-//! people are told once; what is kept is what the runs kept; no chain of causes is too long.
+//! Checks hooks. Each action happens once at the service, for each real event and for no other.
+//! Each notification is sent once. A stored value is the one that the runs stored. No chain of
+//! causes is too long.
 //!
-//! What is to be done is reckoned here from the service's own events and amounts, and read from its own books. Left out:
-//! what happened before the first look at a list of events, or in the last minutes; of a merchant that is not connected
-//! at the end, or in a run that was cut short, what was not done (never what was done too often); and what the journal
-//! says was refused, or waits for a person.
+//! The expected actions are derived from the service's own events and amounts, and compared with
+//! its own books. The checks skip:
+//! - events before the first poll, and those of the last minutes;
+//! - missing actions of a merchant that is not connected at the end, or in a run that was cut
+//!   short; repeated actions are always reported;
+//! - actions that the journal records as refused or on hold.
 
 mod money;
 mod told;
@@ -26,10 +29,10 @@ use crate::sim::hooks::texts::ECHO;
 use crate::sim::net::door::key_of;
 use crate::store::facts::Facts;
 
-/// How the names of hooks' actions begin in the journal.
+/// Prefix of the names of hooks' actions in the journal.
 const HOOK: &str = "hook-";
 
-/// Everything that is wrong with what hooks did.
+/// Returns every violation by hooks.
 pub(in crate::sim) fn hooks(
     evidence: &Evidence<'_>,
     all: &Listening<'_>,
@@ -60,7 +63,7 @@ pub(in crate::sim) fn hooks(
     found
 }
 
-/// What hooks did, by the verb of what they asked for and what became of it.
+/// Counts the finished actions of hooks by verb, and the failed hook runs.
 pub(in crate::sim) fn done(all: &Listening<'_>) -> BTreeMap<String, u32> {
     let mut counts: BTreeMap<String, u32> = BTreeMap::new();
     let mut one = |what: String| {
@@ -79,7 +82,7 @@ pub(in crate::sim) fn done(all: &Listening<'_>) -> BTreeMap<String, u32> {
     counts
 }
 
-/// Every run that the journal knows, in order.
+/// Returns every hook run in the journal, in order.
 fn ran<'a>(all: &Listening<'a>) -> Vec<&'a Ran> {
     let one = |entry: &'a crate::sim::durable::Entry| {
         if let Record::Ran(ran) = &entry.record { Some(&**ran) } else { None }
@@ -92,7 +95,7 @@ fn id(ran: &Ran, wish: &Wish) -> WishId {
     WishId { merchant, event, name: wish.name.clone() }
 }
 
-/// What became of an action, as the journal says: the index may have dropped it.
+/// Returns the outcome of an action from the journal, since the index may have dropped it.
 fn granted(all: &Listening<'_>, id: &WishId) -> Option<Fate> {
     all.entries.iter().rev().find_map(|entry| {
         let Record::Granted(granted) = &entry.record else { return None };
@@ -100,7 +103,7 @@ fn granted(all: &Listening<'_>, id: &WishId) -> Option<Fate> {
     })
 }
 
-/// Every action of a hook is named by its event and its own name.
+/// Checks that every action of a hook is named by its event and its own name.
 fn named(evidence: &Evidence<'_>, ran: &[&Ran], found: &mut Vec<Violation>) {
     let wishes = ran.iter().flat_map(|ran| {
         ran.runs
@@ -118,7 +121,7 @@ fn named(evidence: &Evidence<'_>, ran: &[&Ran], found: &mut Vec<Violation>) {
     }
 }
 
-/// One merchant's books.
+/// Events, hook runs and service objects of one merchant.
 struct Books<'a> {
     evidence: &'a Evidence<'a>,
     all: &'a Listening<'a>,
@@ -128,18 +131,18 @@ struct Books<'a> {
     complete: bool,
 }
 
-/// One event that hooks answer.
+/// An event that hooks answer.
 struct Asked<'a> {
     event: &'a str,
     data: &'a Value,
-    /// Whether all that it asks for of money has to be done by now.
+    /// Set if all its actions with money must be finished.
     due: bool,
-    /// Whether everybody has to be told by now.
+    /// Set if all its notifications must have arrived.
     told: bool,
 }
 
 impl<'a> Books<'a> {
-    /// Hooks ran on events that the service has, and on no other.
+    /// Checks that hooks ran only on events that the service has.
     fn genuine(&self, found: &mut Vec<Violation>) {
         let mine = self.ran.iter().filter(|ran| ran.merchant.name.as_str() == self.merchant);
         for ran in mine.filter(|ran| !self.own.events.contains_key(ran.event.as_str())) {
@@ -148,7 +151,7 @@ impl<'a> Books<'a> {
         }
     }
 
-    /// The events of a type whose objects fit.
+    /// Returns the events of a type whose objects fit.
     fn asked(&self, kind: &str, fits: impl Fn(&Value) -> bool) -> Vec<Asked<'a>> {
         let mut asked = Vec::new();
         for (id, event) in &self.own.events {
@@ -166,13 +169,14 @@ impl<'a> Books<'a> {
         asked
     }
 
-    /// Payments of an amount.
+    /// Returns the payments of an amount.
     fn payments(&self, amount: i64) -> Vec<Asked<'a>> {
         let fits = |data: &Value| text(data, "type") == "CHARGE" && cents(data) == amount;
         self.asked("transaction.authorized", fits)
     }
 
-    /// Whether the journal says why not all of an event was done, or told: it was refused, or waits for a person.
+    /// Returns true if the journal excuses missing actions of an event, or missing notifications if
+    /// the flag is set: one was refused, or waits for a person.
     fn excused(&self, event: &str, told: bool) -> bool {
         let Some(known) = self.all.known else { return false };
         let mine = |ran: &&&Ran| ran.event == event && ran.merchant.name.as_str() == self.merchant;
@@ -187,7 +191,7 @@ impl<'a> Books<'a> {
         refused || waits(known, (self.merchant, event), told)
     }
 
-    /// How everything stands that an event asks for.
+    /// Describes the state of everything that an event requests.
     fn stands(&self, event: &str) -> String {
         let mine = |ran: &&&Ran| ran.event == event && ran.merchant.name.as_str() == self.merchant;
         let mut told = Vec::new();
@@ -207,7 +211,7 @@ impl<'a> Books<'a> {
         told.join("; ")
     }
 
-    /// Transactions of the merchant that went through, of one type.
+    /// Returns the merchant's successful transactions of one type.
     fn transactions(&self, kind: &'a str) -> impl Iterator<Item = &'a Value> {
         let (all, merchant) = (&self.evidence.objects.transactions, self.merchant);
         all.iter().filter(move |one| {
@@ -222,7 +226,7 @@ impl<'a> Books<'a> {
     }
 }
 
-/// Whether one of an event's actions waits for a person.
+/// Returns true if one of an event's actions waits for a person.
 fn waits(known: &Facts, (merchant, event): (&str, &str), told: bool) -> bool {
     let all = known.wishes().unwrap_or_default();
     let mine = all.iter().filter(|one| one.id.merchant.name.as_str() == merchant);
@@ -236,7 +240,8 @@ fn is_too_deep(ran: &Ran) -> bool {
     ran.failures.iter().any(|failed| failed.message.contains("chain"))
 }
 
-/// Whether a charge in the ledger is one that a script asked for: nobody else takes this amount with a mark.
+/// Returns true if a script requested this charge of the ledger: only scripts charge this amount
+/// with a mark.
 pub(super) fn asked_for(evidence: &Evidence<'_>, entry: &Value) -> bool {
     evidence.script.hooks.is_some() && cents(entry) == ECHO
 }
@@ -245,7 +250,7 @@ fn cents(object: &Value) -> i64 {
     object.get("amount").and_then(Value::as_i64).unwrap_or(0)
 }
 
-/// The merchant's key, as events of the journal name it.
+/// Returns the key under which a script counts the merchant's events.
 fn kept_under(merchant: &str) -> String {
     key_of(merchant).map_or_else(String::new, |_| format!("seen-{merchant}"))
 }

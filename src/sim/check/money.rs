@@ -1,4 +1,4 @@
-//! Sums: what is asked for and what is collected equals what the documents say, to the cent.
+//! Checks sums: requested and collected amounts equal those of the documents, to the cent.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use super::{Evidence, Violation, bounds, clones, commands, expected, is_good};
 use crate::sim::desk::text;
 use crate::sim::world::Body;
 
-/// All invoices of all documents that are settled, added up on both sides. A document that changed
-/// after its invoice went out counts as it was then, which is checked one by one elsewhere.
+/// Compares the sums of all invoices and of all settled documents. Documents that changed after
+/// their invoice was sent are excluded, and are checked one by one elsewhere.
 pub(super) fn invoiced(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let Some(files) = evidence.files() else {
         return;
@@ -40,7 +40,7 @@ pub(super) fn invoiced(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// When time goes on, every occurrence collects what its document says, once.
+/// Checks that every occurrence collects the amount of its document once.
 pub(super) fn collected(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let later = evidence.later;
     let names = expected::marks(evidence, "RecurringCharge");
@@ -70,8 +70,8 @@ pub(super) fn collected(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// Whether this is the payment that was made together with its recurring charge, or by a command, of an amount that
-/// the document said in one of its versions: a later change is for later payments.
+/// Returns true if this payment was made together with its recurring charge, or by a command, of an
+/// amount in one version of the document. A later change applies to later payments.
 fn first(evidence: &Evidence<'_>, name: &str, entry: &Value) -> bool {
     let own = text(entry, "recurring_charge_occurrence_id");
     let made = evidence.arrivals.iter().filter(|one| one.effect == Some("charge.recur"));
@@ -81,7 +81,7 @@ fn first(evidence: &Evidence<'_>, name: &str, entry: &Value) -> bool {
         && evidence.versions(name).iter().any(|doc| doc.amount() == amount)
 }
 
-/// The recurring charge of an occurrence.
+/// Returns the recurring charge of an occurrence.
 fn owner<'a>(evidence: &Evidence<'a>, occurrence: &str) -> Option<&'a Value> {
     let later = evidence.later;
     let occurrence = later.occurrences.iter().find(|one| text(one, "id") == occurrence)?;

@@ -1,4 +1,4 @@
-//! Law 5: one obligation, one effect, for ever.
+//! Checks law 5: each document has its effect at most once, for ever.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::base::hash::Mark;
 use crate::sim::desk::text;
 use crate::sim::world::Body;
 
-/// The number of an intent is given out once.
+/// Checks that each intent has a number of its own.
 pub(super) fn numbers(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let mut seen = std::collections::BTreeSet::new();
     for number in evidence.numbers.iter().filter(|number| !seen.insert(**number)) {
@@ -18,7 +18,7 @@ pub(super) fn numbers(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// One invoice for each name, and none that no document asked for.
+/// Checks that each name has one invoice, and that a document requests every invoice.
 pub(super) fn invoices(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let names = expected::source_ids(evidence, "Invoice");
     let objects = &evidence.objects.invoices;
@@ -38,14 +38,15 @@ pub(super) fn invoices(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// One live card or bank for each mark.
+/// Checks that each mark has one live card or bank account.
 pub(super) fn methods(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let names = expected::marks(evidence, "SavedMethod");
     let mark = |method: &Value| text(method, "reference").to_owned();
     once(&evidence.objects.methods, mark, &names, "saved methods", found);
 }
 
-/// A one-time token is sent once, whatever became of it, by a state that remembers it.
+/// Checks that a state sends a one-time token at most once, whatever its result. A lost state's
+/// tokens are forgotten.
 pub(super) fn tokens(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let mut seen = std::collections::BTreeSet::new();
     let mut losses = evidence.lost.iter().map(|lost| lost.at).peekable();
@@ -62,7 +63,7 @@ pub(super) fn tokens(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// One recurring charge for each mark.
+/// Checks that each mark has one recurring charge.
 pub(super) fn recurring(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let names = expected::marks(evidence, "RecurringCharge");
     let all = evidence.objects.recurring.iter();
@@ -71,7 +72,8 @@ pub(super) fn recurring(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     once(&marked, mark_of, &names, "recurring charges", found);
 }
 
-/// One submission of each application by each state that began with nothing; a sign-up's pages submit nothing.
+/// Checks that each state that began empty submits an application once. The pages of a sign-up
+/// submit nothing.
 pub(super) fn applications(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let names = expected::marks(evidence, "MerchantApplication");
     let all = evidence.objects.applications.iter();
@@ -89,13 +91,13 @@ pub(super) fn applications(evidence: &Evidence<'_>, found: &mut Vec<Violation>) 
     once(&submitted, mark, &names, "applications", found);
 }
 
-/// The mark that a recurring charge carries in its description, else in its reference.
+/// Returns the mark in a recurring charge's description, else its reference.
 pub(in crate::sim) fn mark_of(charge: &Value) -> String {
     let tagged = Mark::find_in(text(charge, "description")).map(|mark| mark.to_string());
     tagged.unwrap_or_else(|| text(charge, "reference").to_owned())
 }
 
-/// At most one object for each name that some document stands for, and no other object.
+/// Checks that each name of a document has at most one object, and that no other object exists.
 fn once(
     objects: &[Value],
     name_of: impl Fn(&Value) -> String,
@@ -123,8 +125,8 @@ fn once(
     }
 }
 
-/// Contacts carry no name: by their address there is one for each generation, and one more for
-/// each creation that was given up and reported.
+/// Checks contacts, which carry no name. Each address has one contact for each generation, and one
+/// more for each creation that was given up and reported.
 pub(super) fn contacts(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let mut count: BTreeMap<&str, usize> = BTreeMap::new();
     for contact in &evidence.objects.contacts {
@@ -151,7 +153,8 @@ pub(super) fn contacts(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// Nobody is mailed twice for one invoice, and nobody who is not named in it.
+/// Checks that each address of an invoice gets at most one e-mail about it, and that no other
+/// address gets one.
 pub(super) fn mails(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let names = expected::source_ids(evidence, "Invoice");
     let mut count: BTreeMap<(&str, &str), u32> = BTreeMap::new();

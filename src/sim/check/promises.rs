@@ -1,4 +1,5 @@
-//! Laws 1, 2 and 4: what was sent was promised, deletions were meant, other answers are held.
+//! Checks laws 1, 2 and 4: every call had an intent, every deletion was intended, and every
+//! differing answer puts its resource on hold.
 
 use chrono::{DateTime, Utc};
 
@@ -12,8 +13,7 @@ use crate::sim::front::Arrival;
 use crate::sim::removal;
 use crate::sim::world::Tree;
 
-/// Law 1: every request that was to change something was explained by a durable record when it
-/// arrived.
+/// Checks law 1: a durable record allowed every changing request when it arrived.
 pub(super) fn explained(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     for arrival in evidence.arrivals.iter().filter(|one| one.effect.is_none() || !one.explained) {
         let (method, path, name) = &arrival.name;
@@ -23,7 +23,8 @@ pub(super) fn explained(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// Law 2: nothing was deleted or ended unless its document said so, was gone, and every other was read.
+/// Checks law 2. A deletion or an end needs a document that declared it and is gone, in a complete
+/// tree.
 pub(super) fn deletions(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let ends = |effect: &str| removal::EFFECTS.contains(&effect);
     let asked = evidence.stories.iter().filter(|story| !is_action(&story.intent.key));
@@ -48,7 +49,7 @@ pub(super) fn deletions(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     unknown_deletions(evidence, found);
 }
 
-/// A deletion reaches only objects that we made.
+/// Checks that a deletion reaches only objects that we made.
 fn unknown_deletions(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let is = |arrival: &Arrival, effects: [&str; 2]| {
         arrival.effect.is_some_and(|effect| effects.contains(&effect))
@@ -66,7 +67,7 @@ fn unknown_deletions(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// The files as they were at a moment; two trees where they changed in that very moment.
+/// Returns the files at a moment; two trees if they changed in that very moment.
 fn trees_at<'a>(evidence: &Evidence<'a>, at: DateTime<Utc>) -> Vec<&'a Tree> {
     let next = evidence.history.iter().skip(1).map(|(from, _)| *from);
     let ends = next.chain([DateTime::<Utc>::MAX_UTC]);
@@ -74,7 +75,7 @@ fn trees_at<'a>(evidence: &Evidence<'a>, at: DateTime<Utc>) -> Vec<&'a Tree> {
     spans.filter(|((from, _), to)| *from <= at && at <= *to).map(|((_, tree), _)| tree).collect()
 }
 
-/// Law 4: an answer that is not what was asked puts its resource on hold.
+/// Checks law 4: an answer that differs from the request puts its resource on hold.
 pub(super) fn differing(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     for (place, arrival) in evidence.arrivals.iter().enumerate() {
         if arrival.fault != Some(Fault::OtherAmount) || arrival.status != 200 || !asks(arrival) {
@@ -92,7 +93,7 @@ pub(super) fn differing(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
             .progress
             .iter()
             .find(|(at, progress)| *at >= arrival.at && ends(progress))
-            // What was held first, a person settled.
+            // If the intent was on hold first, a person resolved it.
             .filter(|(_, progress)| matches!(progress, Progress::Done { .. }));
         let Some((done, _)) = done else { continue };
         if evidence.deaths.iter().any(|death| (arrival.at..=*done).contains(death)) {
@@ -103,12 +104,12 @@ pub(super) fn differing(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// Whether an intent is settled, or stopped until a person settles it.
+/// Returns true if an intent is settled, or on hold until a person resolves it.
 fn ends(progress: &Progress) -> bool {
     matches!(progress, Progress::Done { .. } | Progress::Held { .. })
 }
 
-/// Whether a request names an amount itself.
+/// Returns true if a request names an amount itself.
 fn asks(arrival: &Arrival) -> bool {
     let field = AMOUNTS.iter().find(|(effect, _)| Some(*effect) == arrival.effect);
     match field {

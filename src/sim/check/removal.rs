@@ -1,4 +1,5 @@
-//! What goes with its document is over: it collects nothing any more, and what was given back opens nothing.
+//! Checks removals: a removed object collects nothing more, and a returned authorisation is never
+//! used again.
 
 use serde_json::Value;
 
@@ -10,11 +11,12 @@ use crate::sim::desk::text;
 use crate::sim::durable::{Story, name_of};
 use crate::sim::world::{Body, Doc};
 
-/// The effects by which the document of a recurring charge ends it.
+/// Effects by which the document of a recurring charge ends it.
 const ENDS: [&str; 3] = ["recurring.cancel", "recurring.end", "occurrence.ignore"];
 
-/// A recurring charge whose document is gone, and always said that it ends with it, collects nothing once
-/// everything has settled; nor does one that was cancelled, whatever its document says since.
+/// Checks that a recurring charge collects nothing after everything has settled, if its document
+/// always declared the removal and is gone. The same holds for a cancelled charge, whatever its
+/// document says later.
 pub(super) fn silent(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let before = evidence.objects.ledger.len();
     let news = || evidence.later.ledger.iter().skip(before);
@@ -42,7 +44,7 @@ pub(super) fn silent(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// Whether the recurring charge of a document's first generation was cancelled.
+/// Returns true if the recurring charge of a document's first generation was cancelled.
 fn was_cancelled(evidence: &Evidence<'_>, doc: &Doc) -> bool {
     let source = doc.source_id(0);
     evidence.intents(&doc.name).any(|one| {
@@ -51,8 +53,8 @@ fn was_cancelled(evidence: &Evidence<'_>, doc: &Doc) -> bool {
     })
 }
 
-/// The recurring charges that a document made in its first generation: by its mark, and those that the journal
-/// takes for its own where nothing marks them.
+/// Returns the recurring charges of a document's first generation: by the mark, or by the journal's
+/// results if they carry none.
 fn own<'a>(evidence: &Evidence<'a>, doc: &Doc) -> Vec<&'a Value> {
     let (mark, source) = (doc.mark(0), doc.source_id(0));
     let ids = |id: &str| {
@@ -65,14 +67,15 @@ fn own<'a>(evidence: &Evidence<'a>, doc: &Doc) -> Vec<&'a Value> {
     evidence.later.recurring.iter().filter(is).collect()
 }
 
-/// The recurring charge that a movement of money belongs to.
+/// Returns the recurring charge to which a movement of money belongs.
 fn paid_by<'a>(evidence: &Evidence<'a>, entry: &Value) -> Option<&'a str> {
     let occurrence = text(entry, "recurring_charge_occurrence_id");
     let mut all = evidence.later.occurrences.iter();
     all.find(|one| text(one, "id") == occurrence).map(|one| text(one, "recurring_charge_id"))
 }
 
-/// Whether a document is gone, that is believed, and all that it ever said was that what it made goes with it.
+/// Returns true if a document is gone from a complete tree, and every version of it declared the
+/// removal of its object.
 fn is_gone(evidence: &Evidence<'_>, doc: &Doc) -> bool {
     let Some(files) = evidence.files().filter(|files| is_whole(files)) else { return false };
     let versions = evidence.versions(&doc.name);
@@ -80,18 +83,18 @@ fn is_gone(evidence: &Evidence<'_>, doc: &Doc) -> bool {
     always && !files.contains_key(&doc.name) && !evidence.is_held(doc)
 }
 
-/// Whether an effect was done.
 fn is_done(story: &Story) -> bool {
     matches!(story.progress.last(), Some((_, Progress::Done { .. })))
 }
 
-/// Whether the recurring charge of a document was ended, or partly so, while there was no document: then it
-/// waits for a raised generation.
+/// Returns true if the recurring charge of a document was ended, also in part, while it had no
+/// document. It then waits for a higher generation.
 pub(super) fn was_ended(evidence: &Evidence<'_>, doc: &Doc) -> bool {
     endings(evidence, doc).any(is_done)
 }
 
-/// Whether the service ended it, and the answer was lost: then nobody says that it goes on.
+/// Returns true if the service ended the charge and the answer was lost. The document must then not
+/// be reported as ready.
 pub(super) fn may_be_ended(evidence: &Evidence<'_>, doc: &Doc) -> bool {
     let happened = |story: &Story| {
         let effect = Some(story.intent.effect.as_str());
@@ -102,7 +105,7 @@ pub(super) fn may_be_ended(evidence: &Evidence<'_>, doc: &Doc) -> bool {
     endings(evidence, doc).any(happened)
 }
 
-/// What was done to end the recurring charge of this generation of a document.
+/// Returns the intents that ended the recurring charge of this generation of a document.
 fn endings<'a>(evidence: &'a Evidence<'_>, doc: &Doc) -> impl Iterator<Item = &'a Story> {
     let source = doc.source_id(doc.generation).filter(|_| doc.kind() == "RecurringCharge");
     let own = evidence.intents(&doc.name);
@@ -111,7 +114,8 @@ fn endings<'a>(evidence: &'a Evidence<'_>, doc: &Doc) -> impl Iterator<Item = &'
     })
 }
 
-/// A document that came back after what it made was ended says so, and begins nothing by itself.
+/// Checks that a document that returns after the end of its object reports `Ended` and starts
+/// nothing by itself.
 pub(super) fn came_back(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     for doc in evidence.files().into_iter().flat_map(|files| files.values()) {
         if !was_ended(evidence, doc) || evidence.is_held(doc) {
@@ -126,7 +130,7 @@ pub(super) fn came_back(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// The authorization of a merchant whose document is gone is given back, and nothing is asked with it since.
+/// Checks that a removed merchant's authorisation is given back, and that no later request uses it.
 pub(super) fn given_back(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let ever = evidence.ever();
     for (name, doc) in ever.iter().filter(|(_, doc)| doc.body == Body::Merchant) {

@@ -1,5 +1,5 @@
-//! Once nothing goes wrong any more, everything is as the files say, or waits for a person with a
-//! good reason.
+//! Checks that everything equals the files, or waits for a person with a good reason, once all
+//! faults are over.
 
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ use crate::sim::person;
 use crate::sim::share::DIFFERS;
 use crate::sim::world::{Body, Doc};
 
-/// Only what nothing can settle is held.
+/// Checks that only intents without a possible settlement are on hold.
 pub(super) fn held(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     for story in evidence.stories {
         let Some(reason) = story.held() else { continue };
@@ -28,8 +28,8 @@ pub(super) fn held(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// Whether an effect may end on hold: the answer was another one, or nothing can prove its fate.
-/// Where somebody settles what is held, only what they can know nothing of may be left.
+/// Returns true if an intent may end on hold: the answer differs, or its result cannot be proved.
+/// With a settler, only intents that the settler cannot know may be left.
 fn may_hold(evidence: &Evidence<'_>, story: &Story) -> bool {
     let untold =
         story.intent.effect == "application.submit" && evidence.is_untold(&story.intent.mark);
@@ -46,15 +46,16 @@ fn may_hold(evidence: &Evidence<'_>, story: &Story) -> bool {
         || match story.intent.effect.as_str() {
             "invoice.create" => epoch::was_other(evidence, story),
             "contact.create" if epoch::was_open(evidence, story) => true,
-            // What nothing can prove is made again so often, and then a person has to look.
+            // An unprovable creation is repeated a limited number of times, and then needs a
+            // person.
             "contact.create" => {
                 let mut own = evidence.intents(story.document());
                 let again = story.held().is_some_and(|why| why.contains("made again"));
                 story.intent.on_doubt == OnDoubt::Hold || (again && own.any(Story::given_up))
             }
-            // Its amount changed between the look before and the call.
+            // The amount changed between the baseline and the call.
             "occurrence.pay" => story.held().is_some_and(|why| why.starts_with(DIFFERS)),
-            // Nothing shows what a vault holds, once its token is gone.
+            // The service does not show a vault's methods, once the token is gone.
             "code.exchange" | "vault.save" => true,
             "application.submit" => {
                 !submitted(evidence, story)
@@ -62,7 +63,8 @@ fn may_hold(evidence: &Evidence<'_>, story: &Story) -> bool {
                     || epoch::was_open(evidence, story)
                     || epoch::submitted_before(evidence, &story.intent.mark)
             }
-            // The documents show no transactions but holds: without a newer event nothing tells.
+            // The documents define no list of transactions except authorisations. Without a newer
+            // event the result stays unknown.
             "recurring.create" | "charge.recur" | "charge.schedule" | "charge.create"
             | "charge.capture" | "charge.refund" | "credit.create" | "transaction.void" => {
                 evidence.script.surface == Surface::Documented
@@ -71,13 +73,14 @@ fn may_hold(evidence: &Evidence<'_>, story: &Story) -> bool {
         }
 }
 
-/// Whether the service has the application of an intent: then its decision's notification settles it.
+/// Returns true if the service has the application of an intent: the webhook of its decision then
+/// settles the intent.
 fn submitted(evidence: &Evidence<'_>, story: &Story) -> bool {
     let mark = story.intent.mark.as_str();
     evidence.objects.applications.iter().any(|one| text(one, "reference") == mark)
 }
 
-/// Every good document has its object, and the engine says that it is ready.
+/// Checks that every valid document has its object, and that the engine reports it as ready.
 pub(super) fn ready(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let Some(files) = evidence.files() else {
         return;
@@ -101,10 +104,11 @@ pub(super) fn ready(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
         let view =
             evidence.views.iter().find(|view| view.name == doc.name && view.kind == doc.kind());
         match view {
-            // A change that the service cannot make leaves the object as it was, and a person has to look.
+            // A change that the service cannot make leaves the object as it was, and needs
+            // attention.
             Some(view) if matches!(view.reason.as_str(), "AwaitsApplicant" | "CannotChange") => {}
             Some(view) if view.ready => {}
-            // What its payers' banks decline is as its document says.
+            // A payment that the payer's bank declines leaves the object equal to its document.
             Some(view) if is_synced(view) => {}
             Some(view) => found.push(Violation::new(
                 "settles",
@@ -117,13 +121,14 @@ pub(super) fn ready(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// Whether a resource is as its document says, whatever became of its payments.
+/// Returns true if a resource equals its document, whatever the state of its payments.
 fn is_synced(view: &ResourceView) -> bool {
     let synced = |one: &Condition| one.kind == ConditionType::Synced && one.status == Status::True;
     view.conditions.iter().any(synced)
 }
 
-/// What the service lacks of a document. One of a higher generation than the document says by now is as good.
+/// Returns the first thing of a document that is missing at the service. An object of a higher
+/// generation than the document's also counts.
 fn lacks_all(evidence: &Evidence<'_>, doc: &Doc) -> Option<String> {
     let generations = evidence.generations(&doc.name);
     let fitting = generations.into_iter().filter(|generation| *generation >= doc.generation);
@@ -132,7 +137,7 @@ fn lacks_all(evidence: &Evidence<'_>, doc: &Doc) -> Option<String> {
     lacks.all(|missing| missing.is_some()).then_some(first)
 }
 
-/// What the service lacks of a document.
+/// Returns the first thing that is missing at the service for this generation.
 fn lacks(evidence: &Evidence<'_>, doc: &Doc) -> Option<String> {
     let objects = evidence.objects;
     let source = doc.source_id(doc.generation)?.to_string();
@@ -182,7 +187,7 @@ fn lacks(evidence: &Evidence<'_>, doc: &Doc) -> Option<String> {
     }
 }
 
-/// Whether a recurring charge carries other details than its method's document.
+/// Returns the difference between a recurring charge's payment details and its method's document.
 fn paid_by_another(evidence: &Evidence<'_>, charge: &Value, card: &str) -> Option<String> {
     let holder = evidence.files()?.get(card)?.holder()?;
     let found = charge.pointer("/method/name").unwrap_or(&Value::Null);
@@ -190,13 +195,13 @@ fn paid_by_another(evidence: &Evidence<'_>, charge: &Value, card: &str) -> Optio
     (found.as_str() != Some(holder.as_str())).then(text)
 }
 
-/// What is other than it should be.
+/// Returns the difference between a field and its wanted value.
 fn differs(object: &Value, field: &str, wanted: &Value) -> Option<String> {
     let found = object.get(field).unwrap_or(&Value::Null);
     (found != wanted).then(|| format!("its {field} is {found}, and the file says {wanted}"))
 }
 
-/// A saved method whose document is gone, and always said that it goes with it, is gone.
+/// Checks that a saved method is gone if its document always declared the removal and is gone.
 pub(super) fn gone(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let Some(files) = evidence.files().filter(|files| is_whole(files)) else {
         return;
@@ -216,7 +221,8 @@ pub(super) fn gone(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// Whether a recurring charge that goes before its method, since both go, is held: the method waits for it.
+/// Returns true if a recurring charge that is removed before its method is on hold. The method
+/// waits for it.
 fn goes_after_held(evidence: &Evidence<'_>, method: &str) -> bool {
     let pays = |doc: &&Doc| matches!(&doc.body, Body::Recurring { card, .. } if card == method);
     let held =

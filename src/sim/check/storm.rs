@@ -1,4 +1,4 @@
-//! A storm is met by few calls, and soon after it everything is settled (docs/errors.md).
+//! Checks that a storm meets few calls, and that everything settles soon after it (docs/errors.md).
 
 use std::time::Duration;
 
@@ -6,25 +6,28 @@ use super::{Evidence, Violation};
 use crate::sim::net::storm::{Gust, Whose};
 use crate::sim::net::weather::Passed;
 
-/// Failures in a row that shut a host, and as many more where answers from before the storm come between them.
+/// Consecutive failures that open the breaker of a host, doubled for answers from before the storm
+/// in between.
 const BEFORE_SHUT: u64 = 24;
-/// Calls that may be on their way at once: the permits of the gate, and those that wait for one with a token.
+/// Calls that may be in flight at once: the gate's permits, and the calls that wait for one with a
+/// token.
 const UNDER_WAY: u64 = 12;
-/// Probes while the waits grow to two minutes; then no more than one in a minute.
+/// Probes while the waits grow to two minutes; after that one probe a minute.
 const PROBES: u64 = 8;
-/// Calls of one merchant before its limit is down at one in two seconds.
+/// Calls of one merchant before its limit has fallen to one in two seconds.
 const BEFORE_SLOW: u64 = 40;
-/// A limit grows by one call a second with each second, and each 429 halves it.
+/// The limit grows by one call a second each second, and each 429 halves it.
 const SLOW_PER_S: u64 = 2;
-/// Credentials that were refused are asked about so often, in seconds,
+/// Seconds between two checks of refused credentials.
 const ASKED_EVERY_S: u64 = 600;
-/// by so many calls at most.
+/// Most calls of one such check.
 const ASKED_BY: u64 = 4;
-/// Once all is quiet, everything is settled within this: the longest wait of the engine (five minutes), of the
-/// breaker (two) and of a proof (one), several times over, since what is settled lets others begin.
+/// Time within which everything settles after all faults. It is a multiple of the longest waits:
+/// the engine's (five minutes), the breaker's (two) and a proof's (one). Each settled effect lets
+/// others begin.
 const SETTLES_AFTER: Duration = Duration::from_hours(1);
 
-/// The number of calls that a storm meets has a bound, and nobody comes before the time that was asked for.
+/// Checks that a storm meets a bounded number of calls, and that callers wait as long as requested.
 pub(super) fn bounded(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     for passed in evidence.storms {
         let storm = passed.storm;
@@ -44,7 +47,7 @@ pub(super) fn bounded(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// The most calls that a stretch of a storm may meet.
+/// Returns the most calls that a stretch of a storm may meet.
 fn bound(passed: &Passed) -> u64 {
     let seconds = passed.seconds;
     if passed.storm.gust == Gust::Refused {

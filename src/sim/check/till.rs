@@ -1,4 +1,5 @@
-//! A merchant's own things: what people were told as done was done, and what was refused was not.
+//! Checks commands on a merchant's own data: an effect answered as done has happened, and a refused
+//! one has not.
 
 use super::{Evidence, Violation};
 use crate::engine::Stands;
@@ -7,7 +8,7 @@ use crate::sim::deed::Deed;
 use crate::sim::desk::text;
 use crate::sim::till::Own;
 
-/// Every command about a merchant's own things.
+/// Returns every command on a merchant's own data.
 fn owns<'a>(evidence: &Evidence<'a>) -> impl Iterator<Item = (&'a Command, &'a Own)> {
     let deeds = evidence.script.steps.iter().flat_map(|step| &step.deeds);
     deeds.filter_map(|deed| match deed {
@@ -26,7 +27,7 @@ fn owns<'a>(evidence: &Evidence<'a>) -> impl Iterator<Item = (&'a Command, &'a O
     })
 }
 
-/// Whether the service did it, as far as its requests tell.
+/// Returns true if the service did it, according to its requests.
 fn is_done(evidence: &Evidence<'_>, own: &Own) -> bool {
     let mut arrivals = evidence.arrivals.iter();
     let arrived = arrivals.any(|one| {
@@ -35,12 +36,12 @@ fn is_done(evidence: &Evidence<'_>, own: &Own) -> bool {
     });
     match own {
         Own::Details { .. } | Own::Account { .. } | Own::Purge | Own::Vault { .. } => arrived,
-        // It may be gone with a purge.
+        // A purge may have removed it.
         Own::Delete { nth } => is_gone(evidence, *nth),
     }
 }
 
-/// Whether one of the merchant's own recurring charges collects no more.
+/// Returns true if one of the merchant's own recurring charges collects no more.
 fn is_gone(evidence: &Evidence<'_>, nth: usize) -> bool {
     let (all, there) = &evidence.objects.till;
     let Some(id) = all.get(nth) else { return true };
@@ -48,7 +49,7 @@ fn is_gone(evidence: &Evidence<'_>, nth: usize) -> bool {
     there.all(|one| text(one, "status") == "DELETED")
 }
 
-/// No token is kept twice, and each that was told as kept is.
+/// Checks that no token is saved twice, and that each method answered as saved is saved.
 fn vaults(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let kept = evidence
         .arrivals
@@ -69,13 +70,13 @@ fn vaults(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// What was told of these commands is true.
+/// Checks that the answers to these commands are true.
 pub(super) fn told(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     vaults(evidence, found);
     for (command, own) in owns(evidence) {
         let Some(answer) = evidence.answers.get(&command.name) else { continue };
         let done = is_done(evidence, own);
-        // Others may have done what says no version.
+        // Another command may have done the same if the values name no version.
         let alone = !own.set().is_null();
         let wrong = match answer.stands {
             Stands::Done => !done,

@@ -1,4 +1,4 @@
-//! Applications end as the service decided, whatever way its notifications took.
+//! Checks that applications end as the service decided, whatever happened to its webhooks.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,8 @@ use crate::sim::net::post::FORGED;
 use crate::sim::world::{Body, Doc};
 
 impl Evidence<'_> {
-    /// What the service decided of the newest submission of an application, and whether we were told.
+    /// Returns the service's decision on the newest submission of an application, and whether its
+    /// webhook reached us.
     fn decided(&self, doc: &Doc) -> Option<(&str, bool)> {
         let mark = doc.mark(doc.generation)?;
         let mut all = self.objects.applications.iter();
@@ -21,7 +22,7 @@ impl Evidence<'_> {
         Some((state, !self.swallowed.contains(&format!("{mark} {event}"))))
     }
 
-    /// Whether every notification of the submission with this mark was lost for good.
+    /// Returns true if every webhook of the submission with this mark was lost for good.
     pub(super) fn is_untold(&self, mark: &Mark) -> bool {
         let mut all = self.objects.applications.iter();
         let approved = all
@@ -34,7 +35,8 @@ impl Evidence<'_> {
         sent.iter().all(|(sent, event)| !sent || lost(event))
     }
 
-    /// Whether a document waits for an application that was not approved, or of which nobody was told.
+    /// Returns true if a document waits for an application that was not approved, or whose webhook
+    /// never arrived.
     pub(super) fn awaits_underwriting(&self, doc: &Doc) -> bool {
         let ever = self.ever();
         let names = doc.needs().into_iter().chain([doc.name.as_str()]);
@@ -48,7 +50,8 @@ impl Evidence<'_> {
     }
 }
 
-/// What the engine says of an application is what the service decided, as far as it was told.
+/// Checks that the engine reports the service's decision on each application, as far as its webhook
+/// arrived.
 pub(super) fn decisions(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let Some(files) = evidence.files() else { return };
     let applications = files.values().filter(|doc| doc.kind() == "MerchantApplication");
@@ -70,7 +73,8 @@ pub(super) fn decisions(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// A code of an approval opens its merchant once, and none that the service did not issue is ever tried.
+/// Checks that a code connects its merchant once, and that a code that the service did not issue is
+/// never tried.
 pub(super) fn opened(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
     let mut times: BTreeMap<&str, u32> = BTreeMap::new();
     let exchanges = evidence.arrivals.iter().filter(|one| one.effect == Some("code.exchange"));

@@ -1,4 +1,5 @@
-//! What the engine says while it runs, beside the fold of the journal's records: no view is older than a record.
+//! Compares the running engine's views with the fold of the journal's records: no view is older
+//! than a record.
 
 use std::collections::BTreeMap;
 
@@ -7,18 +8,17 @@ use crate::engine::{IntentsView, Metrics, ResourceView};
 use crate::model::intent::IntentState;
 use crate::store::facts::{FactError, Facts};
 
-/// What was asked at one moment.
+/// Views of one moment.
 #[derive(Debug)]
 pub(crate) struct Asked {
     /// Intents that are not closed.
     pub(crate) intents: IntentsView,
-    /// Counts.
     pub(crate) metrics: Metrics,
     /// Every resource.
     pub(crate) resources: Vec<ResourceView>,
 }
 
-/// Compares views with the fold, which did not move meanwhile.
+/// Compares views with the fold, which did not change meanwhile.
 pub(crate) fn views(facts: &Facts, asked: &Asked) -> Result<Vec<Violation>, FactError> {
     let mut found = Vec::new();
     let mut wrong = |text: String| found.push(Violation::new("views", text));
@@ -52,7 +52,7 @@ pub(crate) fn views(facts: &Facts, asked: &Asked) -> Result<Vec<Violation>, Fact
     Ok(found)
 }
 
-/// The reason that an intent gives its resource.
+/// Returns the reason that an intent gives its resource.
 fn reason(state: &IntentState) -> &'static str {
     match state {
         IntentState::Open { .. } | IntentState::Closed => "InFlight",

@@ -1,4 +1,5 @@
-//! Who carries what simulated hooks tell: some of it is lost on the way, or its answer is.
+//! Delivery of the notifications of simulated hooks. Some notifications are lost on the way, or
+//! their answer is.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,18 +10,17 @@ use crate::engine::{Carried, Courier, IntakeLink};
 use crate::outbox::{Message, Sent};
 use crate::sim::power::{Point, Power, When};
 
-/// One try to tell something.
+/// One attempt to deliver a notification.
 #[derive(Debug, Clone)]
 pub(crate) struct Try {
-    /// The name of the notification.
+    /// Name of the notification.
     pub(crate) key: String,
-    /// What it says.
     pub(crate) text: String,
-    /// Whether somebody got it.
+    /// Set if the recipient got it.
     pub(crate) arrived: bool,
 }
 
-/// The courier; clones share what was carried. It outlives the machine.
+/// The courier; clones share the deliveries. It outlives the machine.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Pigeon {
     power: Power,
@@ -36,7 +36,8 @@ struct Log {
 }
 
 impl Pigeon {
-    /// A courier to whom this happens, by the number of the try; nobody carries anything on a machine without power.
+    /// Returns a courier with these fates, by the number of the attempt. On a machine without power
+    /// a delivery never ends.
     pub(super) fn new(power: Power, ways: &[(u32, Way)]) -> Self {
         let log = Log { ways: ways.to_vec(), ..Log::default() };
         Self { power, log: Arc::new(Mutex::new(log)) }
@@ -46,17 +47,17 @@ impl Pigeon {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Nothing more is lost.
+    /// Stops all losses.
     pub(super) fn calm(&self) {
         self.log().calm = true;
     }
 
-    /// Every try.
+    /// Returns every attempt.
     pub(crate) fn tries(&self) -> Vec<Try> {
         self.log().tries.clone()
     }
 
-    /// Whether somebody got this notification.
+    /// Returns true if the recipient got this notification.
     pub(super) fn arrived(&self, key: &str) -> bool {
         self.log().tries.iter().any(|one| one.arrived && one.key == key)
     }

@@ -1,4 +1,5 @@
-//! The scripts of a run as they stand, who carries what they tell, and the person who looks after both.
+//! Current scripts of a run, the courier of their notifications, and the person who looks after
+//! both.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -15,38 +16,37 @@ use crate::model::epoch::Releasing;
 use crate::sim::person::ask;
 use crate::sim::power::Power;
 
-/// A person looks so often at what hooks left.
+/// Interval at which a person looks at failed hook runs and waiting actions.
 const LOOKS_EVERY: Duration = Duration::from_secs(61);
-/// So many looks in a row without anything that goes on are enough.
+/// Consecutive looks without any activity that end the work.
 const QUIET_LOOKS: u32 = 3;
-/// And so many in all.
+/// Most looks in all.
 const LOOKS_MAX: u32 = 240;
 
-/// What there is of hooks in one run; without a plan, nothing.
+/// State of the hooks in one run; empty without a plan.
 #[derive(Debug)]
 pub(crate) struct Rig {
     plan: Option<Plan>,
     set: Set,
     done: BTreeSet<usize>,
     lives: u32,
-    /// Who carries what hooks tell.
     pub(crate) courier: Pigeon,
 }
 
 impl Rig {
-    /// At the beginning.
+    /// Returns the state at the beginning.
     pub(crate) fn new(plan: Option<&Plan>, power: &Power) -> Self {
         let ways = plan.map_or(&[][..], |plan| &plan.ways);
         let courier = Pigeon::new(power.clone(), ways);
         Self { plan: plan.cloned(), set: Set::default(), done: BTreeSet::new(), lives: 0, courier }
     }
 
-    /// Every try to tell something.
+    /// Returns every attempt to deliver a notification.
     pub(crate) fn tries(&self) -> Vec<Try> {
         self.courier.tries()
     }
 
-    /// A life of the machine begins.
+    /// Begins a life of the machine.
     pub(crate) async fn begin(&mut self, engine: &mpsc::Sender<Event>) {
         self.lives = self.lives.saturating_add(1);
         let life = self.lives;
@@ -54,21 +54,21 @@ impl Rig {
         self.tell(engine).await;
     }
 
-    /// A step is taken.
+    /// Makes the changes of a step.
     pub(crate) async fn step(&mut self, step: usize, engine: &mpsc::Sender<Event>) {
         if self.edit(|at| at == At::Step(step)) {
             self.tell(engine).await;
         }
     }
 
-    /// Nothing goes wrong any more.
+    /// Stops all faults.
     pub(crate) async fn calm(&mut self, engine: &mpsc::Sender<Event>) {
         self.set.put_right();
         self.courier.calm();
         self.tell(engine).await;
     }
 
-    /// Makes every change that is due and was not made; answers whether there was one.
+    /// Makes every due change that was not made yet. Returns true if there was one.
     fn edit(&mut self, due: impl Fn(At) -> bool) -> bool {
         let edits = self.plan.iter().flat_map(|plan| &plan.edits).enumerate();
         let mut any = false;
@@ -81,15 +81,16 @@ impl Rig {
         any
     }
 
-    /// The folder was read.
+    /// Sends the scripts of the folder to the engine.
     async fn tell(&self, engine: &mpsc::Sender<Event>) {
         if self.plan.is_some() {
             drop(engine.send(Event::Scripts(Box::new(self.set.found()))).await);
         }
     }
 
-    /// A person looks after what hooks left until nothing goes on any more: what failed before its script was mended is
-    /// run again, and where they look at what was told, what a restore left in doubt is decided.
+    /// Looks after the hooks until all activity ends. The person replays runs that failed before
+    /// their script was fixed. With `looks`, the person also resolves actions that a restore left
+    /// in doubt.
     pub(crate) async fn rest(&self, looks: bool, engine: &mpsc::Sender<Event>) {
         let mut quiet = 0;
         for _ in 0..LOOKS_MAX {
@@ -119,7 +120,7 @@ impl Rig {
         spoke
     }
 
-    /// Says of an action that a restore left in doubt whether it was done.
+    /// Resolves an action that a restore left in doubt.
     async fn decide(&self, wish: &WishView, engine: &mpsc::Sender<Event>) -> Option<()> {
         let named = wish.held.as_ref()?.split_once("reckon store release ")?.1;
         let name: String = named.chars().take_while(|found| *found != '`').collect();

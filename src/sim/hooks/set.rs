@@ -1,5 +1,5 @@
-//! The set of scripts that stands in the folder, as it is changed: files are renamed, functions change places, something
-//! unrelated comes first, one script is mended, and a set is refused.
+//! Script set in the folder, with its changes: files are renamed, functions change places, an
+//! unrelated call is put first, one script is fixed, and a set is refused.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,32 +13,32 @@ use crate::policy::Rights;
 /// One change of the scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edit {
-    /// A file gets another name, which changes the order of the files, too.
+    /// Renames a file, which also changes the order of the files.
     Rename(usize),
-    /// The functions of every file change places.
+    /// Reverses the functions of every file.
     Reverse,
-    /// Something unrelated is done before everything else, or is not any more.
+    /// Adds or removes an unrelated call before everything else.
     First,
-    /// The script that fails is mended.
+    /// Fixes the script that fails.
     Mend,
-    /// A mistake is made in a script, or corrected.
+    /// Adds a mistake to a script, or corrects it.
     Mistake,
 }
 
-/// How the set stands.
+/// Current state of the set.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Set {
-    /// How often each file was renamed.
+    /// Number of renames of each file.
     renamed: BTreeMap<usize, usize>,
-    /// What else was changed, and not changed back.
+    /// Other changes in force.
     changed: Vec<Edit>,
 }
 
-/// What stands before the name of a file that was renamed: it comes first, in the middle or last then.
+/// Prefixes of a renamed file, which put it first, in the middle or last.
 const BEFORE: &[&str] = &["", "z-", "a-", "n-"];
 
 impl Set {
-    /// Changes it; what is done a second time is undone, but for what was mended.
+    /// Makes a change; a second equal change undoes the first, except `Mend`.
     pub(super) fn edit(&mut self, edit: Edit) {
         if let Edit::Rename(nth) = edit {
             let often = self.renamed.entry(nth).or_default();
@@ -54,13 +54,13 @@ impl Set {
         self.changed.contains(&edit)
     }
 
-    /// Leaves nothing that fails or is refused.
+    /// Removes everything that fails or is refused.
     pub(super) fn put_right(&mut self) {
         self.changed.retain(|one| *one != Edit::Mistake);
         self.changed.push(Edit::Mend);
     }
 
-    /// As it is found in the folder.
+    /// Returns the set as the engine finds it in the folder.
     pub(super) fn found(&self) -> Found {
         let sources = self.sources();
         let set = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();

@@ -1,47 +1,47 @@
-//! The scripts of simulated operators: each answers payments of an amount of its own.
+//! Scripts of simulated operators; each answers payments of its own amount.
 
-/// All of it is given back, by a name of the script's choice.
+/// Fully refunded, under a name of the script's choice.
 pub(crate) const WHOLE: i64 = 701;
-/// Two parts of it are given back, by names that are made of what is asked for.
+/// Refunded in two parts, under names derived from the arguments.
 pub(crate) const PARTS: i64 = 702;
-/// The payer is given something.
+/// Answered with a credit to the payer.
 pub(crate) const THANKS: i64 = 703;
-/// It is taken back.
+/// Voided.
 pub(crate) const VOID: i64 = 704;
-/// As much is charged once more, until the chain of causes is too long.
+/// Charged again in the same amount, until the chain of causes is too long.
 pub(crate) const ECHO: i64 = 706;
-/// People are told, twice; of [`LATE`], too.
+/// Answered with two notifications; so is [`LATE`].
 pub(crate) const TOLD: i64 = 707;
-/// A part of it is given back by a script that fails until it is mended.
+/// Partly refunded, by a script that fails until it is fixed.
 pub(crate) const LATE: i64 = 708;
-/// The first payment of a recurring charge of this amount is made early.
+/// A recurring charge of this amount: its first occurrence is paid early.
 pub(crate) const EARLY: i64 = 711;
-/// The first payment of a recurring charge of this amount is left out.
+/// A recurring charge of this amount: its first occurrence is skipped.
 pub(crate) const SKIP: i64 = 712;
-/// When recurring charges of these amounts begin.
+/// First day of the recurring charges of these amounts.
 pub(crate) const START: &str = "2031-01-01";
-/// What [`PARTS`] gives back.
+/// Parts that are refunded of [`PARTS`].
 pub(crate) const PART: [i64; 2] = [50, 100];
-/// What [`THANKS`] gives.
+/// Credit for [`THANKS`].
 pub(crate) const GIVEN: i64 = 11;
-/// What [`LATE`] gives back.
+/// Part that is refunded of [`LATE`].
 pub(crate) const GIVEN_LATE: i64 = 108;
-/// What a script says that fails.
+/// Message of a script that fails.
 pub(crate) const BROKEN: &str = "not mended yet";
 
 /// A script: the name of its file, and its functions.
 pub(super) type Text = (&'static str, &'static [&'static str]);
 
-/// Where something unrelated is put first.
+/// Place of an unrelated call.
 pub(super) const FIRST: &str = "// first";
-/// Something unrelated.
+/// The unrelated call.
 pub(super) const UNRELATED: &str = r#"notify("ops", "unrelated", #{name: "unrelated"});"#;
-/// Where a script fails until it is mended.
+/// Place at which a script fails until it is fixed.
 pub(super) const FAILS: &str = "// fails";
-/// What is wrong with a set that is refused.
+/// Script that makes a set invalid.
 pub(super) const WRONG: &str = "fn on_transaction_authorized(event) { refnd(event.data); }\n";
 
-/// Every script. The last one is never renamed: what failed under a name is run again under it.
+/// Every script. The last one is never renamed, since its failed runs are replayed under its name.
 pub(super) const SCRIPTS: &[Text] = &[
     (
         "returns",

@@ -1,4 +1,4 @@
-//! A compaction of copies of the machine's disks.
+//! Compaction of copies of the machine's disks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,18 +16,21 @@ use crate::store::open::{
 use crate::store::vault::{Vault, VaultError};
 use crate::store::writer::Writer;
 
-/// What a state knows.
+/// Contents of a state.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Known {
-    /// The digest of the fold.
     pub(crate) digest: Digest,
-    /// Every text in it that is a sealed value or names one, and how that opens.
+    /// Every sealed value, or name of one, in the fold, with the result of its opening.
     pub(crate) values: BTreeMap<String, &'static str>,
 }
 
 impl Machine {
-    /// What is known before and after a compaction that drops the history. Errors: a disk in memory refused, or the state
-    /// does not open any more.
+    /// Returns the contents before and after a compaction that drops the history. Returns `None` if
+    /// the state does not open before it.
+    ///
+    /// # Errors
+    ///
+    /// An in-memory disk refused an operation, or the state no longer opens.
     pub(crate) async fn compacted(&self) -> Result<Option<[Known; 2]>, OpenError> {
         let (journal, vault) = (copy(&self.journal), copy(&self.vault));
         let Ok(before) = self.known(&journal, &vault) else { return Ok(None) };
@@ -59,7 +62,7 @@ impl Machine {
         Pieces { journal, vault, index, boot, rebuild: false, watch: None, segment_bytes }
     }
 
-    /// What the state on these disks knows.
+    /// Returns the contents of the state on these disks.
     fn known(&self, journal: &MemoryDisk, vault: &MemoryDisk) -> Result<Known, OpenError> {
         let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());
         let pieces = self.over(journal, vault, index.clone());
@@ -74,7 +77,7 @@ impl Machine {
     }
 }
 
-/// Opens every sealed value that stands in a value of the index.
+/// Opens every sealed value inside a value of the index.
 fn look(vault: &Vault, value: &ciborium::Value, found: &mut BTreeMap<String, &'static str>) {
     if let Some(text) = value.as_text().filter(|text| is_sealed(text)) {
         let opens = match vault.open_text(text) {
@@ -93,7 +96,7 @@ fn look(vault: &Vault, value: &ciborium::Value, found: &mut BTreeMap<String, &'s
     }
 }
 
-/// Whether a text looks like the name of a value, or like a sealed value.
+/// Returns true if a text looks like the name of a value, or like a sealed value.
 fn is_sealed(text: &str) -> bool {
     let is_name = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_name || text.starts_with("sealed:")

@@ -1,4 +1,4 @@
-//! The machine's state is kept elsewhere, lost, damaged and put back.
+//! Backup, loss, damage and restore of the machine's state.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,22 +18,21 @@ use crate::store::open::{self, Assembled};
 use crate::store::restore;
 use crate::store::writer::{Commit, Writer};
 
-/// How much of the journal's end is lost, in bytes.
+/// Lost part of the journal's end, in bytes.
 const TAIL_BYTES: usize = 700;
 const JOURNAL: &str = "journal/";
 const VAULT: &str = "vault/";
 
-/// A backup of a state.
 #[derive(Debug, Clone)]
 pub(crate) struct Backup {
-    /// The last record that it holds.
+    /// Last record of the backup.
     pub(crate) head: Head,
     at: DateTime<Utc>,
     files: BTreeMap<String, Vec<u8>>,
 }
 
 impl Backup {
-    /// The files of one folder.
+    /// Returns the files of one folder.
     fn folder(&self, folder: &str) -> BTreeMap<String, Vec<u8>> {
         let own = self.files.iter();
         own.filter_map(|(name, bytes)| Some((name.strip_prefix(folder)?.to_owned(), bytes.clone())))
@@ -42,8 +41,8 @@ impl Backup {
 }
 
 impl Machine {
-    /// A backup of what is durable in this moment, as `store backup` copies it; `None` of an empty state, and while
-    /// the machine is dead.
+    /// Backs up everything that is durable now, as `store backup` does. Returns `None` for an empty
+    /// state, and while the machine is dead.
     pub(crate) fn back_up(&self, at: DateTime<Utc>) -> Option<Backup> {
         let last = durable::all(&self.journal).pop()?;
         let head = Head { sequence: last.sequence, hash: last.hash };
@@ -53,14 +52,14 @@ impl Machine {
         Some(Backup { head, at, files })
     }
 
-    /// Everything is lost.
+    /// Loses the whole state.
     pub(crate) fn forget(&mut self) {
         self.journal.swap(BTreeMap::new());
         self.vault.swap(BTreeMap::new());
         self.index = Arc::new(MemoryIndex::new());
     }
 
-    /// Puts a backup in the place of the state, and begins a new epoch; answers the new head.
+    /// Restores a backup and begins a new epoch. Returns the new head.
     pub(crate) async fn restore(
         &mut self,
         backup: &Backup,
@@ -78,7 +77,7 @@ impl Machine {
         open::close(&writer, &*self.index).await
     }
 
-    /// Something of the state is lost or damaged.
+    /// Loses or damages a part of the state.
     pub(crate) fn lose(&mut self, what: Loss, newest: Option<&Backup>) {
         match what {
             Loss::Index => self.index = Arc::new(MemoryIndex::new()),
@@ -104,7 +103,7 @@ impl Machine {
         names.pop()
     }
 
-    /// The last records, all of them acknowledged, are zeros.
+    /// Overwrites the last records, all acknowledged, with zeros.
     fn lose_tail(&mut self) {
         let Some(last) = durable::all(&self.journal).pop() else { return };
         let (file, _, end) = last.place;
@@ -115,13 +114,13 @@ impl Machine {
         drop(self.journal.write_at(&file, offset, &zeros).and_then(|()| self.journal.sync(&file)));
     }
 
-    /// Whether the next start believes the index, which then knows how far the journal went.
+    /// Returns true if the next start trusts the index, which then knows the end of the journal.
     pub(crate) fn believes_index(&self) -> bool {
         let applied = Facts::applied_of(&*self.index).unwrap_or(None);
         applied.is_some() && self.opened_under == Some(self.boot)
     }
 
-    /// Whether the state opens, and what is known then.
+    /// Opens the state, and returns the digest of its contents.
     pub(crate) fn opens(&self) -> Result<crate::base::hash::Digest, OpenError> {
         self.assemble()?;
         Ok(Facts::new(self.index.clone()).digest()?)

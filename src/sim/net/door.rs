@@ -1,4 +1,4 @@
-//! The doors at which letters are handed over: those of one life of the machine.
+//! Receivers of webhooks in one life of the machine.
 
 use std::sync::Arc;
 
@@ -13,43 +13,42 @@ use crate::sim::applicant::EVENT_URL;
 use crate::sim::desk::text;
 use crate::sim::world::{Body, Doc};
 
-/// A post of an event that was answered as stored.
+/// A posted event that was acknowledged as stored.
 #[derive(Debug, Clone)]
 pub(crate) struct Answered {
-    /// The merchant of the address.
+    /// Merchant of the address.
     pub merchant: String,
-    /// The id of the event.
     pub event: String,
-    /// The number of the last record that was durable when it was answered.
+    /// Number of the last durable record when the post was acknowledged.
     pub head: u64,
 }
 
-/// What became of a letter.
+/// Result of a delivery.
 pub(super) struct Handed {
-    /// The status that its sender hears.
+    /// HTTP status for the sender.
     pub(super) status: u16,
-    /// The post that was stored, if it was an event's.
+    /// Stored post, if it was an event.
     pub(super) stored: Option<Answered>,
 }
 
-/// The doors of one life.
+/// Receivers of one life.
 #[derive(Debug)]
 pub(crate) struct Doors {
-    /// The engine's own.
+    /// The engine's own inputs.
     pub(crate) engine: mpsc::Sender<Event>,
-    /// Where events are posted.
+    /// Receiver of posted events.
     pub(crate) inbox: Inbox,
-    /// What every task of the engine has.
+    /// Shared parts of the engine's tasks.
     pub(crate) shared: Arc<Shared>,
 }
 
-/// The resource of a merchant of this name.
+/// Returns the key of a merchant of this name.
 pub(crate) fn key_of(merchant: &str) -> Option<Key> {
     Doc::new(merchant, Body::Merchant).address().parse().ok()
 }
 
 impl Doors {
-    /// Hands a letter over; `None` if nobody answered.
+    /// Delivers a webhook. Returns `None` if the engine did not answer.
     pub(super) async fn hand_over(&self, letter: sandbox::Notice) -> Option<Handed> {
         if let Some(merchant) = letter.url.strip_prefix(GATEWAY_URL) {
             return self.post(merchant, &letter.body).await;

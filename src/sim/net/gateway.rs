@@ -1,7 +1,7 @@
-//! Merchants' events in the worlds that have them: which of their posts go astray, decided before a run, and what else
-//! is posted that the service never sent.
+//! Merchants' events in the worlds that have them: misdelivered posts, decided before a run, and
+//! forged posts that the service never sent.
 //!
-//! Dice of their own, so that worlds without them stay what they are.
+//! The module draws from dice of its own, so that worlds without events stay as they are.
 
 use std::fmt;
 
@@ -12,18 +12,20 @@ use crate::sandbox::Notice;
 use crate::sim::desk::text;
 use crate::sim::dice::Dice;
 
-/// Where the sandbox posts a merchant's events: its name follows.
+/// Address to which the sandbox posts a merchant's events; the merchant's name is appended.
 pub const GATEWAY_URL: &str = "http://127.0.0.1:8780/gateway/";
-/// The label of the dice.
+/// Label of the dice.
 const DICE: u64 = 12;
-/// The worlds in which events are posted, of a hundred of those in which the net does more than single calls.
+/// Worlds in which events are posted, in percent of the worlds with network behaviour beyond single
+/// calls.
 const WORLDS: u64 = 30;
-/// Posts of one run that may go astray: about as many as a run has.
+/// Posts of one run that may be misdelivered: about as many as a run has.
 const POSTS: u64 = 60;
-/// Of a hundred posts so many do.
+/// Posts that are misdelivered, in percent.
 const ASTRAY: u64 = 40;
 
-/// What happens to posts. Every one can be missed: the list of events shows it all the same.
+/// Detours of posts. Every post may be missed, since the list of events shows its event all the
+/// same.
 const DETOURS: &[Detour] = &[
     Detour::Doubled,
     Detour::Echoed,
@@ -35,14 +37,14 @@ const DETOURS: &[Detour] = &[
     Detour::Swallowed,
 ];
 
-/// The posts of merchants' events in one run.
+/// Posts of merchants' events in one run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gateway {
-    /// What happens to them, by their number among events.
+    /// Misdelivered posts, by their number among event posts.
     pub strays: Vec<Stray>,
 }
 
-/// The posts of a seed, in some of them.
+/// Draws the posts of a seed; some seeds have none.
 pub(super) fn gateway(seed: u64) -> Option<Gateway> {
     let mut dice = Dice::new(seed, DICE);
     if !dice.percent(WORLDS) {
@@ -51,7 +53,7 @@ pub(super) fn gateway(seed: u64) -> Option<Gateway> {
     Some(posts(&mut dice))
 }
 
-/// The posts of a seed that has them in any case.
+/// Draws the posts of a seed that has them in any case.
 pub(in crate::sim) fn always(seed: u64) -> Gateway {
     posts(&mut Dice::new(seed, DICE))
 }
@@ -71,13 +73,13 @@ fn stray(nth: u64, dice: &mut Dice) -> Option<Stray> {
 }
 
 impl Gateway {
-    /// How many things could be left out.
+    /// Returns the number of parts that can be removed.
     pub(super) fn cuts(&self) -> usize {
         self.strays.len().saturating_add(1)
     }
 
-    /// Leaves out the `nth` thing, the listening itself behind all others. If there are not so many, nothing is left
-    /// out, and `nth` counts on behind them.
+    /// Removes the `nth` part; the posting itself comes last. If `nth` is too high, nothing is
+    /// removed, and `nth` is reduced by the number of parts.
     pub(super) fn cut(own: &mut Option<Self>, nth: &mut usize) -> bool {
         let Some(gateway) = own else { return false };
         if *nth >= gateway.cuts() {
@@ -100,8 +102,8 @@ impl fmt::Display for Gateway {
     }
 }
 
-/// Posts that the service never sent to this address: of an event that nobody has, of another merchant's, of this very
-/// event with another content, and of nothing at all.
+/// Returns posts that the service never sent to this address: an unknown event, another merchant's
+/// event, this event with other content, and malformed JSON.
 pub(super) fn forgeries(letter: &Notice, earlier: &[Notice]) -> Vec<Notice> {
     let event: Value = serde_json::from_slice(&letter.body).unwrap_or_default();
     let with = |body: Vec<u8>| Notice { url: letter.url.clone(), body };

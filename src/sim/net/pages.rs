@@ -1,7 +1,8 @@
-//! Lists that are cut into short pages, and change while they are read.
+//! Lists that are cut into short pages and change while they are read.
 //!
-//! The service may show fewer entries on a page than it is asked for. Between two pages of one reading somebody
-//! else's object may go or come, so that an entry is passed over, shown twice, or missing without the count telling.
+//! The service may return fewer entries on a page than requested. Between two pages of one reading,
+//! another party's object may disappear or appear. An entry is then skipped, repeated, or missing
+//! with an unchanged count.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,41 +17,40 @@ use crate::sim::dice::Dice;
 
 /// The list of events.
 const EVENTS: &str = " /v1/events ";
-/// A reading whose page fails as often as this has failed.
+/// Failures of a reading's second page before it succeeds.
 const CUTS: u32 = 4;
 
-/// How a list changes between two pages.
+/// Change of a list between two pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum How {
-    /// The second page cannot be had.
+    /// The second page fails.
     Cut,
-    /// An entry of the first page is gone: what was first on the second page is never shown.
+    /// An entry of the first page is removed, so the first entry of the second page is never shown.
     Removed,
-    /// An entry came to the first page: the last one of it is shown again.
+    /// An entry is added to the first page, so its last entry is shown again.
     Added,
-    /// One went and one came: the count is the same, and one entry is never shown.
+    /// One entry is removed and one added: the count stays the same, and one entry is never shown.
     Swapped,
 }
 
 /// A list that changes while it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shift {
-    /// The number of the reading among those of several pages, from 1.
+    /// Number of the reading among those of several pages, from 1.
     pub nth: u32,
-    /// What happens.
     pub how: How,
 }
 
-/// The lists of a run.
+/// Paging of a run's lists.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Paging {
-    /// The most entries of a page.
+    /// Most entries of a page.
     pub size: u64,
-    /// Which lists change.
+    /// Readings in which a list changes.
     pub shifts: Vec<Shift>,
 }
 
-/// The paging of a seed, in some of them.
+/// Draws the paging of a seed; some seeds have none.
 pub(super) fn paging(dice: &mut Dice) -> Option<Paging> {
     if !dice.percent(30) {
         return None;
@@ -59,7 +59,8 @@ pub(super) fn paging(dice: &mut Dice) -> Option<Paging> {
     let mut swapped = false;
     for _ in 0..dice.between(1, 6) {
         let nth = u32::try_from(dice.between(1, 40)).unwrap_or(1);
-        // Two complete readings are proof because no list plays the same trick twice.
+        // Two complete readings are a proof only because no list loses an entry in the same way
+        // twice.
         let how = match dice.below(4) {
             0 => How::Cut,
             1 => How::Removed,
@@ -72,7 +73,7 @@ pub(super) fn paging(dice: &mut Dice) -> Option<Paging> {
     Some(paging)
 }
 
-/// What is known of a reading that is under way.
+/// A reading in progress.
 #[derive(Debug, Clone)]
 struct Reading {
     how: Option<How>,
@@ -92,16 +93,16 @@ struct Shelf {
     under_way: BTreeMap<String, Reading>,
 }
 
-/// One page that was asked for.
+/// A requested page.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
-    /// Whose list it is.
+    /// Credential, path and query that identify the list.
     list: String,
     number: u64,
 }
 
 impl Pages {
-    /// The lists of a run.
+    /// Returns the lists of a run.
     pub(crate) fn new(paging: Option<&Paging>) -> Self {
         let shelf = Shelf { paging: paging.cloned(), ..Shelf::default() };
         Self(Arc::new(Mutex::new(shelf)))
@@ -111,12 +112,13 @@ impl Pages {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// No list changes any more; pages stay short.
+    /// Stops all changes of lists; pages stay short.
     pub(crate) fn calm(&self) {
         self.shelf().calm = true;
     }
 
-    /// Makes the page short that a request asks for; `None` for everything but a page of a whole list.
+    /// Shortens the page that a request asks for. Returns `None` for a request that is not for a
+    /// page of a whole list.
     pub(crate) fn shorten(&self, parts: &mut Parts) -> Option<Asked> {
         let size = self.shelf().paging.as_ref()?.size;
         let whole = format!("page_size={PAGE_SIZE_MAX}");
@@ -133,7 +135,7 @@ impl Pages {
         Some(Asked { list, number })
     }
 
-    /// What is shown of a page; `None` if it cannot be had.
+    /// Returns a page as the caller sees it, or `None` if it fails.
     pub(crate) fn shown(&self, asked: &Asked, mut page: Value) -> Option<Value> {
         let mut lists = self.shelf();
         let total = page.get("total_entries").and_then(Value::as_u64).unwrap_or(0);
@@ -143,7 +145,7 @@ impl Pages {
         }
         let results = page.get_mut("results").and_then(Value::as_array_mut)?;
         if asked.number <= 1 {
-            // Events are only ever added: their pages stay what they are.
+            // Events are only ever added, so their pages never change.
             let how = if asked.list.contains(EVENTS) { None } else { lists.begins() };
             let last = results.last().cloned().unwrap_or_default();
             lists.under_way.insert(asked.list.clone(), Reading { how, last, failures: 0 });
@@ -178,7 +180,7 @@ impl Pages {
 }
 
 impl Shelf {
-    /// Counts a reading of several pages; what happens in it.
+    /// Counts a reading of several pages, and returns its change.
     fn begins(&mut self) -> Option<How> {
         self.readings = self.readings.saturating_add(1);
         let nth = self.readings;
@@ -188,7 +190,7 @@ impl Shelf {
     }
 }
 
-/// Somebody else's entry, of the same form.
+/// Returns another party's entry of the same form.
 fn stranger(entry: &Value) -> Value {
     let mut other = entry.clone();
     let is_event = entry.get("data").is_some();

@@ -1,4 +1,4 @@
-//! The way of the service's notifications to us, on which they are doubled, lost, late, overtaken and forged.
+//! Delivery of the service's webhooks, which are doubled, lost, late, overtaken and forged.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -15,29 +15,29 @@ use crate::sandbox;
 use crate::sim::applicant::EVENT_URL;
 use crate::sim::desk::{Desk, text};
 
-/// A code that nobody ever issued.
+/// A code that was never issued.
 pub const FORGED: &str = "forged-code";
-/// A letter that nobody took is tried again after this long.
+/// Delay before a webhook that was not accepted is sent again.
 const AGAIN: Duration = Duration::from_mins(10);
 
-/// What happens to one notification.
+/// Detour of one webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detour {
-    /// It comes twice.
+    /// It is delivered twice.
     Doubled,
-    /// It comes, and once more long after.
+    /// It is delivered, and again much later.
     Echoed,
-    /// Its first try does not arrive.
+    /// Its first attempt is lost.
     Missed,
-    /// It is taken by somebody else, and never comes.
+    /// Another party takes it, and it is never delivered.
     Swallowed,
-    /// It comes late, so that newer ones may be first.
+    /// It is delivered late, so that newer ones may overtake it.
     Late,
-    /// Others come before it that the service never sent.
+    /// Forged webhooks are delivered before it.
     Forged,
 }
 
-/// Every detour there is; the one after which nobody ever knows is rare.
+/// Every detour; the one after which the content is lost for good is rare.
 pub const DETOURS: &[Detour] = &[
     Detour::Doubled,
     Detour::Echoed,
@@ -48,14 +48,13 @@ pub const DETOURS: &[Detour] = &[
     Detour::Swallowed,
 ];
 
-/// A notification that goes astray.
+/// A misdelivered webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stray {
-    /// Its number among those of different content, from 1.
+    /// Number among the webhooks of different content, from 1.
     pub nth: u64,
-    /// What happens to it.
     pub detour: Detour,
-    /// How late it is, where it is late.
+    /// Delay in seconds, if the detour has one.
     pub seconds: u64,
 }
 
@@ -73,7 +72,7 @@ impl fmt::Display for Stray {
     }
 }
 
-/// The post; clones share it.
+/// The post office; clones share it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Post(Arc<Mutex<Bag>>);
 
@@ -81,26 +80,26 @@ pub(crate) struct Post(Arc<Mutex<Bag>>);
 struct Bag {
     calm: bool,
     thoughts: Option<Thoughts>,
-    /// What the service tells the partner.
+    /// Webhooks to the partner.
     partner: Way,
-    /// What it tells merchants.
+    /// Webhooks to merchants.
     gateway: Way,
-    /// What is on its way, and until when.
+    /// Late webhooks, with the times at which they are due.
     late: Vec<(Instant, sandbox::Notice)>,
     swallowed: BTreeSet<String>,
     answered: Vec<Answered>,
 }
 
-/// Letters of one sort.
+/// Webhooks of one sort.
 #[derive(Debug, Default)]
 struct Way {
     strays: Vec<Stray>,
-    /// Every content so far, in the order of its first try.
+    /// Every content so far, in the order of its first attempt.
     seen: Vec<sandbox::Notice>,
 }
 
 impl Way {
-    /// What happens to a letter: once, whatever its sender tries.
+    /// Returns the detour of a webhook: once, however often the sender tries.
     fn stray(&mut self, letter: &sandbox::Notice) -> Option<Stray> {
         let known = self.seen.iter().position(|one| one == letter);
         let place = known.unwrap_or(self.seen.len());
@@ -114,7 +113,7 @@ impl Way {
 }
 
 impl Post {
-    /// The post of a run.
+    /// Returns the post office of a run.
     pub(crate) fn new(net: &Net) -> Self {
         let way = |strays: &[Stray]| Way { strays: strays.to_vec(), seen: Vec::new() };
         let posts = net.gateway.as_ref().map_or(&[][..], |gateway| &gateway.strays);
@@ -127,7 +126,7 @@ impl Post {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Nothing more goes astray; what is late still comes when its time is.
+    /// Stops all new detours; late webhooks are still delivered when they are due.
     pub(crate) fn calm(&self) {
         let mut bag = self.bag();
         bag.partner.strays.clear();
@@ -135,19 +134,19 @@ impl Post {
         bag.calm = true;
     }
 
-    /// How long the postman rests: for long, where there is only something late to wait for.
+    /// Returns the pause of the delivery loop, which is longer if only late webhooks remain.
     pub(crate) fn rest(&self) -> Duration {
         let bag = self.bag();
         let long = bag.calm && !bag.late.is_empty();
         Duration::from_secs(if long { 20 } else { 1 })
     }
 
-    /// What was told in letters that never came: reference and event.
+    /// Returns reference and event of every webhook that was never delivered.
     pub(crate) fn swallowed(&self) -> BTreeSet<String> {
         self.bag().swallowed.clone()
     }
 
-    /// Brings one notification; answers the status that its sender hears.
+    /// Delivers one webhook. Returns the status for the sender.
     pub(crate) async fn bring(&self, letter: sandbox::Notice, doors: &Doors) -> Option<u16> {
         let stray = self.bag().way(&letter).stray(&letter);
         let later = stray.map_or(Duration::ZERO, |stray| Duration::from_secs(stray.seconds));
@@ -179,7 +178,7 @@ impl Post {
         }
     }
 
-    /// What comes before a letter that the service never sent.
+    /// Returns the forged webhooks that are delivered before this one.
     fn forgeries(&self, letter: &sandbox::Notice) -> Vec<sandbox::Notice> {
         if letter.url.starts_with(GATEWAY_URL) {
             gateway::forgeries(letter, &self.bag().gateway.seen)
@@ -188,12 +187,12 @@ impl Post {
         }
     }
 
-    /// Every post of an event that was answered as stored.
+    /// Returns every posted event that was acknowledged as stored.
     pub(crate) fn answered(&self) -> Vec<Answered> {
         self.bag().answered.clone()
     }
 
-    /// Hands a letter over; answers what its sender hears.
+    /// Hands a webhook over. Returns the status for the sender.
     async fn hand_over(&self, letter: sandbox::Notice, doors: &Doors) -> Option<u16> {
         let Handed { status, stored } = doors.hand_over(letter).await?;
         self.bag().answered.extend(stored);
@@ -205,7 +204,8 @@ impl Post {
         self.bag().late.push((now.checked_add(later).unwrap_or(now), letter));
     }
 
-    /// Brings what is due by now of all that is late. An event that nobody takes is left to the list of events.
+    /// Delivers every late webhook that is due. An event that is not accepted is left to the list
+    /// of events.
     pub(crate) async fn bring_late(&self, doors: &Doors) {
         let now = Instant::now();
         let due: Vec<_> = self.bag().late.extract_if(.., |(due, _)| *due <= now).collect();
@@ -217,7 +217,7 @@ impl Post {
         }
     }
 
-    /// Underwriting looks at what was submitted, where it thinks twice.
+    /// Lets underwriting look at submitted applications, where it decides twice.
     pub(crate) async fn decide(&self, desk: &Desk) {
         let Some(thoughts) = self.bag().thoughts else { return };
         for application in desk.applications().await {
@@ -233,7 +233,7 @@ impl Post {
         }
     }
 
-    /// Waits until nothing is late any more, and underwriting has nothing left to think about.
+    /// Waits until no webhook is late any more, and underwriting has nothing left to decide.
     pub(crate) async fn quiet(&self, desk: &Desk) {
         while !self.bag().late.is_empty() || self.thinks(desk).await {
             sleep(Duration::from_secs(30)).await;
@@ -250,22 +250,22 @@ impl Post {
 }
 
 impl Bag {
-    /// The way of a letter.
+    /// Returns the route of a webhook.
     fn way(&mut self, letter: &sandbox::Notice) -> &mut Way {
         let own = letter.url.starts_with(GATEWAY_URL);
         if own { &mut self.gateway } else { &mut self.partner }
     }
 }
 
-/// What a letter says of whom.
+/// Returns the reference and the event of a webhook.
 fn told(letter: &sandbox::Notice) -> String {
     let said: Value = serde_json::from_slice(&letter.body).unwrap_or_default();
     let event = said.pointer("/events/0/type").and_then(Value::as_str).unwrap_or_default();
     format!("{} {event}", letter.url.strip_prefix(EVENT_URL).unwrap_or_default())
 }
 
-/// Letters that the service never sent: of a reference that nobody has, of one that its path does not name, and
-/// of an event that means nothing.
+/// Returns webhooks that the service never sent: one with an unknown reference, ones whose path and
+/// content differ, and one of an event without meaning.
 fn forgeries(letter: &sandbox::Notice) -> Vec<sandbox::Notice> {
     let approval = |reference: &str| {
         let data = json!({"auth_code": FORGED, "reference": reference});

@@ -1,4 +1,4 @@
-//! Storms: for minutes the service answers nothing but 429, or 503, or breaks every connection.
+//! Storms: for minutes the service answers only 429, 503 or 401, or breaks every connection.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::sim::till;
 /// Changes that use a one-time token: a storm that outlives the token leaves them in doubt.
 const BY_TOKEN: [&str; 3] = ["card.change", "bank.change", "recurring.change"];
 
-/// Calls with a credential of a merchant.
+/// Calls with a merchant's credential.
 const OF_MERCHANTS: [&str; 6] = [
     "contact.create",
     "invoice.create",
@@ -24,7 +24,7 @@ const OF_MERCHANTS: [&str; 6] = [
     "recurring.create",
 ];
 
-/// How the service answers in a storm.
+/// Answer of the service in a storm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gust {
     /// 429, with a wait in seconds or without one.
@@ -33,39 +33,37 @@ pub enum Gust {
     Error,
     /// The connection breaks.
     Reset,
-    /// 401: the credential is not taken.
+    /// 401: the credential is refused.
     Refused,
 }
 
-/// Whose calls a storm meets.
+/// Calls that a storm meets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whose {
-    /// Everybody's.
+    /// All calls.
     All,
-    /// Those with the credential of the call with which it began.
+    /// Calls with the credential of the call with which the storm began.
     Caller,
-    /// Those beyond so many within one second.
+    /// Calls beyond this number within one second.
     Beyond(u32),
 }
 
 /// One storm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Storm {
-    /// It begins with a call of this effect,
+    /// Effect of the call that starts the storm.
     pub effect: &'static str,
-    /// of this number, from 1,
+    /// Number of that call among those of its effect, from 1.
     pub nth: u32,
-    /// which it meets, too, or only what follows.
+    /// Set if the storm also meets that call, and not only later ones.
     pub with_it: bool,
-    /// How long it lasts.
+    /// Duration in seconds.
     pub seconds: u64,
-    /// Whose calls it meets.
     pub whose: Whose,
-    /// What they hear.
     pub gust: Gust,
 }
 
-/// The storms of a seed.
+/// Draws the storms of a seed.
 pub(super) fn storms(dice: &mut Dice) -> Vec<Storm> {
     let count = if dice.percent(35) { dice.between(1, 2) } else { 0 };
     (0..count).map(|_| storm(dice)).collect()
@@ -102,13 +100,14 @@ fn storm(dice: &mut Dice) -> Storm {
     Storm { effect, nth, with_it, seconds, whose, gust }
 }
 
-/// The effects with which a storm may begin: those that few worlds come to are left to the others' storms.
+/// Returns the effects that may start a storm. Rare effects are left to the storms that other
+/// effects start.
 fn common() -> Vec<&'static str> {
     let all = CALLS.iter().map(|(effect, _, _)| *effect);
     all.filter(|effect| !till::EFFECTS.contains(effect)).collect()
 }
 
-/// A merchant's credential is not taken for a while.
+/// Draws a storm in which a merchant's credential is refused for a while.
 fn refusal(dice: &mut Dice) -> Storm {
     let effect = dice.pick(&OF_MERCHANTS).copied().unwrap_or(READ);
     let nth = u32::try_from(dice.between(1, 3)).unwrap_or(1);
@@ -117,7 +116,7 @@ fn refusal(dice: &mut Dice) -> Storm {
 }
 
 impl Gust {
-    /// How it counts among the faults.
+    /// Returns the fault as which the answer counts.
     pub(super) fn fault(self) -> Fault {
         match self {
             Self::Throttled(_) => Fault::Throttle,
@@ -127,7 +126,7 @@ impl Gust {
     }
 }
 
-/// The answer itself.
+/// Returns the answer itself.
 pub(super) fn answer(gust: Gust) -> Response {
     let mut response = Response::new(Body::empty());
     match gust {

@@ -1,4 +1,5 @@
-//! The weather of a run: which storm blows, whom it meets, and whether those who were asked to wait did.
+//! Weather of a run: the active storms, the calls that they meet, and calls that come before a
+//! requested wait has ended.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,24 +13,23 @@ use tokio::time::Instant;
 use super::storm::{Gust, Storm, Whose, answer};
 use crate::sim::faults::Fault;
 
-/// The engine asks every ten minutes whether credentials that were refused are taken again.
+/// The engine retries refused credentials every ten minutes.
 const ASKED_AGAIN: Duration = Duration::from_mins(11);
 
-/// A stretch of a storm, as the checkers see it: what it did before another storm began to answer in its place, or
-/// since that is over.
+/// A stretch of a storm, as the checkers see it: from the storm's start, or the end of its last
+/// stretch, until another storm answers in its place or the storm ends.
 #[derive(Debug, Clone)]
 pub struct Passed {
-    /// The storm.
     pub storm: Storm,
-    /// How long it could answer.
+    /// Duration of the stretch.
     pub seconds: u64,
-    /// How many calls it answered.
+    /// Calls that the storm answered.
     pub met: u64,
-    /// In how many lives of the machine.
+    /// Number of the machine's lives with such a call.
     pub lives: u64,
-    /// With how many credentials.
+    /// Number of credentials of these calls.
     pub callers: u64,
-    /// The most calls of one credential that came although they had been asked to wait, within one such wait.
+    /// Most calls of one credential that came too early, within one requested wait.
     pub early: u64,
 }
 
@@ -43,31 +43,32 @@ struct Sky {
     storms: Vec<Storm>,
     calls: BTreeMap<&'static str, u32>,
     blowing: Vec<Blowing>,
-    /// What is over of them.
+    /// Finished stretches.
     over: Vec<Passed>,
-    /// When everything was quiet, and when all was settled after that.
+    /// `quiet` is the end of all faults; `settled` is the time when everything had settled after
+    /// it.
     quiet: Option<Instant>,
     settled: Option<Instant>,
 }
 
-/// A storm that began.
+/// A storm that has begun.
 #[derive(Debug)]
 struct Blowing {
     storm: Storm,
     until: Instant,
     caller: String,
-    /// When it began, or another storm answered last in its place.
+    /// Start of the storm, or of its current stretch.
     since: Instant,
     met: u64,
     lives: BTreeSet<u32>,
     callers: BTreeSet<String>,
     waits: BTreeMap<String, Waits>,
-    /// The second that is counted, and the calls in it.
+    /// Start of the counted second, and the calls in it.
     second: (Instant, u32),
     early: u64,
 }
 
-/// When a credential was asked to wait, until when, and how often it came all the same.
+/// A wait that was requested of a credential, and the calls that came all the same.
 #[derive(Debug, Clone, Copy)]
 struct Waits {
     life: u32,
@@ -77,7 +78,7 @@ struct Waits {
 }
 
 impl Weather {
-    /// The weather of a run.
+    /// Returns the weather of a run.
     pub(crate) fn new(storms: &[Storm]) -> Self {
         let sky = Sky { storms: storms.to_vec(), ..Sky::default() };
         Self(Arc::new(Mutex::new(sky)))
@@ -87,7 +88,7 @@ impl Weather {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// No storm begins any more; those that blow go on to their end.
+    /// Starts no more storms; active ones last to their end.
     pub(crate) fn calm(&self) {
         let mut sky = self.sky();
         let ends = sky.blowing.iter().map(|one| one.until).max();
@@ -95,7 +96,7 @@ impl Weather {
         (sky.calm, sky.quiet) = (true, Some(ends.map_or(now, |end| end.max(now))));
     }
 
-    /// How long until the last storm is over, and until credentials that were refused are asked about again.
+    /// Returns the time until the last storm is over and refused credentials are retried.
     pub(crate) fn lasts(&self) -> Duration {
         let sky = self.sky();
         let refused = sky.blowing.iter().any(|one| one.storm.gust == Gust::Refused);
@@ -104,25 +105,25 @@ impl Weather {
         end.unwrap_or(Duration::ZERO).saturating_add(asked)
     }
 
-    /// Everything is settled.
+    /// Notes that everything is settled.
     pub(crate) fn settled(&self) {
         self.sky().settled = Some(Instant::now());
     }
 
-    /// How long it took until everything was settled, once all was quiet.
+    /// Returns the time from the end of all faults until everything was settled.
     pub(crate) fn took(&self) -> Option<Duration> {
         let sky = self.sky();
         Some(sky.settled?.saturating_duration_since(sky.quiet?))
     }
 
-    /// Every storm that began, by stretches.
+    /// Returns every storm that began, by stretches.
     pub(crate) fn passed(&self) -> Vec<Passed> {
         let sky = self.sky();
         let last = sky.blowing.iter().map(|one| one.passed(one.until));
         sky.over.iter().cloned().chain(last).collect()
     }
 
-    /// What a call hears that arrives in a storm, and how that counts among the faults.
+    /// Returns the answer to a call in a storm, and the fault as which it counts.
     pub(crate) fn meets(
         &self,
         effect: Option<&'static str>,
@@ -159,7 +160,7 @@ impl Weather {
 }
 
 impl Sky {
-    /// Counts a call; the storm that begins with it.
+    /// Counts a call, and returns the storm that begins with it.
     fn begins(&mut self, effect: &'static str) -> Option<Storm> {
         let calls = self.calls.entry(effect).or_default();
         *calls = calls.saturating_add(1);
@@ -169,7 +170,8 @@ impl Sky {
         (!self.calm).then_some(storm)
     }
 
-    /// What a call hears: of several storms that meet it the one that began last answers.
+    /// Returns the answer to a call. Of several storms that meet it, the one that began last
+    /// answers.
     fn answers(&mut self, caller: &str, life: u32, now: Instant) -> Option<Gust> {
         let blowing = self.blowing.iter_mut().enumerate().filter(|(_, one)| one.until > now);
         let met = blowing.filter_map(|(at, one)| one.meets(caller, life, now).then_some(at));
@@ -187,7 +189,8 @@ impl Sky {
 }
 
 impl Blowing {
-    /// Whether this storm meets a call. One that was asked to wait is early whoever answers it now.
+    /// Returns true if this storm meets a call. A call before the end of a requested wait is early,
+    /// whichever storm answers it now.
     fn meets(&mut self, caller: &str, life: u32, now: Instant) -> bool {
         let met = match self.storm.whose {
             Whose::All => true,
@@ -208,7 +211,7 @@ impl Blowing {
         met
     }
 
-    /// Notes that this storm answers a call, and what it asks of it.
+    /// Notes that this storm answers a call, and the wait that it requests.
     fn answers(&mut self, caller: &str, life: u32, now: Instant) {
         self.met = self.met.saturating_add(1);
         self.lives.insert(life);
@@ -222,8 +225,9 @@ impl Blowing {
         }
     }
 
-    /// Whether another answer ends what the engine has learnt of this storm: after 429 or 401 a host serves, and a
-    /// limit grows while anything but 429 is answered. Credentials that are refused stay so.
+    /// Returns true if another answer resets the engine's state about this storm. After 429 or 401
+    /// a host counts as working, and a limit grows with every answer but 429. Refused credentials
+    /// stay refused.
     fn is_ended_by(&self, answer: Gust) -> bool {
         match self.storm.gust {
             Gust::Refused => false,
@@ -232,7 +236,7 @@ impl Blowing {
         }
     }
 
-    /// Ends a stretch, unless all of it is over, and begins the next.
+    /// Ends a stretch unless the whole storm is over, and begins the next one.
     fn cut(&mut self, now: Instant) -> Option<Passed> {
         if now >= self.until {
             return None;
@@ -244,7 +248,7 @@ impl Blowing {
         (passed.met > 0).then_some(passed)
     }
 
-    /// The stretch that ends now.
+    /// Returns the stretch that ends at `now`.
     fn passed(&self, now: Instant) -> Passed {
         let count = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
         Passed {
@@ -259,7 +263,8 @@ impl Blowing {
 }
 
 impl Waits {
-    /// Whether a call in this moment comes before its time; those of the same moment were on their way.
+    /// Returns true if a call now comes before the requested time. Calls of the same moment were
+    /// already on their way.
     fn is_early(&self, life: u32, now: Instant) -> bool {
         self.life == life && self.since < now && now < self.until
     }
@@ -270,7 +275,7 @@ mod tests {
     use super::*;
     use crate::sim::faults::READ;
 
-    /// A storm for everybody that begins with this reading.
+    /// Returns a storm for all calls that begins with the `nth` reading.
     fn storm(nth: u32, seconds: u64, gust: Gust) -> Storm {
         Storm { effect: READ, nth, with_it: true, seconds, whose: Whose::All, gust }
     }

@@ -1,5 +1,5 @@
-//! What people do while the machine lives: they change files and ask for things, until nothing goes wrong any
-//! more and everything settles.
+//! Actions of people while the machine lives. They change files and make requests until all faults
+//! are over and everything settles.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -20,26 +20,26 @@ use super::{SETTLES_WITHIN, Stage, TOLD_WITHIN};
 use crate::engine::{EngineError, Event, Question, Reply, Retention};
 use crate::sim::applicant;
 
-/// So many turns without any time passing are no work any more.
+/// Polls without any progress of time after which the engine counts as spinning.
 const TURNS_MAX: u32 = 10_000;
 
-/// Settled events are kept for 20 seconds, and looked for every minute, so that retention runs beside everything. The
-/// emulated list lags behind nothing; the machine's clock may be days ahead.
+/// Returns a retention that runs beside everything: it keeps settled events for 20 seconds, and
+/// runs every minute. The emulated list has no delay; the machine's clock may be days ahead.
 pub(super) fn retention() -> Retention {
     let (late, ahead) = (TimeDelta::seconds(5), TimeDelta::days(30));
     Retention { keep: TimeDelta::seconds(20), every: Duration::from_mins(1), late, ahead }
 }
 
-/// What the people's part of a life came to.
+/// Result of the people's part of a life.
 pub(super) enum Drove {
-    /// Stop, and start again.
+    /// The process must be restarted.
     Restart,
-    /// All was done, and whether it settled.
+    /// All steps are done; holds whether everything settled.
     Settled(bool),
 }
 
 impl Stage<'_> {
-    /// What people do: step by step, from where they were when the machine died.
+    /// Takes the steps of the people, from the point at which the machine died.
     pub(super) async fn drive(&mut self, sender: mpsc::Sender<Event>, open: &Open) -> Drove {
         let hands = Hands {
             engine: sender.clone(),
@@ -98,7 +98,7 @@ impl Stage<'_> {
         Drove::Settled(settled)
     }
 
-    /// Asks for every view, and compares them with the fold where that did not move meanwhile.
+    /// Reads every view and compares it with the fold, unless the fold changed meanwhile.
     async fn compare_views(&mut self, sender: &mpsc::Sender<Event>, open: &Open) {
         let before = open.shared.writer.head();
         let asked = asked(sender).await;
@@ -112,7 +112,7 @@ impl Stage<'_> {
         }
     }
 
-    /// Changes the files.
+    /// Changes the files and records the new version.
     fn edit(&mut self, change: impl FnOnce(&mut Tree)) {
         let mut tree = self.tree.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut tree);
@@ -121,7 +121,7 @@ impl Stage<'_> {
     }
 }
 
-/// The engine's work, which ends with an error when it goes round and round without any time passing.
+/// Runs the engine, and fails if it spins without any progress of time.
 pub(super) async fn watched(
     run: impl Future<Output = Result<(), EngineError>>,
 ) -> Result<(), EngineError> {
@@ -139,7 +139,7 @@ pub(super) async fn watched(
     .await
 }
 
-/// Every view of one moment; `None`: the engine ended.
+/// Reads every view at one moment. Returns `None` if the engine has ended.
 async fn asked(sender: &mpsc::Sender<Event>) -> Option<check::Asked> {
     let Some(Reply::Intents(intents)) = ask(sender, Question::Intents).await else { return None };
     let Some(Reply::Metrics(metrics)) = ask(sender, Question::Metrics).await else { return None };
@@ -149,7 +149,7 @@ async fn asked(sender: &mpsc::Sender<Event>) -> Option<check::Asked> {
     Some(check::Asked { intents, metrics: *metrics, resources })
 }
 
-/// Asks the engine.
+/// Sends a query to the engine. Returns `None` if the engine did not answer.
 pub(super) async fn ask(sender: &mpsc::Sender<Event>, question: Question) -> Option<Reply> {
     let (answer, reply) = oneshot::channel();
     sender.send(Event::Ask(question, answer)).await.ok()?;

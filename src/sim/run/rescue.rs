@@ -1,4 +1,4 @@
-//! What befalls the store and the clock of the machine, and what people do about it.
+//! Trouble of the machine's store and clock, and the responses of people.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,20 +25,20 @@ use crate::sim::durable::{self, Entry};
 use crate::sim::world::PARTNER;
 use crate::store::journal::Head;
 
-/// A person who looks after a restored state does so so often, at these distances.
+/// Number of looks, and their interval, of a person who looks after a restored state.
 const LOOKS: u32 = 3;
 const LOOKS_EVERY: Duration = Duration::from_mins(5);
-/// A process whose disk took nothing any more is started again after this.
+/// Time after which a process is restarted if its disk refused operations.
 const STARTED_AGAIN: Duration = Duration::from_secs(10);
-/// Generations that an application may have been submitted in.
+/// Generations in which an application may have been submitted.
 const GENERATIONS: u32 = 10;
 
-/// What befell the machine so far.
+/// Trouble of the machine so far.
 #[derive(Debug)]
 pub(super) struct Troubles {
     /// The machine's own clock.
     pub(super) wall: Arc<Wall>,
-    /// What was lost of the state, in order.
+    /// Lost states, in order.
     pub(super) lost: Vec<Lost>,
     jumps: Jumps,
     kept: BTreeMap<usize, Backup>,
@@ -46,7 +46,6 @@ pub(super) struct Troubles {
 }
 
 impl Troubles {
-    /// None yet.
     pub(super) fn new(clock: SharedClock) -> Self {
         Self {
             wall: Arc::new(Wall::new(clock)),
@@ -57,14 +56,14 @@ impl Troubles {
         }
     }
 
-    /// Records with the moments at which they were really written.
+    /// Returns the records with the right times of their writing.
     pub(super) fn put_right(&self, entries: Vec<Entry>) -> Vec<Entry> {
         self.jumps.put_right(entries)
     }
 }
 
 impl Stage<'_> {
-    /// What befalls the living machine at a step.
+    /// Applies the trouble that befalls the running machine at a step.
     pub(super) fn befall(&mut self, nth: usize) {
         for mishap in &self.script.mishaps {
             match mishap {
@@ -89,7 +88,7 @@ impl Stage<'_> {
         }
     }
 
-    /// What befalls the machine between two lives.
+    /// Applies the trouble that befalls the machine between two lives.
     pub(super) async fn rescue(&mut self) {
         for (nth, mishap) in self.script.mishaps.iter().enumerate() {
             let due = mishap.between_lives() && mishap.at() < self.steps;
@@ -114,7 +113,7 @@ impl Stage<'_> {
         }
     }
 
-    /// A person restores a backup.
+    /// Restores a backup, as a person does.
     async fn restore(&mut self, backup: &Backup, old: Vec<Entry>) {
         self.machine.room.make();
         self.lose_all(Some(backup.head.sequence), old);
@@ -125,17 +124,17 @@ impl Stage<'_> {
         self.begin_anew().await;
     }
 
-    /// A person begins with an empty state.
+    /// Begins with an empty state, as a person does.
     async fn forget(&mut self, old: Vec<Entry>) {
         self.lose_all(None, old);
-        // What the lost state sent is not under way any more: nothing else would tell of it.
+        // Calls of the lost state must end first, since only that state recorded them.
         sleep(TIMEOUT.saturating_add(GRACE)).await;
         self.machine.forget();
         self.acknowledged = Head::EMPTY;
         self.begin_anew().await;
     }
 
-    /// Notes what is lost with the state: all behind the record up to which a backup goes.
+    /// Notes the loss of a state after the last record of a backup.
     fn lose_all(&mut self, kept: Option<u64>, old: Vec<Entry>) {
         let stories = durable::stories(&self.troubles.put_right(old));
         self.troubles.lost.push(Lost { at: self.clock.now(), kept, stories });
@@ -146,14 +145,14 @@ impl Stage<'_> {
         self.troubles.kept.retain(|_, backup| reached(backup));
     }
 
-    /// Another journal counts from now on, and each merchant's person has a new code.
+    /// Begins with another journal, and issues a new code to each merchant.
     async fn begin_anew(&mut self) {
         self.front.restored();
         self.outside.drawer.fill(self.desk.codes().await);
     }
 
-    /// Something of the state is lost. It opens as it was, or a person restores the newest backup, or, where there
-    /// is none, begins anew.
+    /// Loses a part of the state. The state then opens unchanged, or a person restores the newest
+    /// backup, or begins with an empty state if there is none.
     async fn lose(&mut self, what: Loss) {
         if !what.shows(self.machine.believes_index()) {
             return;
@@ -168,7 +167,7 @@ impl Stage<'_> {
                 let text = format!("{what:?} is lost, and the state opens without a word");
                 self.violate("journal", text);
             }
-            // `store check` names the values that are not there any more.
+            // `store check` reports the missing values.
             if what != Loss::Sealed {
                 return;
             }
@@ -179,7 +178,7 @@ impl Stage<'_> {
         }
     }
 
-    /// Whether the journal holds what was acknowledged last.
+    /// Returns true if the journal holds the last acknowledged record.
     pub(super) fn keeps_acknowledged(&self) -> bool {
         let head = self.acknowledged;
         let all = durable::all(&self.machine.journal);
@@ -187,7 +186,7 @@ impl Stage<'_> {
         head.sequence == 0 || all.iter().any(kept)
     }
 
-    /// The process ended because a disk took nothing any more, and is started again later.
+    /// Ends the process because a disk refused operations, and restarts it later.
     pub(super) async fn no_room(&mut self, error: &str) -> End {
         let told = ["no storage space", "read-only"].iter().any(|words| error.contains(words));
         if !told {
@@ -197,13 +196,13 @@ impl Stage<'_> {
         End::Stopped
     }
 
-    /// Whether somebody looks after what a restore left in doubt.
+    /// Returns true if a person resolves what a restore left in doubt.
     pub(super) fn looks_after(&self) -> bool {
         let asks = |mishap: &Mishap| matches!(mishap, Mishap::Restore { asks: true, .. });
         !self.troubles.lost.is_empty() && self.script.mishaps.iter().any(asks)
     }
 
-    /// Somebody looks after what a restore left in doubt, where the script says so.
+    /// Resolves at intervals what a restore left in doubt, if the script says so.
     pub(super) fn look_after(&self, engine: &mpsc::Sender<Event>, under_way: &mut JoinSet<()>) {
         if !self.looks_after() {
             return;
@@ -212,14 +211,14 @@ impl Stage<'_> {
         under_way.spawn(async move {
             for _ in 0..LOOKS {
                 sleep(LOOKS_EVERY).await;
-                // An engine that ended is asked again in its next life.
+                // If the engine has ended, its next life gets the request.
                 release(&desk, &engine).await.unwrap_or_default();
             }
         });
     }
 }
 
-/// A person looks at the service for everything that the epoch holds, and says what is not there.
+/// Looks up at the service everything that the epoch holds, and reports missing objects.
 async fn release(desk: &Desk, engine: &mpsc::Sender<Event>) -> Option<()> {
     let Some(Reply::Resources(views)) = ask(engine, Question::Resources).await else { return None };
     let objects = desk.objects().await;

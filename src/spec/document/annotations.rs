@@ -8,7 +8,7 @@ use crate::model::issue::{Issue, Path};
 use crate::model::manifest::{Annotations, Deletion, OnDoubt};
 
 const PREFIX: &str = "reckon.dev/";
-/// Their names, without the prefix.
+/// The names of the annotations, without the prefix.
 pub const KNOWN: [&str; 8] = [
     "suspend",
     "deletion",
@@ -20,15 +20,16 @@ pub const KNOWN: [&str; 8] = [
     "adopts",
 ];
 
-/// The kinds whose removal means something on the service: a saved method is deleted, a recurring charge
-/// neutralised, a merchant deauthorised.
+/// The kinds whose removal has an effect on the service: a saved method is deleted, a recurring
+/// charge neutralised, a merchant deauthorised.
 const DELETABLE: [&str; 3] = ["SavedMethod", "RecurringCharge", "Merchant"];
-/// The kinds whose objects are made by their documents: one that is there already can be taken over.
+/// The kinds whose objects are created by their documents, so that an existing object can be
+/// adopted.
 const ADOPTABLE: [&str; 4] = ["Contact", "Invoice", "SavedMethod", "RecurringCharge"];
-/// The only kind whose creation nothing can prove (design.md part 3).
+/// The only kind whose creation cannot be proved (design.md part 3).
 const DOUBTFUL: &str = "Contact";
 
-/// Reads those that are ours; `kind` is `None` where it is unknown.
+/// Reads the annotations under our prefix; `kind` is `None` where it is unknown.
 pub(super) fn read(
     texts: &BTreeMap<String, String>,
     kind: Option<&str>,
@@ -121,7 +122,7 @@ fn deletion(value: &str, kind: Option<&str>) -> Result<Deletion, Wrong> {
     }
 }
 
-/// `true` for every field, or their paths below `spec`.
+/// Parses `true` for every field, or paths below `spec`.
 fn ignore_drift(value: &str) -> Result<Box<[String]>, Wrong> {
     let words = value.split([',', ' ', '\n']).filter(|word| !word.is_empty());
     let paths: Box<[String]> = match value.trim() {
@@ -163,7 +164,7 @@ fn one(word: &str, namespace: &Name) -> Result<Key, Wrong> {
     Ok(if own_namespace { Key::new(key.kind.clone(), namespace, &key.name) } else { key })
 }
 
-/// The former name, of the same kind.
+/// Parses the former name, of the same kind.
 fn moved_from(value: &str, kind: Option<&str>, namespace: &Name) -> Result<Option<Key>, Wrong> {
     let help = "write the name that it had, `NAME` or `NAMESPACE/NAME`, without its kind";
     let wrong = || Wrong::value(format!("`{value}` is no name of a resource"), help);
@@ -175,7 +176,7 @@ fn moved_from(value: &str, kind: Option<&str>, namespace: &Name) -> Result<Optio
     Ok(kind.map(|kind| Key::new(Kind::new(kind), &namespace, &name)))
 }
 
-/// The id of the object that is there already.
+/// Parses the id of the existing object.
 fn adopts(value: &str, kind: Option<&str>) -> Result<RemoteId, Wrong> {
     if kind.is_some_and(|kind| !ADOPTABLE.contains(&kind)) {
         return Err(Wrong::key(

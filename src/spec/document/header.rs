@@ -1,4 +1,4 @@
-//! `apiVersion`, `kind` and `metadata`: what every document has, whatever its kind.
+//! `apiVersion`, `kind` and `metadata`: the head of every document, whatever its kind.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use crate::model::manifest::Annotations;
 use crate::spec::document::annotations;
 use crate::spec::node::{Entry, Node, NodeValue};
 
-/// The only version there is.
+/// The only version.
 pub const API_VERSION: &str = "reckon.dev/v1";
 
 const TOP_FIELDS: [&str; 4] = ["apiVersion", "kind", "metadata", "spec"];
 const METADATA_FIELDS: [&str; 4] = ["name", "namespace", "labels", "annotations"];
 
-/// What the head of a document says.
+/// The content of a document's head.
 #[derive(Debug, Default)]
 pub(super) struct Header {
     pub(super) row: Option<&'static KindRow>,
@@ -25,11 +25,11 @@ pub(super) struct Header {
     pub(super) labels: BTreeMap<String, String>,
     pub(super) annotations: Annotations,
     pub(super) issues: Vec<Issue>,
-    /// Whether a field stands at the top that no document has.
+    /// True if the document has an unknown field at its top.
     pub(super) foreign: bool,
 }
 
-/// Reads the head; issues are told even where there is no document to speak of.
+/// Reads the head; reports issues even for a text that is no document.
 pub(super) fn read(kinds: &'static [KindRow], root: Option<&Node>) -> Header {
     let mut header = Header::default();
     let Some(root) = root.filter(|root| matches!(root.value, NodeValue::Map(_))) else {

@@ -58,7 +58,7 @@ impl<'a> MapFrame<'a> {
         Self { start, keep, entries, key: None, seen, index }
     }
 
-    /// The next value belongs to this key.
+    /// Takes the key of the next value; returns its finding, if any.
     pub(super) fn take_key(
         &mut self,
         key: Cow<'a, str>,
@@ -76,7 +76,7 @@ impl<'a> MapFrame<'a> {
         finding
     }
 
-    /// The next value belongs to a key that is a collection.
+    /// Takes a collection as the key of the next value; returns its finding.
     pub(super) fn take_collection_key(&mut self, key: &Node) -> Finding {
         self.key = Some((Cow::Borrowed(""), key.span.clone()));
         Finding::error(
@@ -148,7 +148,7 @@ fn not_text(key: &str, span: Range<usize>) -> Finding {
     )
 }
 
-/// Whether a plain scalar is text for every YAML parser's taste: no number, truth value or nothing.
+/// Returns whether every YAML parser reads a plain scalar as text: no number, truth value or null.
 fn is_text(plain: &str) -> bool {
     let word = matches!(
         plain,

@@ -1,10 +1,10 @@
-//! Places in characters, as the parser counts, → bytes of the whole text.
+//! Converts the parser's places, in characters, to bytes of the whole text.
 
 use std::ops::Range;
 
 use saphyr_parser::Span;
 
-/// Walks along with the parser: neighbouring places are found in a few steps.
+/// Walks along with the parser, so that neighbouring places are found in a few steps.
 pub(super) struct Offsets<'a> {
     document: &'a str,
     base: usize,
@@ -24,7 +24,7 @@ impl<'a> Offsets<'a> {
         start..self.byte(span.end.index()).max(start)
     }
 
-    /// The byte at which a character starts; the end for characters that do not exist.
+    /// Returns the byte at which a character starts; the end for characters that do not exist.
     pub(super) fn byte(&mut self, character: usize) -> usize {
         let within =
             if self.ascii { character.min(self.document.len()) } else { self.walk(character) };

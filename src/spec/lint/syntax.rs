@@ -1,11 +1,11 @@
-//! A parser's complaint → a finding with a help that fits.
+//! Turns a parser's complaint into a finding with a fitting help.
 
 use std::ops::Range;
 
 use crate::spec::finding::Finding;
 use crate::spec::split::{Slice, next_line};
 
-/// The finding for a complaint at byte `at` of the text.
+/// Returns the finding for a complaint at byte `at` of the text.
 pub(super) fn finding(text: &str, slice: &Slice, at: usize, complaint: &str) -> Finding {
     if let Some(tab) = tab_indentation(text, slice, at) {
         return Finding::error(
@@ -48,7 +48,8 @@ fn help(complaint: &str) -> &'static str {
     }
 }
 
-/// The first tab in the white space before a line's text: on the line of `at` or next to it.
+/// Finds the first tab in the white space before a line's text, on the line of `at` or the next
+/// one.
 fn tab_indentation(text: &str, slice: &Slice, at: usize) -> Option<Range<usize>> {
     let document = text.get(slice.range.start..at.min(slice.range.end))?;
     let line = document.rfind(['\n', '\r']).map_or(0, |before| before.saturating_add(1));
@@ -63,7 +64,7 @@ fn tab_indentation(text: &str, slice: &Slice, at: usize) -> Option<Range<usize>>
     })
 }
 
-/// The character at `at`; past the end, the last one that says something.
+/// Returns the character at `at`, or the last visible one before it.
 fn character_at(text: &str, slice: &Slice, at: usize) -> Range<usize> {
     let rest = text.get(at..slice.range.end).unwrap_or_default();
     match rest.chars().next().filter(|found| !found.is_whitespace()) {

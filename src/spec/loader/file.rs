@@ -1,4 +1,4 @@
-//! One file of the tree: its documents and what is wrong with it.
+//! One file of the tree: its documents and its problems.
 
 use std::sync::Arc;
 
@@ -46,28 +46,28 @@ impl SpecFile {
         Self { stat, hash, documents: documents.into_boxed_slice(), problems, omitted }
     }
 
-    /// The files that its documents name, as they were found.
+    /// Returns the files that its documents name, in their state at reading.
     pub(super) fn looked(&self) -> impl Iterator<Item = &Looked> {
         self.documents.iter().flat_map(|document| &document.looked)
     }
 
-    /// The keys of the documents that have one, with their places in the file.
+    /// Returns the keys of the documents that have one, with their places in the file.
     pub(super) fn keys(&self) -> impl Iterator<Item = (usize, &Key)> {
         let keys = self.documents.iter().map(|document| document.key.as_ref());
         keys.enumerate().filter_map(|(index, key)| key.map(|key| (index, key)))
     }
 
-    /// What is wrong with the file and with each document by itself.
+    /// Returns the problems of the file and of each document by itself.
     pub(super) fn problems(&self) -> impl Iterator<Item = &Problem> {
         self.problems.iter().chain(self.documents.iter().flat_map(|document| &document.problems))
     }
 
-    /// The problems that got no place.
+    /// Counts the problems without a place.
     pub(super) fn omitted(&self) -> ProblemCounts {
         self.documents.iter().fold(self.omitted, |sum, document| sum.plus(document.omitted))
     }
 
-    /// Whether something is wrong that no key stands for.
+    /// Returns whether the file has a problem that belongs to no key.
     pub(super) fn is_bad(&self) -> bool {
         let errors = self.problems.iter().any(|problem| problem.severity == Severity::Error);
         errors
@@ -76,7 +76,7 @@ impl SpecFile {
     }
 }
 
-/// A problem of a whole file or line.
+/// Returns a problem of a whole file or line.
 pub(super) fn problem_at(
     file: &str,
     line: usize,

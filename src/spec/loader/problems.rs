@@ -1,7 +1,8 @@
-//! The problems of the tree with their places, made when a caller asks for them.
+//! The problems of the tree with their places, computed on request.
 //!
-//! Guarantees: work is linear in the files that have problems; at most [`PROBLEMS_OF_FILE_MAX`] problems
-//! of a file and [`PROBLEMS_MAX`] in all get a place, the rest is counted. Each file is read once a call.
+//! Guarantees: work is linear in the files that have problems. At most [`PROBLEMS_OF_FILE_MAX`]
+//! problems of a file and [`PROBLEMS_MAX`] in all get a place; the rest is counted. Each file is
+//! read once a call.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,11 +21,11 @@ use crate::spec::split::{Slice, split};
 /// Problems of a tree that get a place.
 pub(super) const PROBLEMS_MAX: usize = 1000;
 
-/// After this many missing references the nearest name is no longer sought: each takes a pass over every
-/// name of the kind.
+/// The number of missing references for which the nearest name is searched. Each search passes over
+/// every name of the kind.
 const SUGGESTIONS_MAX: usize = 100;
 
-/// An issue between documents; its place is found when a caller asks for it.
+/// An issue between documents; its place is computed on request.
 #[derive(Debug)]
 pub(super) struct LinkIssue {
     pub(super) spot: Spot,
@@ -43,12 +44,12 @@ impl LinkIssue {
 type ByFile<'a> = BTreeMap<&'a str, Vec<(&'a Key, &'a LinkIssue)>>;
 
 impl Loader {
-    /// The problems of the whole tree, sorted by file and line.
+    /// Returns the problems of the whole tree, sorted by file and line.
     pub fn problems(&self) -> Problems {
         self.problems_where(|_| true)
     }
 
-    /// The problems of the files whose names in reports are wanted.
+    /// Returns the problems of the files whose names in reports are wanted.
     pub fn problems_where(&self, wanted: impl Fn(&str) -> bool) -> Problems {
         let mut links = self.links_by_file();
         let mut texts = Texts::new(self);
@@ -73,7 +74,7 @@ impl Loader {
         found
     }
 
-    /// The first problems of one file, and the count of the rest.
+    /// Returns the first problems of one file, and the count of the rest.
     fn of_file<'l>(
         &'l self,
         file: &SpecFile,
@@ -108,7 +109,7 @@ impl Loader {
         by_file
     }
 
-    /// A link issue with its place, and the nearest name of a missing one.
+    /// Returns a link issue with its place, and the nearest name of a missing one.
     fn link_problem<'l>(
         &'l self,
         key: &Key,
@@ -123,7 +124,7 @@ impl Loader {
         problem
     }
 
-    /// The existing name of the same kind that looks most like the missing one.
+    /// Returns the existing name of the same kind that is most similar to the missing one.
     fn suggestion(&self, key: &Key, missing: &Key) -> Option<String> {
         let seen_from_key = |found: &Key| {
             if found.namespace == key.namespace {
@@ -139,7 +140,7 @@ impl Loader {
         nearest(&seen_from_key(missing), names.iter().map(String::as_str)).map(str::to_owned)
     }
 
-    /// An issue of a resource's document with its place.
+    /// Returns an issue of a resource's document with its place.
     pub fn place(&self, key: &Key, issue: &Issue) -> Option<Problem> {
         let (spot, _) = self.documents_of(key).next()?;
         Some(self.placed_problem(spot, issue, &mut Texts::new(self)))
@@ -159,14 +160,15 @@ impl Loader {
         cleaned(problem, &[])
     }
 
-    /// The issue at the first line of its document, where the file changed since it was loaded.
+    /// Places the issue at the first line of its document, where the file changed since it was
+    /// loaded.
     fn unplaced(&self, spot: &Spot, issue: &Issue) -> Problem {
         let document = self.files.get(&spot.path).and_then(|file| file.documents.get(spot.index));
         let line = document.map_or(1, |document| document.place.line);
         problem_at(&self.name_of(&spot.path), line, issue.code, &issue.message, &issue.help)
     }
 
-    /// The second place of an issue, in another document.
+    /// Returns the second place of an issue, in another document.
     fn related<'l>(&'l self, related: &Related, texts: &mut Texts<'l>) -> Option<RelatedPlace> {
         let Related { key, path, message } = related;
         let (spot, _) = self.documents_of(key.as_ref()?).next()?;
@@ -176,8 +178,8 @@ impl Loader {
         Some(RelatedPlace { file, line, column, message: message.clone() })
     }
 
-    /// The masked texts of the files that these problems name, for their snippets. A file that changed
-    /// since it was loaded has none.
+    /// Returns the masked texts of the files that these problems name, for their snippets. A file
+    /// that changed since it was loaded has none.
     pub fn sources(&self, problems: &[Problem]) -> BTreeMap<String, MaskedSource> {
         let related = problems.iter().flat_map(|problem| &problem.related);
         let names: BTreeSet<&str> = problems
@@ -197,7 +199,8 @@ impl Loader {
         Some(MaskedSource::new(&source, &hidden))
     }
 
-    /// The text of a file as it was loaded, with its lines; `None` when it changed since.
+    /// Returns the text of a file as it was loaded, with its lines; `None` when the file changed
+    /// since.
     fn source(&self, path: &str) -> Option<Source> {
         let file = self.files.get(path)?;
         let bytes = read(&self.root.open().ok()?, path).ok()?;
@@ -248,7 +251,7 @@ impl<'l> Texts<'l> {
     }
 }
 
-/// A key that sorts before every other one of its kind.
+/// Returns a key that sorts before every other one of its kind.
 fn lowest(kind: Kind) -> Key {
     let name: Name = "0".parse().unwrap_or_else(|_| Name::default_namespace());
     Key::new(kind, &name, &name)

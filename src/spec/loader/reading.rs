@@ -1,5 +1,5 @@
-//! Files from disk, several at once where there are many: to read and to understand one needs no
-//! other, and takes most of the time of a load.
+//! Reads files from disk, several at once where there are many. Reading and parsing one file needs
+//! no other, and takes most of the time of a load.
 
 use std::sync::Arc;
 
@@ -9,29 +9,27 @@ use crate::spec::document::ReadCx;
 use crate::spec::source::share::in_order;
 use crate::spec::source::tree::{Stat, read};
 
-/// A file to be looked at.
+/// A file to check.
 pub(super) struct Wanted<'a> {
-    /// Its path below the root.
+    /// The path below the root.
     pub(super) path: &'a str,
-    /// Its name in reports.
+    /// The file's name in reports.
     pub(super) name: Arc<str>,
-    /// How the listing found it.
+    /// The state in the listing.
     pub(super) stat: Stat,
-    /// The hash of what was read before, if it was.
+    /// The hash of the content read before, if any.
     pub(super) known: Option<[u8; 32]>,
 }
 
-/// What a look at a file gave.
+/// The result of checking a file.
 pub(super) enum Reading {
-    /// Its content is what it was.
+    /// The content is unchanged.
     Same,
-    /// It was read.
     New(Box<SpecFile>),
-    /// It cannot be read.
     Unreadable(PathError),
 }
 
-/// Looks at files below `root`; the answers stand in the order of the questions.
+/// Checks files below `root`; the results have the order of `wanted`.
 pub(super) fn read_all(cx: &ReadCx, root: &Place, wanted: &[Wanted<'_>]) -> Vec<Reading> {
     if wanted.is_empty() {
         return Vec::new();
@@ -39,7 +37,7 @@ pub(super) fn read_all(cx: &ReadCx, root: &Place, wanted: &[Wanted<'_>]) -> Vec<
     if let Ok(root) = root.open() {
         return in_order(wanted, |one| read_one(cx, &root, one));
     }
-    // The next look finds the root as it is by then.
+    // The next check finds the root in its state at that time.
     let gone = || PathError::Io(std::io::ErrorKind::NotFound.into());
     wanted.iter().map(|_| Reading::Unreadable(gone())).collect()
 }

@@ -1,4 +1,4 @@
-//! The verdict over touched keys and their dependants: who is good, who is broken, and why.
+//! Computes the verdict over touched keys and their dependants: good or broken, and why.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use crate::spec::links::{Link, cycle, duplicate, links, missing};
 use crate::spec::loader::problems::LinkIssue;
 use crate::spec::loader::{Change, Loader, Spot};
 
-/// What `desired` says of a key.
+/// The entry of a key in `desired`: its manifest, and whether it is broken.
 type Verdict = (Option<Arc<Kept>>, bool);
 
 impl Loader {
-    /// Brings everything that hangs on the touched keys up to date.
+    /// Updates everything that depends on the touched keys.
     pub(super) fn relink(&mut self, touched: &BTreeSet<Key>) -> Change {
         let mut concerned = touched.clone();
         let mut codes = BTreeSet::new();
@@ -105,7 +105,7 @@ impl Loader {
         }
     }
 
-    /// Every document of a name but the first one is told, each with the first as second place.
+    /// Reports every document of a name but the first, each with the first as second place.
     fn duplicates(&self, key: &Key) -> Vec<LinkIssue> {
         let mut spots = self.by_key.get(key).into_iter().flatten();
         if spots.next().is_none() {
@@ -120,7 +120,7 @@ impl Loader {
         spots.map(|spot| LinkIssue::new(spot, issue.clone())).collect()
     }
 
-    /// What the links of one document lack: a target, or an end of going in circles.
+    /// Returns the issues of one document's links: missing targets, and a cycle.
     fn unmet(&self, spot: &Spot, links: &[Link], circle: &[Key]) -> Vec<LinkIssue> {
         let absent = links.iter().filter(|link| !self.by_key.contains_key(&link.target));
         let mut issues: Vec<_> = absent
@@ -134,7 +134,7 @@ impl Loader {
         issues
     }
 
-    /// What only one document of the tree may have, and another one has before this.
+    /// Returns the issue of a unique property that an earlier document of the tree has too.
     fn second(&self, key: &Key, spot: &Spot, document: &Document) -> Option<LinkIssue> {
         self.soles.issue(document.sole?, key, spot).map(|issue| LinkIssue::new(spot, issue))
     }

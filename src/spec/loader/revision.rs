@@ -1,4 +1,4 @@
-//! Files as they were read, for who compares them with their content in a commit.
+//! Files as they were read, for a comparison with their content in a commit.
 
 use std::ops::Bound;
 
@@ -8,19 +8,21 @@ use crate::base::id::Key;
 use crate::model::issue::Path;
 
 impl Loader {
-    /// The path below the root of a file, by its name in reports; none where the tree has no such file.
+    /// Returns the path of a file below the root, by its name in reports; `None` where the tree has
+    /// no such file.
     pub fn path_of_file(&self, name: &str) -> Option<&str> {
         self.files.get_key_value(self.path_of(name)?).map(|(path, _)| &**path)
     }
 
-    /// The files from this path on, each with the hash of its content as it was read.
+    /// Returns the files from this path on, each with the hash of its content as it was read.
     pub fn contents<'l>(&'l self, from: &'l str) -> impl Iterator<Item = (&'l str, [u8; 32])> {
         let files = self.files.range::<str, _>((Bound::Included(from), Bound::Unbounded));
         files.map(|(path, file)| (&**path, file.hash))
     }
 
-    /// The first and last line of each of these fields below `spec` in a resource's document; of the part around a field
-    /// that the document does not have. Empty where the file changed since it was loaded.
+    /// Returns the first and last line of each of these fields below `spec` in a resource's
+    /// document. For a missing field, they are those of the part around it. Empty where the file
+    /// changed since it was loaded.
     pub fn lines(&self, key: &Key, fields: &[&str]) -> Vec<(usize, usize)> {
         let Some((spot, _)) = self.documents_of(key).next() else { return Vec::new() };
         let paths: Vec<Path> =

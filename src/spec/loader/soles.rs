@@ -1,7 +1,7 @@
-//! What only one document of a tree may have: which documents have it, and who is first.
+//! Unique properties, which only one document of a tree may have: their holders, and the first one.
 //!
-//! Kept beside the documents, so that one changed document costs a look at those that have the same and at
-//! no other.
+//! They are indexed beside the documents, so that one changed document costs a check of the
+//! documents with the same property and of no others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,10 +10,10 @@ use crate::base::id::Key;
 use crate::kinds::Sole;
 use crate::model::issue::{Issue, Path, Related};
 
-/// A document that has something, and its name.
+/// A document with a unique property, and its key.
 type Holder = (Spot, Key);
 
-/// Everything of which a tree may have only one, by the code of its problem.
+/// All holders of unique properties, by the code of the problem.
 #[derive(Debug, Default)]
 pub(super) struct Soles {
     holders: BTreeMap<&'static str, BTreeSet<Holder>>,
@@ -21,7 +21,8 @@ pub(super) struct Soles {
 }
 
 impl Soles {
-    /// The documents of `key` now have this and nothing else. Returns the codes whose holders changed.
+    /// Sets all unique properties of the documents of `key`. Returns the codes whose holders
+    /// changed.
     pub(super) fn set(
         &mut self,
         key: &Key,
@@ -43,12 +44,12 @@ impl Soles {
         codes
     }
 
-    /// The keys whose documents have this.
+    /// Returns the keys whose documents have this property.
     pub(super) fn holders(&self, code: &str) -> impl Iterator<Item = &Key> {
         self.holders.get(code).into_iter().flatten().map(|(_, key)| key)
     }
 
-    /// The issue of a document that has something which another one has before it.
+    /// Returns the issue of a document with a property that an earlier document has too.
     pub(super) fn issue(&self, sole: &Sole, key: &Key, spot: &Spot) -> Option<Issue> {
         let (place, first) = self.holders.get(sole.code)?.first()?;
         (first != key && place < spot).then(|| {
@@ -68,7 +69,7 @@ mod tests {
     use super::*;
     use crate::spec::testing::{Tree, document};
 
-    /// `FILE code (first in FILE)` of each problem.
+    /// Formats `FILE code (first in FILE)` of each problem.
     fn told(loader: &crate::spec::loader::Loader) -> Vec<String> {
         let problems = loader.problems().shown;
         let line = |problem: &crate::model::issue::Problem| {

@@ -21,7 +21,7 @@ fn broken(loader: &Loader) -> Vec<String> {
     names(loader.desired().broken.iter().cloned())
 }
 
-/// `line:column+length code` of every problem of a tree with one file.
+/// Formats `line:column+length code` of every problem of a tree with one file.
 fn codes(text: impl AsRef<[u8]>) -> Vec<String> {
     let tree = Tree::new(&[]);
     tree.write("a.yaml", text);

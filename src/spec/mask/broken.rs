@@ -1,12 +1,12 @@
-//! Private values of a document that does not parse, by the names before each `:`.
+//! Finds private values of a document that does not parse, by the names before each `:`.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::spec::split::next_line;
 
-/// The bytes after every private name of `range`: to the end of its line, and the deeper lines
-/// below. Lines that start within `open` are left alone.
+/// Returns the bytes after every private name of `range`: to the end of its line, and the deeper
+/// lines below. Lines that start within `open` are skipped.
 pub fn private_lines(
     text: &str,
     range: &Range<usize>,
@@ -36,7 +36,7 @@ pub fn private_lines(
     hidden
 }
 
-/// The bytes of a line at which its first private key, and the value after it, start.
+/// Returns the bytes of a line at which its first private key, and the value after it, start.
 fn private_key(line: &str, names: &BTreeSet<&str>) -> Option<(usize, usize)> {
     line.match_indices(':').find_map(|(colon, _)| {
         let before = line.get(..colon)?.trim_end().trim_end_matches(['"', '\'']);

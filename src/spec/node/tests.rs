@@ -1,4 +1,4 @@
-//! Laws of places: what a span covers is what stands there.
+//! Laws of places: a span covers exactly its value.
 #![expect(
     clippy::format_push_string,
     clippy::arithmetic_side_effects,
@@ -12,7 +12,7 @@ use super::*;
 use crate::spec::lint::{Keep, lint};
 use crate::spec::split::split;
 
-/// A value and the way it is written.
+/// A value in the form in which it is written.
 #[derive(Debug, Clone)]
 enum Tree {
     Double(String),
@@ -45,7 +45,7 @@ impl Tree {
         }
     }
 
-    /// Writes the value after `key:` or `-`; `depth` is the indentation of what stands below it.
+    /// Writes the value after `key:` or `-`; `depth` is the indentation of the lines below it.
     fn emit(&self, flow: bool, depth: usize, out: &mut String) {
         let indent = format!("\n{}", " ".repeat(depth));
         match self {
@@ -130,7 +130,7 @@ fn any_tree() -> impl Strategy<Value = Tree> {
     })
 }
 
-/// Every place of a value with its path.
+/// Collects every place of a value with its path.
 fn paths(value: &Value, path: &Path, found: &mut Vec<(Path, Value)>) {
     found.push((path.clone(), value.clone()));
     match value {

@@ -1,5 +1,6 @@
-//! The one folder beneath which specs may name files (`secrets.attachments`): no links, nothing but plain files, no more
-//! than the service takes. Files are read in pieces to look at them, and as a whole only to be sent.
+//! The one folder beneath which specs may name files (`secrets.attachments`): no links, only plain
+//! files, within the service's limits. A check reads a file in pieces; only a send reads it as a
+//! whole.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -16,19 +17,22 @@ use crate::model::manifest::AttachedFile;
 /// Bytes that are read at once.
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// The folder.
+/// The folder of attachments.
 #[derive(Debug, Clone)]
 pub struct AttachmentFolder {
     root: Place,
 }
 
 impl AttachmentFolder {
-    /// The folder at this path; it need not be there before a file in it is named.
+    /// Returns the folder at this path; it need not exist before a file in it is named.
     pub fn new(root: impl Into<Place>) -> Self {
         Self { root: root.into() }
     }
 
-    /// The whole of a file that was looked at before. Errors: it cannot be read, or is another one by now.
+    /// Returns the whole content of a file that was checked before.
+    ///
+    /// # Errors
+    /// The file cannot be read, or has changed since.
     pub fn read(&self, path: &str, sha256: Digest) -> Result<Vec<u8>, String> {
         let trouble = |trouble: FileTrouble| format!("{}: {}", trouble.message, trouble.help);
         let file = self.open(path).map_err(trouble)?;
@@ -43,7 +47,7 @@ impl AttachmentFolder {
         ))
     }
 
-    /// Opens a plain file beneath the folder; no link leads there.
+    /// Opens a plain file beneath the folder; links are refused.
     fn open(&self, path: &str) -> Result<File, FileTrouble> {
         let root = self.root.open().map_err(|error| self.unopened(&error))?;
         root.file(path).map_err(|error| match error {
@@ -69,7 +73,7 @@ impl AttachmentFolder {
         })
     }
 
-    /// The folder itself cannot be opened.
+    /// Returns the trouble of a folder that cannot be opened.
     fn unopened(&self, error: &PathError) -> FileTrouble {
         let message = format!("the folder {} cannot be opened: {error}", self.root);
         if matches!(error, PathError::Link { .. }) {
@@ -112,7 +116,7 @@ impl Files for AttachmentFolder {
     }
 }
 
-/// Length and digest of a file, read in pieces; of one that is too long, only so far.
+/// Returns length and digest of a file, read in pieces; of one that is too long, up to the limit.
 fn digest(file: File) -> io::Result<(u64, Digest)> {
     let mut rest = file.take(FILE_BYTES_MAX.saturating_add(1));
     let (mut hash, mut size) = (Sha256::new(), 0_u64);

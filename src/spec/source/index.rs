@@ -1,8 +1,8 @@
 //! The files of a tree as one packed value: path, size, time, inode and hash of each.
 //!
-//! A plan over an unchanged tree must not cost more than looking at the files. The header holds a
-//! sum over all (path, size, time, inode), which a walk in any order can rebuild without sorting
-//! or keeping anything.
+//! A plan over an unchanged tree must not cost more than checking the files' metadata. The header
+//! holds a sum over all (path, size, time, inode), which a walk in any order can rebuild without
+//! sorting or storing.
 
 use crate::base::folder::Place;
 use crate::base::hash::Digest;
@@ -12,8 +12,8 @@ use crate::spec::source::tree::{Found, Listing, Stat, hash, walk};
 const MAGIC: [u8; 5] = *b"rkix\x01";
 const HEADER_BYTES: usize = 5 + 8 + 16 + 32;
 const CHECK_BYTES: usize = 8;
-/// Files that changed less than this before they were read are looked at again: the clock of a
-/// file system ticks this slowly.
+/// Files that changed less than this before they were read are read again: the clock of a file
+/// system ticks this slowly.
 const TICK_NS: i64 = 20_000_000;
 
 /// One file of the index.
@@ -21,7 +21,7 @@ const TICK_NS: i64 = 20_000_000;
 pub struct IndexEntry<'a> {
     /// The path below the root.
     pub path: &'a str,
-    /// What tells a change.
+    /// The metadata that reveals a change.
     pub stat: Stat,
     /// BLAKE3 of the content.
     pub hash: [u8; 32],
@@ -32,7 +32,6 @@ pub struct IndexEntry<'a> {
 #[error("the index of spec files is of another version or damaged")]
 pub struct IndexError;
 
-/// The packed index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpecIndex {
     bytes: Vec<u8>,
@@ -41,20 +40,20 @@ pub struct SpecIndex {
     digest: Digest,
 }
 
-/// What differs between an index and a tree.
+/// The differences between an index and a tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// Files that are new or look different.
+    /// Files that are new or whose metadata differs.
     pub changed: Vec<String>,
-    /// Files that are gone.
     pub removed: Vec<String>,
-    /// Whether something stands in the way of seeing all.
+    /// True if some place of the tree cannot be read.
     pub trouble: bool,
 }
 
 impl SpecIndex {
     /// Packs entries, which come sorted by path. `read_at_ns` is the time before the first was
-    /// read: a file that changed just then may change again unseen, so it is never taken as unchanged.
+    /// read: a file that changed just then may change again unseen, so it never counts as
+    /// unchanged.
     pub fn pack<'a>(entries: impl Iterator<Item = IndexEntry<'a>>, read_at_ns: i64) -> Self {
         let mut body = Vec::new();
         let (mut count, mut sum) = (0_u64, 0_u128);
@@ -75,17 +74,17 @@ impl SpecIndex {
         Self { bytes: with_header(count, sum, &digest, &body), count, sum, digest }
     }
 
-    /// The bytes to store.
+    /// Returns the bytes to store.
     pub fn encode(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The first bytes of [`SpecIndex::encode`]: all that [`SpecIndex::unchanged`] needs.
+    /// Returns the first bytes of [`SpecIndex::encode`]: all that [`SpecIndex::unchanged`] needs.
     pub fn header(&self) -> &[u8] {
         self.bytes.get(..HEADER_BYTES.saturating_add(CHECK_BYTES)).unwrap_or_default()
     }
 
-    /// Takes stored bytes. Only the header is looked at.
+    /// Decodes stored bytes; checks only the header.
     pub fn decode(bytes: Vec<u8>) -> Result<Self, IndexError> {
         let (header, rest) = bytes.split_at_checked(HEADER_BYTES).ok_or(IndexError)?;
         let check = rest.get(..CHECK_BYTES).ok_or(IndexError)?;
@@ -97,17 +96,18 @@ impl SpecIndex {
         Ok(Self { bytes, count, sum, digest })
     }
 
-    /// A digest of all paths and contents; times and inodes do not count.
+    /// Returns a digest of all paths and contents; times and inodes do not count.
     pub fn digest(&self) -> Digest {
         self.digest
     }
 
-    /// How many files.
+    /// Returns the number of files.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Whether every file below `root` looks as it did, nothing came, and nothing went.
+    /// Returns whether every file below `root` has its former metadata, and none was added or
+    /// removed.
     pub fn unchanged(&self, root: &Place) -> bool {
         let (mut count, mut sum, mut trouble) = (0_u64, 0_u128, false);
         let mut buffer = Vec::new();
@@ -121,8 +121,8 @@ impl SpecIndex {
         !trouble && count == self.count && sum == self.sum
     }
 
-    /// Whether the files below `root` hold what they held, whatever their sizes and times say: each
-    /// is read. A file that was just being written counts, too.
+    /// Returns whether the files below `root` have their former contents, whatever their sizes and
+    /// times: each file is read. A file that was just being written counts, too.
     pub fn verified(&self, root: &Place) -> bool {
         let mut paths = Vec::new();
         let mut trouble = false;
@@ -144,7 +144,10 @@ impl SpecIndex {
         contents.digest() == self.digest
     }
 
-    /// Which files of `root` look different from the index. Errors: the index is damaged.
+    /// Returns the files of `root` that differ from the index.
+    ///
+    /// # Errors
+    /// The index is damaged.
     pub fn changes(&self, root: &Place) -> Result<Changes, IndexError> {
         let mut listing = Listing::of(root, "");
         let mut changes = Changes { trouble: !listing.troubles.is_empty(), ..Changes::default() };
@@ -161,7 +164,7 @@ impl SpecIndex {
         Ok(changes)
     }
 
-    /// The files in the order of their paths.
+    /// Returns the files in the order of their paths.
     pub fn entries(&self) -> impl Iterator<Item = Result<IndexEntry<'_>, IndexError>> {
         let body = self.bytes.get(HEADER_BYTES.saturating_add(CHECK_BYTES)..).unwrap_or_default();
         let mut fields = Fields(body);
@@ -178,14 +181,15 @@ impl SpecIndex {
     }
 }
 
-/// The digest of files that come in the order of their paths, each with the hash of its content.
+/// Returns the digest of files that come in the order of their paths, each with the hash of its
+/// content.
 pub fn digest_of<'a>(files: impl Iterator<Item = (&'a str, &'a [u8; 32])>) -> Digest {
     let mut contents = Contents::default();
     files.for_each(|(path, hash)| contents.add(path, hash));
     contents.digest()
 }
 
-/// A digest of paths and contents, made file by file in the order of the paths.
+/// A digest of paths and contents, built file by file in the order of the paths.
 #[derive(Default)]
 struct Contents(blake3::Hasher);
 
@@ -216,7 +220,7 @@ fn check_of(header: &[u8]) -> [u8; CHECK_BYTES] {
     hash.as_bytes().first_chunk().copied().unwrap_or_default()
 }
 
-/// Leaves the packed path and stat in `buffer`; their hash adds up to the sum of the tree.
+/// Writes the packed path and stat to `buffer`; returns their hash, a summand of the tree's sum.
 fn fingerprint(path: &str, stat: Stat, buffer: &mut Vec<u8>) -> u128 {
     let Stat { size, mtime_ns, inode } = stat;
     buffer.clear();

@@ -1,4 +1,4 @@
-//! Work on many files, shared among threads that end with the call.
+//! Shares work on many files among threads that end with the call.
 
 use std::panic::resume_unwind;
 use std::thread;
@@ -6,8 +6,8 @@ use std::thread;
 /// Fewer items than this are not worth a thread.
 const ITEMS_PER_THREAD_MIN: usize = 128;
 
-/// Does `one` for each item, several at once where there are many; the answers stand in the order
-/// of the items.
+/// Calls `one` for each item, several at once where there are many; the results have the order of
+/// the items.
 pub fn in_order<T: Sync, R: Send>(items: &[T], one: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let threads = cores.min(items.len().div_ceil(ITEMS_PER_THREAD_MIN)).max(1);

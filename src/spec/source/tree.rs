@@ -1,9 +1,10 @@
-//! A folder of YAML files: which there are, and whether they changed.
+//! Lists a folder of YAML files, with the metadata that reveals a change.
 //!
-//! Takes regular `*.yaml` and `*.yml` files. Skips hidden names and what is no file. The root is opened once a look, and
-//! everything is read through that handle. A symlink is followed to a file inside the root and never anywhere else; one
-//! that leads out, or to a folder, and a FIFO, socket or device with such a name are trouble and not silence, because what
-//! is not seen would look removed.
+//! Accepts regular `*.yaml` and `*.yml` files. Skips hidden names and entries that are no file. The
+//! root is opened once a walk, and everything is read through that handle. A symlink is followed to
+//! a file inside the root and never anywhere else. One that leads out, or to a folder, is trouble
+//! and not skipped; so is a FIFO, socket or device with such a name. Otherwise an unseen file would
+//! look removed.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -12,14 +13,13 @@ use std::io::{self, Read};
 use crate::base::folder::{Folder, Meta, PathError, Place, Sort};
 use crate::spec::decode::FILE_BYTES_MAX;
 
-/// What tells a changed file from an unchanged one without reading it.
+/// The metadata that distinguishes a changed file from an unchanged one without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stat {
     /// Bytes.
     pub size: u64,
-    /// When its content last changed, in nanoseconds since 1970.
+    /// The time of the last change of the content, in nanoseconds since 1970.
     pub mtime_ns: i64,
-    /// Which file it is.
     pub inode: u64,
 }
 
@@ -34,34 +34,31 @@ impl Stat {
 pub struct Trouble {
     /// The path below the root; empty for the root itself.
     pub path: String,
-    /// The stable code.
+    /// Stable for ever.
     pub code: &'static str,
-    /// What is wrong.
     pub message: String,
-    /// What to do.
+    /// The remedy.
     pub help: String,
 }
 
-/// One thing that the walk came by.
+/// One entry found by the walk.
 #[derive(Debug)]
 pub enum Found<'a> {
     /// A file, by its path below the root with `/` between the parts.
     File(&'a str, Stat),
-    /// Something that stands in the way.
+    /// An obstacle to reading the tree.
     Trouble(Trouble),
 }
 
-/// Everything that stands below a root, sorted by path.
+/// All files and obstacles below a root, sorted by path.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listing {
-    /// The files.
     pub files: BTreeMap<String, Stat>,
-    /// What stands in the way.
     pub troubles: BTreeMap<String, Trouble>,
 }
 
 impl Listing {
-    /// Looks at everything at or below `below`, a path below `root`; empty means all.
+    /// Lists everything at or below `below`, a path below `root`; empty means all.
     pub fn of(root: &Place, below: &str) -> Self {
         let mut listing = Self::default();
         walk(root, below, &mut |found| match found {
@@ -76,8 +73,8 @@ impl Listing {
     }
 }
 
-/// Visits everything at or below `below`, in no order. A path that is not there is not trouble,
-/// unless it is the root.
+/// Visits everything at or below `below`, in no order. A missing path is no trouble, unless it is
+/// the root.
 pub fn walk(root: &Place, below: &str, visit: &mut dyn FnMut(Found<'_>)) {
     let opened = match root.open() {
         Ok(opened) => opened,
@@ -102,7 +99,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// Begins in the middle of the tree, as if the walk had come by.
+    /// Begins in the middle of the tree, as if the walk had reached that path.
     fn start(&mut self, below: &str, visit: &mut dyn FnMut(Found<'_>)) -> bool {
         let mut parts = below.split('/').peekable();
         let mut path = String::new();
@@ -167,7 +164,7 @@ impl Walk {
         }
     }
 
-    /// Takes the entry at `self.path`.
+    /// Handles the entry at `self.path`.
     fn entry(&mut self, found: &Meta, visit: &mut dyn FnMut(Found<'_>)) {
         match found.sort {
             Sort::Folder => self.folders.push(self.path.clone()),
@@ -219,7 +216,7 @@ impl Walk {
     }
 }
 
-/// The root cannot be opened.
+/// Returns the trouble of a root that cannot be opened.
 fn unopened(root: &Place, error: &PathError) -> Trouble {
     let PathError::Link { component } = error else {
         let why = if error.is_absent() {
@@ -254,13 +251,14 @@ fn is_yaml(path: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, extension)| matches!(extension, "yaml" | "yml"))
 }
 
-/// A new buffer holds as much, in bytes: most files are read at one go.
+/// The initial capacity of a buffer, in bytes: most files fit.
 const BUFFER_BYTES: usize = 4096;
 
-/// Reads a file of the tree; at most one byte more than is accepted, so that its length tells.
+/// Reads a file of the tree; at most one byte more than is accepted, so that an excess shows in the
+/// length.
 ///
 /// # Errors
-/// It cannot be read, leads out of the tree, or is no plain file.
+/// The file cannot be read, leads out of the tree, or is no plain file.
 pub fn read(root: &Folder, path: &str) -> Result<Vec<u8>, PathError> {
     let file = match root.file(path) {
         Err(PathError::Link { .. }) => root.file(&root.behind(path)?)?,
@@ -271,7 +269,7 @@ pub fn read(root: &Folder, path: &str) -> Result<Vec<u8>, PathError> {
     Ok(bytes)
 }
 
-/// BLAKE3 of what [`read`] gives.
+/// Returns BLAKE3 of the result of [`read`].
 ///
 /// # Errors
 /// As for [`read`].
@@ -279,13 +277,13 @@ pub fn hash(root: &Folder, path: &str) -> Result<[u8; 32], PathError> {
     Ok(hash_of(&read(root, path)?))
 }
 
-/// BLAKE3 of what [`read`] would give of a file that holds these bytes.
+/// Returns BLAKE3 of the result of [`read`] for a file with these bytes.
 pub fn hash_of(bytes: &[u8]) -> [u8; 32] {
     let most = usize::try_from(FILE_BYTES_MAX.saturating_add(1)).unwrap_or(usize::MAX);
     *blake3::hash(bytes.get(..most).unwrap_or(bytes)).as_bytes()
 }
 
-/// Whether a walk takes a plain file at this path below the root.
+/// Returns whether a walk accepts a plain file at this path below the root.
 pub fn takes(path: &str) -> bool {
     is_yaml(path) && !path.split('/').any(|part| part.starts_with('.'))
 }

@@ -13,18 +13,18 @@ use crate::store::bytes::{to_u64, to_usize};
 
 /// The first and the last bytes of the file.
 pub const MAGIC: [u8; 8] = *b"RECKONB\n";
-/// The longest manifest, in bytes: a hundred thousand segments.
+/// Maximum length of the manifest in bytes: enough for a hundred thousand segments.
 const MANIFEST_BYTES_MAX: u64 = 32 << 20;
 /// Length and magic at the end.
 const FOOTER_BYTES: u64 = 16;
 
-/// The last bytes of the file: the manifest and where it begins.
+/// Returns the last bytes of the file: manifest, length and magic.
 pub(super) fn footer(manifest: &[u8]) -> Vec<u8> {
     let length = to_u64(manifest.len()).to_le_bytes();
     [manifest, &length, &MAGIC].concat()
 }
 
-/// Reads the manifest of such a file.
+/// Reads the manifest of a single-file backup.
 pub(super) fn manifest(path: &Path) -> Result<Manifest, BackupError> {
     let unreadable = |why: &str| BackupError::Unreadable {
         path: path.display().to_string(),

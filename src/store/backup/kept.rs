@@ -1,4 +1,4 @@
-//! A backup as it is found: its manifest, and its files as disks that can only be read.
+//! Reads an existing backup: its manifest, and its files as read-only disks.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -11,20 +11,22 @@ use super::{BackupError, FileEntry, Manifest, VERSION};
 use crate::store::bytes::{to_u64, to_usize};
 use crate::store::disk::Disk;
 
-/// The name of the manifest in a folder.
+/// File name of the manifest in a folder.
 pub(super) const MANIFEST: &str = "backup.json";
 
 /// A backup whose manifest was read.
 #[derive(Debug)]
 pub struct Kept {
-    /// What it says of itself.
     pub manifest: Manifest,
     path: PathBuf,
     single: bool,
 }
 
 impl Kept {
-    /// Reads the manifest of the backup in this place.
+    /// Opens the backup at `path` and reads its manifest.
+    ///
+    /// # Errors
+    /// The manifest cannot be read, or has another version.
     pub fn find(path: &Path) -> Result<Self, BackupError> {
         let single = !path.is_dir();
         let manifest = if single { chest::manifest(path)? } else { in_folder(path)? };
@@ -35,12 +37,12 @@ impl Kept {
         Ok(Self { manifest, path: path.to_owned(), single })
     }
 
-    /// One that is being written.
+    /// A backup that is being written.
     pub(super) fn over(manifest: Manifest, path: &Path, single: bool) -> Self {
         Self { manifest, path: path.to_owned(), single }
     }
 
-    /// Where one of its files is.
+    /// Returns the location of one of the backup's files.
     pub(super) fn place(&self, entry: &FileEntry) -> Place {
         if !self.single {
             return Place { path: self.path.join(&entry.name), begins: 0, bytes: entry.bytes };
@@ -50,7 +52,7 @@ impl Kept {
         Place { path: self.path.clone(), begins, bytes: entry.bytes }
     }
 
-    /// The files beneath a folder, as a disk that can only be read.
+    /// Returns the files beneath a folder as a read-only disk.
     pub fn disk(&self, folder: &str) -> KeptDisk {
         let files = self.manifest.files.iter().filter_map(|entry| {
             let name = entry.name.strip_prefix(folder)?.strip_prefix('/')?;
@@ -69,7 +71,7 @@ fn in_folder(path: &Path) -> Result<Manifest, BackupError> {
     })
 }
 
-/// Where the bytes of a file are.
+/// Location of a file's bytes.
 #[derive(Debug, Clone)]
 pub(super) struct Place {
     path: PathBuf,
@@ -78,7 +80,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Up to `len` bytes from `offset`; fewer at the end.
+    /// Reads up to `len` bytes from `offset`; fewer at the end.
     pub(super) fn read(&self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
         let left = self.bytes.saturating_sub(offset);
         let mut bytes = vec![0; len.min(to_usize(left))];
@@ -88,7 +90,7 @@ impl Place {
     }
 }
 
-/// Files of a backup.
+/// Read-only disk over the files of a backup.
 #[derive(Debug)]
 pub struct KeptDisk {
     files: BTreeMap<String, Place>,
@@ -100,7 +102,7 @@ impl KeptDisk {
     }
 }
 
-/// A backup is never changed.
+/// The error of every write: a backup is never changed.
 fn refused() -> io::Error {
     io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "a backup is only read")
 }

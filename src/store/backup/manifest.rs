@@ -1,4 +1,4 @@
-//! What a backup says of itself.
+//! The manifest of a backup.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -6,52 +6,50 @@ use serde::{Deserialize, Serialize};
 use crate::base::hash::Digest;
 use crate::store::journal::Head;
 
-/// The version of the form.
+/// The version of the format.
 pub const VERSION: u32 = 1;
 
 /// The manifest of a backup: `backup.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// The version of the form.
+    /// The version of the format.
     pub version: u32,
-    /// The program that wrote it.
+    /// The version of the program that wrote the backup.
     pub program: String,
-    /// `partner.name`; empty where the state had no owner yet.
+    /// `partner.name`; empty if the state had no owner yet.
     pub partner: String,
     /// The fingerprint of the key that opens its vault. The key itself is in no backup.
     pub key: String,
-    /// The epoch of the state.
     pub epoch: u32,
-    /// The last record.
+    /// The sequence of the last record.
     pub sequence: u64,
-    /// Its hash.
+    /// The hash of the last record.
     pub head: Digest,
-    /// The digest of what is folded from the records.
+    /// The digest of the fold of the records.
     pub state_digest: Digest,
-    /// When the head was chosen.
+    /// Time at which the head was chosen.
     pub at: DateTime<Utc>,
     /// Every file, in the order in which they were copied.
     pub files: Vec<FileEntry>,
 }
 
-/// One file of a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileEntry {
     /// `journal/…`, `archive/…` or `vault/…`.
     pub name: String,
-    /// Its length.
+    /// The length.
     pub bytes: u64,
-    /// SHA-256 of its content.
+    /// SHA-256 of the content.
     pub sha256: Digest,
 }
 
 impl Manifest {
-    /// The head as the journal has it.
+    /// Returns the head in the journal's form.
     pub fn head(&self) -> Head {
         Head { sequence: self.sequence, hash: *self.head.as_bytes() }
     }
 
-    /// The bytes of all files.
+    /// Returns the total length of all files.
     pub fn bytes(&self) -> u64 {
         self.files.iter().fold(0, |sum, file| sum.saturating_add(file.bytes))
     }

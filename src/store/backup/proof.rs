@@ -1,5 +1,5 @@
-//! A backup is believed only after all of it was read: digests, the chain of records, what is folded
-//! from them, and the vault. Everything that is wrong is told in one run.
+//! Verifies a backup by reading all of it: digests, the chain of records, the fold of the records,
+//! and the vault. One run reports every problem.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,15 +15,14 @@ use crate::store::key::MasterKey;
 use crate::store::open::{Found, Pieces, assemble};
 use crate::store::vault::Vault;
 
-/// How much is read at once.
+/// Bytes read at once.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// One thing that is wrong with a backup.
+/// One problem of a backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wrong {
-    /// The file, or what it is about.
+    /// The file, or the part of the backup.
     pub what: String,
-    /// What is wrong with it.
     pub why: String,
 }
 
@@ -33,20 +32,23 @@ impl fmt::Display for Wrong {
     }
 }
 
-/// What a whole backup holds.
+/// Contents of a backup that was verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proof {
-    /// Whose state it is.
+    /// The owner of the state.
     pub binding: Option<Binding>,
-    /// The digest of what is folded from its records.
+    /// The digest of the fold of the records.
     pub state_digest: Digest,
-    /// Resources that something is known of.
+    /// The number of observed resources.
     pub resources: usize,
-    /// Intents that were not settled.
+    /// The number of intents that were not settled.
     pub open_intents: usize,
 }
 
-/// Reads all of a backup. Errors: everything that is wrong with it.
+/// Reads and verifies all of a backup.
+///
+/// # Errors
+/// Returns every problem found.
 pub fn prove(kept: &Kept, key: &MasterKey, progress: Progress<'_>) -> Result<Proof, Vec<Wrong>> {
     let mut wrong = Vec::new();
     let (total, mut done) = (kept.manifest.bytes(), 0_u64);
@@ -87,7 +89,7 @@ pub(super) fn told(what: &str, why: impl fmt::Display) -> Wrong {
     Wrong { what: what.to_owned(), why: why.to_string() }
 }
 
-/// What is wrong with the bytes of a file.
+/// Returns the problem of a file's bytes, if any.
 pub(super) fn file(kept: &Kept, entry: &FileEntry) -> Option<Wrong> {
     match digest(kept, entry) {
         Ok(found) if found == entry.sha256 => None,
@@ -111,8 +113,8 @@ fn digest(kept: &Kept, entry: &FileEntry) -> std::io::Result<Digest> {
     Ok(Digest::from_bytes(hasher.finalize().into()))
 }
 
-/// Folds the records into memory: a chain that holds, an end that is the manifest's, a state of its
-/// digest. The vault is left out: it has its own word.
+/// Folds the records into memory and checks that the chain is intact and ends at the manifest's
+/// head. The vault is verified separately.
 pub(super) fn folded(kept: &Kept) -> Result<Proof, Wrong> {
     let wrong = |error: &dyn fmt::Display| told("journal", error);
     let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());
@@ -137,7 +139,7 @@ pub(super) fn folded(kept: &Kept) -> Result<Proof, Wrong> {
     Ok(proof)
 }
 
-/// What a fold holds.
+/// Summarises a fold.
 fn proof(facts: &Facts) -> Result<Proof, crate::store::facts::FactError> {
     let mut resources = 0_usize;
     facts.each_observed(|_, _| {

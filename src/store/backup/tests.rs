@@ -22,7 +22,7 @@ fn hold(name: &str) -> Record {
     Record::Hold { key: format!("Contact/{name}").parse().unwrap(), reason: "x".into(), at }
 }
 
-/// A state with a few records and a sealed value; answers what a backup of it is made of.
+/// Makes a state with a few records and a sealed value, and returns the source of a backup.
 async fn source(dir: &Path, records: usize) -> Source {
     let journal = Arc::new(RealDisk::open(&dir.join("journal")).unwrap());
     let disk = Arc::new(RealDisk::open(&dir.join("vault")).unwrap());
@@ -155,7 +155,7 @@ async fn a_manifest_knows_how_much_it_lists() {
     assert_eq!(manifest.bytes(), u64::try_from(held).unwrap());
 }
 
-/// Closes K11: a copy of which some files are older than a compaction and others younger is not kept.
+/// Closes K11: a copy with files from before and after a compaction is not kept.
 #[tokio::test]
 async fn a_backup_beside_a_compaction_is_refused_and_leaves_nothing() {
     let dir = tempfile::tempdir().unwrap();

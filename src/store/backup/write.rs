@@ -1,4 +1,4 @@
-//! Writes a backup: copied beside its place, read back, and only then given its name.
+//! Writes a backup: copies it beside its place, reads it back, and only then gives it its name.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -22,23 +22,21 @@ use crate::store::key::MasterKey;
 use crate::store::real_disk::sync_dir;
 use crate::store::vault::{self, KEYS_FILE};
 
-/// How much is copied at once.
+/// Bytes copied at once.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// What a backup is made of.
+/// The parts of a state that a backup copies.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// The journal's files.
     pub journal: Arc<dyn Disk>,
-    /// Segments that a compaction put aside, if there is such a folder.
+    /// Segments that a compaction archived, if the folder exists.
     pub archive: Option<Arc<dyn Disk>>,
-    /// The vault's files.
     pub vault: Arc<dyn Disk>,
-    /// The last record that goes into it; it must be durable.
+    /// The last record that goes into the backup; it must be durable.
     pub head: Head,
-    /// When that was chosen.
+    /// Time at which the head was chosen.
     pub at: DateTime<Utc>,
-    /// The compactions before the head was chosen; none where nobody compacts meanwhile.
+    /// The compactions before the head was chosen; `None` if no compaction can run meanwhile.
     pub compactions: Option<Compactions>,
 }
 
@@ -51,7 +49,7 @@ pub struct Compactions {
 }
 
 impl Compactions {
-    /// Those of the state on these disks.
+    /// Reads the compactions of the state on these disks.
     ///
     /// # Errors
     /// The disks cannot be read.
@@ -63,7 +61,7 @@ impl Compactions {
 }
 
 impl Source {
-    /// Refuses what was copied while a compaction went on: some files are older than others.
+    /// Refuses a copy made during a compaction, since some of its files are older than others.
     fn is_one(&self) -> Result<(), BackupError> {
         match self.compactions {
             Some(before) if Compactions::of(&self.journal, &self.vault)? != before => {
@@ -74,26 +72,26 @@ impl Source {
     }
 }
 
-/// How a backup lies in its place.
+/// Layout of a backup on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// One file.
     File,
-    /// A folder of files.
     Folder,
 }
 
 impl Form {
-    /// A folder that is there, or a name without an extension, is a folder; all else is one file.
+    /// Returns `Folder` for an existing folder, a trailing slash, or a name without an extension;
+    /// `File` otherwise.
     pub fn of(path: &Path) -> Self {
         let slash = path.as_os_str().as_encoded_bytes().ends_with(b"/");
         if slash || path.is_dir() || path.extension().is_none() { Self::Folder } else { Self::File }
     }
 }
 
-/// Writes a backup to a place where nothing is yet.
+/// Writes a backup to an unoccupied place.
 ///
-/// Errors: nothing is left behind of a backup that could not be written or does not prove itself.
+/// # Errors
+/// The backup cannot be written or does not verify; then nothing is left behind.
 pub fn write(
     source: &Source,
     to: &Path,
@@ -120,7 +118,7 @@ pub fn write(
         Ok(done)
     });
     if written.is_err() {
-        // What is half written is worth nothing; that it cannot be removed changes nothing.
+        // A partial backup is worthless; failing to remove it changes nothing.
         drop(if form == Form::File {
             fs::remove_file(&beside)
         } else {
@@ -130,7 +128,7 @@ pub fn write(
     written
 }
 
-/// The name under which it is written.
+/// Returns the temporary name under which the backup is written.
 fn beside(to: &Path) -> Result<PathBuf, BackupError> {
     let name =
         to.file_name().ok_or_else(|| BackupError::Taken { path: to.display().to_string() })?;
@@ -175,7 +173,7 @@ fn whole(
     };
     let mut kept = Kept::over(manifest, beside, form == Form::File);
     let unproved = |wrong| BackupError::Unproved { wrong };
-    // The key may have been exchanged meanwhile, or the daemon has a newer one than who copies.
+    // The key may have been exchanged meanwhile, or the daemon has a newer one than this process.
     vault::identity(&kept.disk("vault"), key)
         .map_err(|error| unproved(vec![told("vault", error)]))?;
     let proof = folded(&kept).map_err(|wrong| unproved(vec![wrong]))?;
@@ -189,7 +187,6 @@ fn whole(
     if wrong.is_empty() { Ok((kept.manifest, proof)) } else { Err(unproved(wrong)) }
 }
 
-/// One file to be copied.
 struct Copy<'a> {
     disk: &'a dyn Disk,
     file: String,
@@ -197,8 +194,9 @@ struct Copy<'a> {
     bytes: u64,
 }
 
-/// What is copied, in order: what the records name is older than the records; a subject's key is
-/// older than its values, and is read last, so that every value that is copied has its key.
+/// Lists the files to copy, in order. The values that records name are older than the records, so
+/// the vault follows the journal. A subject's key is older than its values and is read last, so
+/// every copied value has its key.
 fn plan(source: &Source) -> Result<Vec<Copy<'_>>, BackupError> {
     let copy = |folder: &str, disk, file: String, bytes| {
         let name = format!("{folder}/{file}");
@@ -228,7 +226,8 @@ fn plan(source: &Source) -> Result<Vec<Copy<'_>>, BackupError> {
     Ok(plan)
 }
 
-/// What a backup of this source holds, by `FOLDER/FILE`: for the simulator, whose disks are in memory.
+/// Returns the contents of a backup of this source by `FOLDER/FILE`, for the simulator, whose disks
+/// are in memory.
 pub(crate) fn held(source: &Source) -> Result<BTreeMap<String, Vec<u8>>, BackupError> {
     let mut held = BTreeMap::new();
     for copy in plan(source)? {
@@ -238,7 +237,7 @@ pub(crate) fn held(source: &Source) -> Result<BTreeMap<String, Vec<u8>>, BackupE
     Ok(held)
 }
 
-/// Where the copies go.
+/// Destination of the copies.
 struct Target<'a> {
     path: &'a Path,
     single: Option<File>,
@@ -289,7 +288,7 @@ impl<'a> Target<'a> {
         Ok(FileEntry { name: copy.name.clone(), bytes: at, sha256 })
     }
 
-    /// A file of a folder, in its own folder.
+    /// Creates a file of a folder backup, with its parent folder.
     fn part(&self, name: &str) -> std::io::Result<File> {
         let path = self.path.join(name);
         if let Some(folder) = path.parent().filter(|folder| !folder.is_dir()) {
@@ -320,8 +319,8 @@ impl<'a> Target<'a> {
     }
 }
 
-/// The next bytes of a file. The file of keys may be put in place of another one at any time, so it
-/// is read at once.
+/// Reads the next bytes of a file. The file of keys may be replaced at any time, so it is read in
+/// one piece.
 fn piece(copy: &Copy<'_>, at: u64) -> std::io::Result<Vec<u8>> {
     if copy.file == KEYS_FILE {
         return if at == 0 { copy.disk.read_at(&copy.file, 0, usize::MAX) } else { Ok(Vec::new()) };
@@ -330,7 +329,7 @@ fn piece(copy: &Copy<'_>, at: u64) -> std::io::Result<Vec<u8>> {
     copy.disk.read_at(&copy.file, at, left.min(PIECE_BYTES))
 }
 
-/// A new file that only its owner reads.
+/// Creates a file that only its owner can read.
 fn private(path: &Path) -> std::io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }

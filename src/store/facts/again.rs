@@ -1,4 +1,4 @@
-//! Entries that are read again and again and change little.
+//! Reads of entries that are read often and rarely change.
 
 use std::sync::Arc;
 
@@ -8,11 +8,10 @@ use super::{FactError, Facts, decode, observed_key};
 use crate::base::id::Key;
 use crate::model::observed::Observed;
 
-/// An entry's bytes and what they say.
+/// An entry's bytes and the value decoded from them.
 #[derive(Debug)]
 pub struct Decoded<T> {
     bytes: Arc<[u8]>,
-    /// What they say.
     pub value: Arc<T>,
 }
 
@@ -23,8 +22,8 @@ impl<T> Clone for Decoded<T> {
 }
 
 impl Facts {
-    /// Returns the knowledge of a resource that is read often: decodes it again only if its bytes differ from those of
-    /// `before`.
+    /// Returns the observed state of a resource that is read often. Decodes the entry only if its
+    /// bytes differ from those of `before`.
     pub fn observed_again(
         &self,
         key: &Key,
@@ -33,7 +32,7 @@ impl Facts {
         self.again(&observed_key(key), before)
     }
 
-    /// An entry, decoded only where it differs from what is known.
+    /// Reads an entry and decodes it only if its bytes differ from those of `before`.
     pub(super) fn again<T: DeserializeOwned>(
         &self,
         entry: &[u8],

@@ -1,4 +1,4 @@
-//! Reads of the epoch that a state is in.
+//! Reads of the epoch of a state.
 
 use chrono::{DateTime, Utc};
 
@@ -8,13 +8,13 @@ use crate::model::epoch::Epoch;
 use crate::store::index::Batch;
 
 impl Facts {
-    /// The epoch, none before the first restore.
+    /// Returns the epoch; `None` before the first restore.
     pub fn epoch(&self) -> Result<Option<Epoch>, FactError> {
         read(&*self.index, &Batch::new(), EPOCH)
     }
 
-    /// When this state began, or the epoch that it is in: an earlier state did nothing since. States of older versions do
-    /// not know.
+    /// Returns the time at which this state or its epoch began: an earlier state did nothing since.
+    /// States of older versions have no such time.
     pub fn began(&self) -> Result<Option<DateTime<Utc>>, FactError> {
         Ok(match self.epoch()? {
             Some(epoch) => Some(epoch.began.at),
@@ -22,28 +22,30 @@ impl Facts {
         })
     }
 
-    /// Whether this state began empty, and no person declared that the service has nothing of ours.
+    /// Returns true if this state began empty, and no person declared that nothing at the service
+    /// is ours.
     pub fn began_empty(&self) -> Result<bool, FactError> {
         Ok(self.epoch()?.is_none() && !self.empty_remote_declared()?)
     }
 
-    /// Whether a person said that this resource was not made between backup and restore, or by a state that is lost.
+    /// Returns true if a person said that this resource was not created between backup and restore,
+    /// or by a lost state.
     pub fn released(&self, key: &Key) -> Result<bool, FactError> {
         Ok(self.index.get(&released_key(key))?.is_some())
     }
 
-    /// Whether an obligation was looked for in this epoch and is proved not to be there.
+    /// Returns true if an effect was searched in this epoch and is confirmed absent.
     pub fn looked_for(&self, effect: &str, source_id: &str) -> Result<bool, FactError> {
         Ok(self.index.get(&looked_key(effect, source_id))?.is_some())
     }
 }
 
-/// The entry of a resource that a person released.
+/// Key of the entry of a resource that a person released.
 pub(in crate::store) fn released_key(key: &Key) -> Vec<u8> {
     [RELEASED, key.to_string().as_bytes()].concat()
 }
 
-/// The entry of an obligation that was looked for.
+/// Key of the entry of an effect that was searched.
 pub(in crate::store) fn looked_key(effect: &str, source_id: &str) -> Vec<u8> {
     [LOOKED, effect.as_bytes(), b"/", source_id.as_bytes()].concat()
 }

@@ -1,4 +1,4 @@
-//! Reads of the gateway's events: what came, what is proved, and what still waits to be.
+//! Reads of the gateway's events: posted, verified, and waiting to be verified.
 
 use super::{Decoded, FactError, Facts, INBOX, decode, decode_entry, parse_key, read};
 use crate::base::hash::Digest;
@@ -8,9 +8,9 @@ use crate::model::inbox::InboxEvent;
 use crate::model::remote_object::RemoteObject;
 use crate::store::index::{Batch, Index};
 
-/// How many notifications of the partner interface were ignored.
+/// Number of ignored webhooks of the partner interface.
 pub(in crate::store) const NOTICES_IGNORED: &[u8] = b"v/i";
-/// Events and posted ids, by merchant.
+/// Prefix of events and posted ids, by merchant.
 pub(in crate::store) const EVENTS: &[u8] = b"v/e/";
 const EVENT_NUMBERS: &[u8] = b"v/n/";
 const EVENTS_WAITING: &[u8] = b"v/w/";
@@ -18,28 +18,29 @@ const EVENT_PAGES: &[u8] = b"v/p/";
 const EVENTS_FORGED: &[u8] = b"v/f/";
 const EVENTS_GARBLED: &[u8] = b"v/g/";
 const EVENT_STRANGERS: &[u8] = b"v/h/";
-/// What is known of the events of each merchant.
+/// Prefix of the ledgers of events, one for each merchant.
 pub(in crate::store) const EVENT_LEDGERS: &[u8] = b"v/l/";
 const OBJECTS: &[u8] = b"v/o/";
 
 impl Facts {
-    /// What is known of an event of a merchant.
+    /// Returns the entry of a merchant's event.
     pub fn event(&self, merchant: &Key, id: &str) -> Result<Option<EventEntry>, FactError> {
         read(&*self.index, &Batch::new(), &event_key(merchant, id))
     }
 
-    /// Whether a body that could not be an event came before.
+    /// Returns true if the same malformed body was posted before.
     pub fn knows_garbled(&self, merchant: &Key, digest: &Digest) -> Result<bool, FactError> {
         Ok(self.index.get(&garbled_key(merchant, digest))?.is_some())
     }
 
-    /// How a merchant's events stand as a whole.
+    /// Returns the counts of a merchant's events.
     pub fn event_ledger(&self, merchant: &Key) -> Result<EventLedger, FactError> {
         let ledger: Option<EventLedger> = read(&*self.index, &Batch::new(), &ledger_key(merchant))?;
         Ok(ledger.unwrap_or_default())
     }
 
-    /// The same, decoded only where it differs from what is known. None: nothing was ever posted or told.
+    /// Reads a merchant's ledger and decodes it only if it differs from `before`. `None` if no
+    /// event was ever posted or verified.
     pub fn event_ledger_again(
         &self,
         merchant: &Key,
@@ -48,17 +49,17 @@ impl Facts {
         self.again(&ledger_key(merchant), before)
     }
 
-    /// The same of all of them.
+    /// Returns the ledgers of all merchants.
     pub fn event_ledgers(&self) -> Result<Vec<EventLedger>, FactError> {
         self.list(EVENT_LEDGERS)
     }
 
-    /// How many notifications of the partner interface were ignored.
+    /// Returns the number of ignored webhooks of the partner interface.
     pub fn notices_ignored(&self) -> Result<u64, FactError> {
         Ok(read(&*self.index, &Batch::new(), NOTICES_IGNORED)?.unwrap_or_default())
     }
 
-    /// The newest of them, at most so many, newest first.
+    /// Returns at most `most` ignored webhooks of the partner interface, newest first.
     pub fn newest_ignored(&self, most: usize) -> Result<Vec<InboxEvent>, FactError> {
         let all: Vec<InboxEvent> = self.list(INBOX)?;
         let mut ignored: Vec<_> = all.into_iter().filter(|one| one.ignored.is_some()).collect();
@@ -67,7 +68,7 @@ impl Facts {
         Ok(ignored)
     }
 
-    /// The same with whose they are.
+    /// Returns the ledgers with their merchants.
     pub fn ledgers(&self) -> Result<Vec<(Key, EventLedger)>, FactError> {
         let entries = self.index.scan(EVENT_LEDGERS)?.into_iter();
         let entries = entries.map(|(key, value)| {
@@ -77,12 +78,12 @@ impl Facts {
         entries.collect()
     }
 
-    /// Those of whose events something is known.
+    /// Returns the merchants with a ledger of events.
     pub fn event_merchants(&self) -> Result<Vec<Key>, FactError> {
         Self::event_merchants_in(&*self.index, &Batch::new())
     }
 
-    /// The same, for the fold.
+    /// Same as `event_merchants`, for the fold.
     pub(in crate::store) fn event_merchants_in(
         index: &dyn Index,
         batch: &Batch,
@@ -93,7 +94,8 @@ impl Facts {
             .collect()
     }
 
-    /// Ids of a merchant's events that were posted and wait to be read, at most so many, those first that wait longest.
+    /// Returns at most `most` posted ids of a merchant that wait to be verified, longest waiting
+    /// first.
     pub fn events_waiting(&self, merchant: &Key, most: usize) -> Result<Vec<String>, FactError> {
         let mut ids = Vec::new();
         // No page is empty.
@@ -104,7 +106,7 @@ impl Facts {
         Ok(ids)
     }
 
-    /// Ids that were posted and that the service does not have, at most so many.
+    /// Returns at most `most` posted ids that the service does not have.
     pub fn events_forged(&self, merchant: &Key, most: usize) -> Result<Vec<String>, FactError> {
         let prefix = forged_key(merchant, "");
         let entries = self.index.scan_from(&prefix, None, most)?.into_iter();
@@ -114,7 +116,8 @@ impl Facts {
         Ok(entries.filter_map(|(key, _)| id(key)).collect())
     }
 
-    /// The ids of a merchant's newest events in the order in which they became known, newest first.
+    /// Returns the ids of a merchant's newest events in the order in which they became known,
+    /// newest first.
     pub fn events_newest(&self, merchant: &Key, most: usize) -> Result<Vec<String>, FactError> {
         let told = self.event_ledger(merchant)?.told;
         let mut ids = Vec::new();
@@ -126,12 +129,13 @@ impl Facts {
         Ok(ids)
     }
 
-    /// The id of a merchant's event by its number: they are counted from 1 as they become known.
+    /// Returns the id of a merchant's event by its number. Numbers count from 1 as events become
+    /// known.
     pub fn event_at(&self, merchant: &Key, number: u64) -> Result<Option<String>, FactError> {
         read(&*self.index, &Batch::new(), &number_key(merchant, number))
     }
 
-    /// The newest version of an object of the service.
+    /// Returns the newest version of an object of the service.
     pub fn remote_object(
         &self,
         merchant: &Key,
@@ -141,22 +145,21 @@ impl Facts {
     }
 }
 
-/// A name beneath a merchant.
+/// Joins prefix, merchant and name to the key of an entry.
 fn beneath(prefix: &[u8], merchant: &Key, name: &[u8]) -> Vec<u8> {
     [prefix, merchant.to_string().as_bytes(), b"\0", name].concat()
 }
 
-/// The entry of an event.
 pub(in crate::store) fn event_key(merchant: &Key, id: &str) -> Vec<u8> {
     beneath(EVENTS, merchant, id.as_bytes())
 }
 
-/// The entry of an event's number: the service's events of a merchant are counted as they become known.
+/// Key of the entry of an event's number. A merchant's events are numbered as they become known.
 pub(in crate::store) fn number_key(merchant: &Key, number: u64) -> Vec<u8> {
     beneath(EVENT_NUMBERS, merchant, &number.to_be_bytes())
 }
 
-/// The entry of a page of ids that wait to be read.
+/// Key of a page of ids that wait to be verified.
 pub(in crate::store) fn waiting_key(merchant: &Key, page: u64) -> Vec<u8> {
     beneath(EVENTS_WAITING, merchant, &page.to_be_bytes())
 }
@@ -165,42 +168,41 @@ fn waiting_pages(merchant: &Key) -> Vec<u8> {
     beneath(EVENTS_WAITING, merchant, b"")
 }
 
-/// The entry of the number of a merchant's newest page.
+/// Key of the entry with the number of a merchant's newest page.
 pub(in crate::store) fn newest_page_key(merchant: &Key) -> Vec<u8> {
     [EVENT_PAGES, merchant.to_string().as_bytes()].concat()
 }
 
-/// Where the entries of all numbers of a merchant's events begin.
+/// Prefix of the numbers of a merchant's events.
 pub(in crate::store) fn numbers_of(merchant: &Key) -> Vec<u8> {
     beneath(EVENT_NUMBERS, merchant, &[])
 }
 
-/// The entry of an event that the service does not have.
+/// Key of the entry of an event that the service does not have.
 pub(in crate::store) fn forged_key(merchant: &Key, id: &str) -> Vec<u8> {
     beneath(EVENTS_FORGED, merchant, id.as_bytes())
 }
 
-/// The entry of a body that could not be an event.
+/// Key of the entry of a malformed body.
 pub(in crate::store) fn garbled_key(merchant: &Key, digest: &Digest) -> Vec<u8> {
     beneath(EVENTS_GARBLED, merchant, digest.as_bytes())
 }
 
-/// The entry of a posted id that no event of the merchant's mode bears.
+/// Key of the entry of a posted id that matches no event of the merchant's mode.
 pub(in crate::store) fn stranger_key(merchant: &Key, id: &str) -> Vec<u8> {
     beneath(EVENT_STRANGERS, merchant, id.as_bytes())
 }
 
-/// Where the entries of bodies begin that could not be an event.
+/// Prefix of a merchant's malformed bodies.
 pub(super) fn garbled_of(merchant: &Key) -> Vec<u8> {
     beneath(EVENTS_GARBLED, merchant, b"")
 }
 
-/// The entry of how a merchant's events stand.
 pub(in crate::store) fn ledger_key(merchant: &Key) -> Vec<u8> {
     [EVENT_LEDGERS, merchant.to_string().as_bytes()].concat()
 }
 
-/// The entry of an object's newest version.
+/// Key of the entry of an object's newest version.
 pub(in crate::store) fn object_key(merchant: &Key, id: &str) -> Vec<u8> {
     beneath(OBJECTS, merchant, id.as_bytes())
 }

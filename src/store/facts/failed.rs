@@ -1,4 +1,4 @@
-//! Reads of hooks that failed: those that are run again, and those that wait for a person.
+//! Reads of failed hook runs: those that are retried, and those that need attention.
 
 use chrono::{DateTime, Utc};
 
@@ -8,16 +8,17 @@ use crate::base::id::Key;
 use crate::model::ran::{FAILED_MAX, FailedHook};
 use crate::store::index::{Batch, Index};
 
-/// Failed hooks in the order in which they are run again.
+/// Failed hook runs in the order of their retries.
 const RETRIES: &[u8] = b"w/g/";
-/// Hooks that failed.
+/// Prefix of failed hook runs.
 pub(in crate::store) const HOOKS_FAILED: &[u8] = b"w/f/";
-/// The number of them of each merchant and script.
+/// Prefix of the number of failed hook runs by merchant and script.
 pub(in crate::store) const FAILED_COUNTS: &[u8] = b"w/e/";
 
 impl Facts {
-    /// Failed hooks that are run again by `now`, at most so many, in the order of their times; and the moment of the
-    /// first one that is not. A time beyond `latest` counts as come: the clock went back.
+    /// Returns at most `most` failed hook runs that are due at `now`, in the order of their times,
+    /// and the time of the next one. A time beyond `latest` counts as due, since the clock went
+    /// back.
     pub fn retries(
         &self,
         (now, latest): (DateTime<Utc>, DateTime<Utc>),
@@ -39,7 +40,7 @@ impl Facts {
         Ok((due, next))
     }
 
-    /// Failed hooks of an event, whosever it is.
+    /// Returns the failed hook runs of an event, of all merchants.
     pub fn failed_of(&self, event: &str) -> Result<Vec<FailedHook>, FactError> {
         let mut failed = Vec::new();
         for merchant in self.event_merchants()? {
@@ -48,23 +49,24 @@ impl Facts {
         Ok(failed)
     }
 
-    /// Failed hooks, at most so many.
+    /// Returns at most `most` failed hook runs.
     pub fn first_failed(&self, most: usize) -> Result<Vec<FailedHook>, FactError> {
         let entries = self.index.scan_from(HOOKS_FAILED, None, most)?;
         entries.iter().map(|(key, value)| decode_entry(key, value)).collect()
     }
 
-    /// Hooks that failed: those that are run again, and those that wait for a person.
+    /// Returns all failed hook runs: those that are retried, and those that need attention.
     pub fn failed_hooks(&self) -> Result<Vec<FailedHook>, FactError> {
         self.list(HOOKS_FAILED)
     }
 
-    /// Returns whether a script takes no further events of this merchant, since too many of its runs failed.
+    /// Returns true if a script handles no further events of this merchant, since too many of its
+    /// runs failed.
     pub fn is_stopped(&self, merchant: &Key, script: &str) -> Result<bool, FactError> {
         Ok(failed_count(&*self.index, &Batch::new(), merchant, script)? >= FAILED_MAX)
     }
 
-    /// The scripts that take no further events of a merchant.
+    /// Returns the scripts that handle no further events of a merchant.
     pub fn stopped(&self, merchant: &Key) -> Result<Vec<String>, FactError> {
         let prefix = failed_counts_of(merchant);
         let mut stopped = Vec::new();
@@ -78,7 +80,7 @@ impl Facts {
     }
 }
 
-/// The number of a script's failed runs for a merchant.
+/// Returns the number of a script's failed runs for a merchant.
 pub(in crate::store) fn failed_count(
     index: &dyn Index,
     batch: &Batch,
@@ -88,28 +90,27 @@ pub(in crate::store) fn failed_count(
     Ok(read(index, batch, &failed_count_key(merchant, script))?.unwrap_or(0))
 }
 
-/// The entry of that number.
+/// Key of the entry with the number of a script's failed runs for a merchant.
 pub(in crate::store) fn failed_count_key(merchant: &Key, script: &str) -> Vec<u8> {
     [failed_counts_of(merchant).as_slice(), script.as_bytes()].concat()
 }
 
-/// The prefix of these numbers' entries.
+/// Prefix of the counts of failed runs of a merchant.
 fn failed_counts_of(merchant: &Key) -> Vec<u8> {
     [FAILED_COUNTS, merchant.to_string().as_bytes(), b"\0"].concat()
 }
 
-/// The entry of a failed hook's place in the order of times; none where it is not run again.
+/// Key of a failed hook run in the order of retries; `None` if it is not retried.
 pub(in crate::store) fn retry_key(failed: &FailedHook) -> Option<Vec<u8>> {
     let prefix = timed(RETRIES, failed.failed.again?);
     Some(of(&prefix, &failed.merchant, &failed.event, &failed.failed.script))
 }
 
-/// The prefix of the entries of an event's failed hooks.
+/// Prefix of an event's failed hook runs.
 pub(in crate::store) fn failed_of(merchant: &Key, event: &str) -> Vec<u8> {
     of(HOOKS_FAILED, merchant, event, "")
 }
 
-/// The entry of a hook that failed.
 pub(in crate::store) fn failed_key(merchant: &Key, event: &str, script: &str) -> Vec<u8> {
     of(HOOKS_FAILED, merchant, event, script)
 }

@@ -1,4 +1,5 @@
-//! Reads of what hooks asked for, keep, and failed at.
+//! Reads of the hooks' action requests, their results, the scripts' stored values, and their
+//! cursors.
 
 use std::collections::BTreeMap;
 
@@ -14,32 +15,32 @@ use crate::model::roster::Enrolled;
 use crate::store::index::Batch;
 
 const EVENTS_TO_RUN: &[u8] = b"w/r/";
-/// Actions that are not settled.
+/// Prefix of pending action requests.
 pub(in crate::store) const WISHES: &[u8] = b"w/p/";
-/// The same in the order in which they become due.
+/// Prefix of pending action requests in the order in which they become due.
 const SCHEDULE: &[u8] = b"w/a/";
 const WISHES_GRANTED: &[u8] = b"w/d/";
 const WISHES_TELLING: &[u8] = b"w/t/";
-/// Actions of hooks that were not done.
+/// Prefix of failed actions of hooks.
 pub(in crate::store) const UNDONE: &[u8] = b"w/x/";
-/// Values that scripts keep.
+/// Prefix of the values that scripts store.
 pub(in crate::store) const HOOKS_KEPT: &[u8] = b"w/k/";
-/// Places of scripts.
+/// Prefix of the scripts' cursors.
 pub(in crate::store) const HOOK_CURSORS: &[u8] = b"w/o/";
 const HOOKS_KEPT_SIZE: &[u8] = b"w/z/";
 const HOOKS_AT_MOST: &[u8] = b"w/m/";
-/// Every script that the state knows.
+/// Prefix of the scripts that the state knows.
 pub(in crate::store) const ROSTER: &[u8] = b"w/n/";
 const HOOK_DEPTHS: &[u8] = b"w/c/";
 const HOOKS_DOUBTED: &[u8] = b"w/u/";
-/// From where on events are surely new.
+/// Prefix of the event numbers behind which a merchant's events are certainly new.
 pub(in crate::store) const HOOKS_SURE: &[u8] = b"w/s/";
 
-/// Entries that are read at once: most looks find few that are due.
+/// Entries read at once: most reads find few due entries.
 const PAGE: usize = 16;
 
 impl Facts {
-    /// Those whose events have hooks to be run.
+    /// Returns the merchants whose events have hooks to run.
     pub fn hooks_to_run(&self) -> Result<Vec<Key>, FactError> {
         let entries = self.index.scan(EVENTS_TO_RUN)?.into_iter();
         entries
@@ -47,7 +48,7 @@ impl Facts {
             .collect()
     }
 
-    /// The ids of a merchant's events of these numbers, the last one too, by their numbers.
+    /// Returns the ids of a merchant's events from `first` to `last` inclusive, by number.
     pub fn events_numbered(
         &self,
         merchant: &Key,
@@ -66,8 +67,8 @@ impl Facts {
         Ok(numbered)
     }
 
-    /// The actions that become due after `after`, or ever before, and by `now`, in their order; and the moment of the
-    /// first one behind them. Entries that are not due are not decoded.
+    /// Returns the actions that become due after `after` (`None`: from the beginning) and by `now`,
+    /// in order, and the time of the next one. Entries that are not due are not decoded.
     pub fn scheduled(
         &self,
         after: Option<DateTime<Utc>>,
@@ -91,17 +92,17 @@ impl Facts {
         }
     }
 
-    /// An action of a hook that is not settled.
+    /// Returns a pending action request.
     pub fn pending(&self, id: &WishId) -> Result<Option<Pending>, FactError> {
         read(&*self.index, &Batch::new(), &wish_key(id))
     }
 
-    /// The actions that the hooks of one event asked for and that are not settled.
+    /// Returns the pending action requests of one event.
     pub fn pending_of(&self, merchant: &Key, event: &str) -> Result<Vec<Pending>, FactError> {
         self.list(&of(WISHES, merchant, event, ""))
     }
 
-    /// The actions of hooks that are not settled, those first that become due first: at most so many.
+    /// Returns at most `most` pending action requests, earliest due first.
     pub fn first_pending(&self, most: usize) -> Result<Vec<Pending>, FactError> {
         let mut first = Vec::new();
         for (key, value) in self.index.scan_from(SCHEDULE, None, most)? {
@@ -111,49 +112,49 @@ impl Facts {
         Ok(first)
     }
 
-    /// Every action of a hook that is not settled.
+    /// Returns every pending action request.
     pub fn wishes(&self) -> Result<Vec<Pending>, FactError> {
         self.list(WISHES)
     }
 
-    /// What became of the actions that the hooks of one event asked for.
+    /// Returns the results of the actions requested for one event.
     pub fn granted_of(&self, merchant: &Key, event: &str) -> Result<Vec<Granted>, FactError> {
         self.list(&granted_of(merchant, event))
     }
 
-    /// What became of an action of a hook.
+    /// Returns the result of an action.
     pub fn granted(&self, id: &WishId) -> Result<Option<Granted>, FactError> {
         read(&*self.index, &Batch::new(), &granted_key(id))
     }
 
-    /// Whether a notification was begun to be told, and nobody wrote down what became of it.
+    /// Returns true if sending a notification was begun and its result was never recorded.
     pub fn is_telling(&self, id: &WishId) -> Result<bool, FactError> {
         Ok(self.index.get(&telling_key(id))?.is_some())
     }
 
-    /// Actions of hooks that ended without being done, by merchant, the oldest first: the newest of each.
+    /// Returns the listed failed actions of hooks: the newest of each merchant, oldest first.
     pub fn undone(&self) -> Result<Vec<Undone>, FactError> {
         self.list(UNDONE)
     }
 
-    /// What a script keeps under a key; null where there is nothing.
+    /// Returns the value that a script stores under a key; null if there is none.
     pub fn kept(&self, script: &str, key: &str) -> Result<Value, FactError> {
         let kept: Option<Value> = read(&*self.index, &Batch::new(), &kept_key(script, key))?;
         Ok(kept.unwrap_or_default())
     }
 
-    /// How much a script keeps.
+    /// Returns the total size of the values that a script stores.
     pub fn kept_size(&self, script: &str) -> Result<KeptSize, FactError> {
         Ok(read(&*self.index, &Batch::new(), &kept_size_key(script))?.unwrap_or_default())
     }
 
-    /// How much all scripts keep together.
+    /// Returns the total size of the values of all scripts.
     pub fn kept_total(&self) -> Result<KeptSize, FactError> {
         let sizes: Vec<KeptSize> = self.list(HOOKS_KEPT_SIZE)?;
         Ok(sizes.into_iter().fold(KeptSize::default(), KeptSize::and))
     }
 
-    /// Every script that the state knows, by its name.
+    /// Returns every script that the state knows, by name.
     pub fn roster(&self) -> Result<BTreeMap<String, Enrolled>, FactError> {
         let entries = self.index.scan(ROSTER)?.into_iter();
         entries
@@ -164,12 +165,12 @@ impl Facts {
             .collect()
     }
 
-    /// How far a script has come, where others are elsewhere.
+    /// Returns a script's cursor; `None` if the script is where the merchant's ledger is.
     pub fn hook_cursor(&self, merchant: &Key, script: &str) -> Result<Option<Cursor>, FactError> {
         read(&*self.index, &Batch::new(), &cursor_key(merchant, script))
     }
 
-    /// How far each script has come that is ahead of another one, by its name.
+    /// Returns the cursors of a merchant's scripts that differ from its ledger, by name.
     pub fn hook_cursors(&self, merchant: &Key) -> Result<Vec<(String, Cursor)>, FactError> {
         let prefix = cursors_of(merchant);
         let entries = self.index.scan(&prefix)?.into_iter();
@@ -182,24 +183,25 @@ impl Facts {
             .collect()
     }
 
-    /// How long the chain of causes is that an action stands in; 0: no hook asked for it.
+    /// Returns the length of an action's chain of causes; 0 if no hook requested it.
     pub fn hook_depth(&self, action: &Key) -> Result<u32, FactError> {
         Ok(read(&*self.index, &Batch::new(), &depth_key(action))?.unwrap_or(0))
     }
 
-    /// Whether a state that is lost may have had an action done, since it may have had its event: in this one the event
-    /// was there before a look at the whole list of events.
+    /// Returns true if a lost state may have done an action: in this state its event was known
+    /// before the complete list of events was read.
     pub fn is_doubted(&self, action: &Key) -> Result<bool, FactError> {
         Ok(self.index.get(&doubt_key(action))?.is_some())
     }
 
-    /// Whether the whole list of a merchant's events was read since this state, or its epoch, began.
+    /// Returns true if a merchant's complete list of events was read since this state or its epoch
+    /// began.
     pub fn is_sure(&self, merchant: &Key) -> Result<bool, FactError> {
         Ok(self.index.get(&sure_key(merchant))?.is_some())
     }
 }
 
-/// The entry of one whose events have hooks to be run.
+/// Key of the entry that marks a merchant with hooks to run.
 pub(in crate::store) fn to_run_key(merchant: &Key) -> Vec<u8> {
     [EVENTS_TO_RUN, merchant.to_string().as_bytes()].concat()
 }
@@ -209,112 +211,110 @@ pub(super) fn of(prefix: &[u8], merchant: &Key, event: &str, name: &str) -> Vec<
     [prefix, merchant.as_bytes(), b"\0", event.as_bytes(), b"\0", name.as_bytes()].concat()
 }
 
-/// The entry of an action that is not settled.
+/// Key of the entry of a pending action request.
 pub(in crate::store) fn wish_key(id: &WishId) -> Vec<u8> {
     of(WISHES, &id.merchant, &id.event, id.name.as_str())
 }
 
-/// The entry of its place in the order of times.
+/// Key of an action request in the order of due times.
 pub(in crate::store) fn schedule_key(scheduled: &Scheduled) -> Vec<u8> {
     let WishId { merchant, event, name } = &scheduled.id;
     of(&timed(SCHEDULE, scheduled.at), merchant, event, name.as_str())
 }
 
-/// Where the entries of an event's actions begin that are not settled.
+/// Prefix of an event's pending action requests.
 pub(in crate::store) fn wishes_of(merchant: &Key, event: &str) -> Vec<u8> {
     of(WISHES, merchant, event, "")
 }
 
-/// Where the entries of an event's actions begin that are settled.
+/// Prefix of the results of an event's actions.
 pub(in crate::store) fn granted_of(merchant: &Key, event: &str) -> Vec<u8> {
     of(WISHES_GRANTED, merchant, event, "")
 }
 
-/// Where the entries of a merchant's actions begin that were not done.
+/// Prefix of a merchant's failed actions.
 pub(in crate::store) fn undone_of(merchant: &Key) -> Vec<u8> {
     [UNDONE, merchant.to_string().as_bytes(), b"\0"].concat()
 }
 
-/// Where the entries of this moment begin: keys are in the order of their times.
+/// Prefix of the entries of one moment; keys sort by time.
 pub(super) fn timed(prefix: &[u8], at: DateTime<Utc>) -> Vec<u8> {
     let order = at.timestamp_micros().wrapping_sub(i64::MIN).to_be_bytes();
     [prefix, &order].concat()
 }
 
-/// Behind all entries of this moment.
+/// Key behind all entries of one moment.
 pub(super) fn behind(prefix: &[u8], at: DateTime<Utc>) -> Vec<u8> {
     let mut key = timed(prefix, at);
     key.push(u8::MAX);
     key
 }
 
-/// The moment in the key of such an entry, in whole microseconds.
+/// Parses the moment in a timed key, in whole microseconds.
 pub(super) fn moment(key: &[u8], prefix: &[u8]) -> Option<DateTime<Utc>> {
     let order = key.get(prefix.len()..)?.first_chunk()?;
     DateTime::from_timestamp_micros(i64::from_be_bytes(*order).wrapping_add(i64::MIN))
 }
 
-/// The entry of an action that is.
+/// Key of the entry of an action's result.
 pub(in crate::store) fn granted_key(id: &WishId) -> Vec<u8> {
     of(WISHES_GRANTED, &id.merchant, &id.event, id.name.as_str())
 }
 
-/// The entry of a notification that is being told.
+/// Key of the entry of a notification that is being sent.
 pub(in crate::store) fn telling_key(id: &WishId) -> Vec<u8> {
     of(WISHES_TELLING, &id.merchant, &id.event, id.name.as_str())
 }
 
-/// The entry of an action that was not done: they are counted from 1.
+/// Key of the entry of a failed action; numbers count from 1.
 pub(in crate::store) fn undone_key(merchant: &Key, number: u64) -> Vec<u8> {
     [UNDONE, merchant.to_string().as_bytes(), b"\0", &number.to_be_bytes()].concat()
 }
 
-/// The entry of what a script keeps.
+/// Key of the entry of a value that a script stores.
 pub(in crate::store) fn kept_key(script: &str, key: &str) -> Vec<u8> {
     [HOOKS_KEPT, script.as_bytes(), b"\0", key.as_bytes()].concat()
 }
 
-/// Where the entries of all that a script keeps begin.
+/// Prefix of the values that a script stores.
 pub(in crate::store) fn kept_of(script: &str) -> Vec<u8> {
     [HOOKS_KEPT, script.as_bytes(), b"\0"].concat()
 }
 
-/// The entry of how much a script keeps.
+/// Key of the entry with the total size of a script's values.
 pub(in crate::store) fn kept_size_key(script: &str) -> Vec<u8> {
     [HOOKS_KEPT_SIZE, script.as_bytes()].concat()
 }
 
-/// The entry of the notifications that a script may send of a merchant under a key.
+/// Key of the entry that counts a script's notifications for a merchant under a key of `at_most`.
 pub(in crate::store) fn at_most_key(merchant: &Key, script: &str, key: &str) -> Vec<u8> {
     of(HOOKS_AT_MOST, merchant, script, key)
 }
 
-/// The entry of a script that the state knows.
 pub(in crate::store) fn roster_key(script: &str) -> Vec<u8> {
     [ROSTER, script.as_bytes()].concat()
 }
 
-/// Where the entries of all scripts of a merchant begin that are ahead of another one.
+/// Prefix of the cursors of a merchant's scripts.
 pub(in crate::store) fn cursors_of(merchant: &Key) -> Vec<u8> {
     [HOOK_CURSORS, merchant.to_string().as_bytes(), b"\0"].concat()
 }
 
-/// The entry of how far a script has come.
 pub(in crate::store) fn cursor_key(merchant: &Key, script: &str) -> Vec<u8> {
     [cursors_of(merchant).as_slice(), script.as_bytes()].concat()
 }
 
-/// The entry of an action's chain of causes.
+/// Key of the entry with the length of an action's chain of causes.
 pub(in crate::store) fn depth_key(action: &Key) -> Vec<u8> {
     [HOOK_DEPTHS, action.to_string().as_bytes()].concat()
 }
 
-/// The entry of an action that a state that is lost may have had done.
+/// Key of the entry of an action that a lost state may have done.
 pub(in crate::store) fn doubt_key(action: &Key) -> Vec<u8> {
     [HOOKS_DOUBTED, action.to_string().as_bytes()].concat()
 }
 
-/// The entry of the number behind which a merchant's events are surely new.
+/// Key of the entry with the number behind which a merchant's events are certainly new.
 pub(in crate::store) fn sure_key(merchant: &Key) -> Vec<u8> {
     [HOOKS_SURE, merchant.to_string().as_bytes()].concat()
 }

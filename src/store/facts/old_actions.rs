@@ -1,4 +1,4 @@
-//! Reads of actions of hooks that are so old that the service answers to nothing about them any more.
+//! Reads of hooks' actions that are so old that the service answers no more requests about them.
 
 use std::collections::BTreeSet;
 
@@ -15,19 +15,19 @@ use crate::model::ran::Pending;
 use crate::model::retained::ACTIONS_KEPT;
 use crate::store::index::{Batch, Index};
 
-/// The age of an action.
+/// Age of an action, which decides if retention may drop it.
 #[derive(Debug)]
 pub(in crate::store) enum Age {
-    /// It is kept, or no action of a hook.
+    /// It must be kept, or is no action of a hook.
     Kept,
     /// It was settled so long ago that it may be dropped.
     Old(Box<Observed>),
-    /// It was dropped.
+    /// It was dropped already.
     Gone,
 }
 
 impl Facts {
-    /// The intents behind this one, in their order, at most so many.
+    /// Returns at most `most` intents behind `after`, in order.
     pub fn promises_after(
         &self,
         after: IntentId,
@@ -41,7 +41,7 @@ impl Facts {
         entries.iter().map(|(key, value)| Ok((id(key), decode(key, value)?))).collect()
     }
 
-    /// The merchant of an action of a hook that may be dropped at this moment.
+    /// Returns the merchant of a hook's action that may be dropped at the time `at`.
     pub fn old_action(&self, action: &Key, at: DateTime<Utc>) -> Result<Option<Key>, FactError> {
         Ok(match age(&*self.index, &Batch::new(), action, at)? {
             Age::Old(known) => Some(known.merchant),
@@ -49,13 +49,14 @@ impl Facts {
         })
     }
 
-    /// The actions of hooks that are not settled.
+    /// Returns the actions of hooks' pending action requests.
     pub fn pending_actions(&self) -> Result<BTreeSet<Key>, FactError> {
         pending_actions(&*self.index, &Batch::new())
     }
 }
 
-/// The age of an action at this moment. Whether a hook still waits for its end is asked of [`pending_actions`].
+/// Returns the age of an action at the time `at`. Callers check separately, by [`pending_actions`],
+/// that no hook still waits for its result.
 pub(in crate::store) fn age(
     index: &dyn Index,
     batch: &Batch,
@@ -75,7 +76,7 @@ pub(in crate::store) fn age(
     Ok(if old { Age::Old(Box::new(known)) } else { Age::Kept })
 }
 
-/// The actions of hooks that are not settled, as far as the hooks know.
+/// Returns the actions of pending action requests.
 pub(in crate::store) fn pending_actions(
     index: &dyn Index,
     batch: &Batch,

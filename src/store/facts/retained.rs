@@ -1,4 +1,4 @@
-//! Reads of what retention may drop.
+//! Reads of data that retention may drop.
 
 use chrono::{DateTime, Utc};
 
@@ -14,7 +14,8 @@ use crate::model::ran::{Cursor, Granted, Undone};
 use crate::store::index::{Batch, Entry, Index};
 
 impl Facts {
-    /// The numbers and ids of a merchant's events behind this number, at most so many.
+    /// Returns the numbers and ids of at most `most` events of a merchant behind the number
+    /// `after`.
     pub fn events_after(
         &self,
         merchant: &Key,
@@ -30,7 +31,8 @@ impl Facts {
         entries.iter().map(|(key, value)| Ok((number(key), decode(key, value)?))).collect()
     }
 
-    /// Returns whether one of these events that the service showed may be dropped: all that follows from it is settled.
+    /// Returns true if any of these verified events may be dropped: everything that follows from it
+    /// is settled.
     pub fn may_drop(
         &self,
         merchant: &Key,
@@ -47,12 +49,13 @@ impl Facts {
         Ok(false)
     }
 
-    /// The number of the last event that every script that is known was run for: none behind it is dropped.
+    /// Returns the number of the last event that every known script was run for. No later event is
+    /// dropped.
     pub fn ran_everywhere(&self, merchant: &Key) -> Result<u64, FactError> {
         Ok(Keeping::of(&*self.index, &Batch::new(), merchant)?.ran_to)
     }
 
-    /// Whether an event that the service showed is not newer than the horizon.
+    /// Returns true if a verified event is not newer than the horizon.
     pub fn is_older(
         &self,
         merchant: &Key,
@@ -66,8 +69,8 @@ impl Facts {
         }))
     }
 
-    /// Ids that were posted and that no event of the merchant's mode bears, behind this one, with the moment of the
-    /// first post: at most so many.
+    /// Returns at most `most` posted ids behind `after` that match no event of the merchant's mode,
+    /// with the time of the first post.
     pub fn strangers_after(
         &self,
         merchant: &Key,
@@ -83,7 +86,8 @@ impl Facts {
         entries.iter().map(|(key, value)| Ok((id(key), decode(key, value)?))).collect()
     }
 
-    /// Digests of bodies that could not be an event, with the moment of the post. One of an earlier version is old.
+    /// Returns the digests of malformed bodies with the time of the last post. An entry of an
+    /// earlier fold version has no time and counts as old.
     pub fn garbled(&self, merchant: &Key) -> Result<Vec<(Digest, DateTime<Utc>)>, FactError> {
         let prefix = super::events::garbled_of(merchant);
         let read = |(key, value): &Entry| {
@@ -94,13 +98,13 @@ impl Facts {
     }
 }
 
-/// What holds a merchant's events back from being dropped.
+/// Conditions that keep a merchant's events from being dropped.
 #[derive(Debug)]
 pub(in crate::store) struct Keeping<'a> {
     merchant: &'a Key,
-    /// Every hook of the events up to this number was run, by every script that is known.
+    /// Every known script was run for the events up to this number.
     ran_to: u64,
-    /// Events of which an action was not done, until a person has seen that.
+    /// Events with a failed action that no person has acknowledged.
     undone: Vec<String>,
 }
 
@@ -124,8 +128,12 @@ impl<'a> Keeping<'a> {
         Ok(Self { merchant, ran_to, undone })
     }
 
-    /// The event, if it is not newer than the horizon and nothing of it is open: its hooks were run and none failed, its
-    /// actions are settled and seen, and no payment of a resource that it is about is under way.
+    /// Returns the event if it may be dropped, that is, if:
+    ///
+    /// - it is not newer than the horizon,
+    /// - its hooks were run and none failed,
+    /// - its actions are settled, and failed ones acknowledged,
+    /// - and no intent is open for a resource that it is about.
     pub(in crate::store) fn droppable(
         &self,
         index: &dyn Index,
@@ -156,7 +164,7 @@ impl<'a> Keeping<'a> {
         Ok(Some(*told))
     }
 
-    /// What became of the actions of an event.
+    /// Returns the results of an event's actions, with the keys of their entries.
     pub(in crate::store) fn settled(
         &self,
         index: &dyn Index,

@@ -1,4 +1,4 @@
-//! Laws of the entries' names: two things never share one.
+//! Properties of the entries' keys: two things never share one.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::base::id::{Kind, Name};
 use crate::model::ran::WishId;
 use crate::model::rotation::Address;
 
-/// Texts of few characters, those among them that join names: ids of the service may be any text.
+/// Texts of few characters, separators of keys among them: ids of the service may be any text.
 fn id() -> impl Strategy<Value = String> {
     "[a/\0.]{1,4}"
 }
@@ -25,7 +25,7 @@ fn key() -> impl Strategy<Value = Key> {
         .prop_map(|(namespace, name)| Key::new(Kind::new("Merchant"), &namespace, &name))
 }
 
-/// Everything that has an entry, of these parts: what it is, and the entry's name.
+/// Every thing that has an entry, built of these parts: a label, and the key of the entry.
 fn entries_of(key: &Key, id: &str, name: &Name, number: u64) -> Vec<(String, Vec<u8>)> {
     let wish = WishId { merchant: key.clone(), event: id.to_owned(), name: name.clone() };
     let script = name.as_str();
@@ -78,7 +78,8 @@ fn entries_of(key: &Key, id: &str, name: &Name, number: u64) -> Vec<(String, Vec
 }
 
 proptest! {
-    /// Closes S3 for the index: whatever names and ids are made of, two things never share an entry.
+    /// Closes S3 for the index: two things never share an entry, with any characters in names and
+    /// ids.
     #[test]
     fn two_things_never_share_an_entry(parts in vec((key(), id(), name(), 0_u64..3), 2..8)) {
         let mut seen: BTreeMap<Vec<u8>, String> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Reads of where in the journal things stand.
+//! Reads of the journal positions of records.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,35 +7,34 @@ use crate::base::id::{IntentId, Key};
 use crate::model::observed::Observed;
 use crate::store::index::Batch;
 
-/// Where an intent was written down, and for which resource.
+/// Journal position of an intent, and its resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Promise {
-    /// The sequence of its record.
+    /// The sequence of the intent's record.
     pub sequence: u64,
-    /// The resource.
     pub key: Key,
 }
 
-/// The newest sequences of a resource's records, and how many full pages stand before them.
+/// The newest sequences of a resource's records, and the number of full pages before them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::store) struct Page {
-    /// Full pages.
     pub(in crate::store) full: u32,
-    /// Sequences, rising.
+    /// Sequences, ascending.
     pub(in crate::store) sequences: Vec<u64>,
 }
 
 impl Facts {
-    /// Where an intent was written down, whether it is settled or not.
+    /// Returns the journal position of an intent, settled or not.
     pub fn promise(&self, intent: IntentId) -> Result<Option<Promise>, FactError> {
         read(&*self.index, &Batch::new(), &promise_key(intent))
     }
 
-    /// The resources that an id of the service belongs to, each with the record that first said so. One that took another
-    /// name since is there by both.
+    /// Returns the resources that an id of the service belongs to, each with the first record that
+    /// names the id. A resource that was renamed is listed under both names.
     pub fn remote(&self, id: &str) -> Result<Vec<(Key, u64)>, FactError> {
         let prefix = remote_prefix(id);
-        // An id is any text: a longer one may begin with this one and a zero byte. No key holds such a byte.
+        // An id is any text, so a longer id may begin with this one and a zero byte. No key holds
+        // such a byte.
         let own = |key: &[u8]| key.get(prefix.len()..).is_some_and(|rest| !rest.contains(&0));
         let entries = self.index.scan(&prefix)?.into_iter().filter(|(key, _)| own(key));
         let one = |(key, value): (Vec<u8>, Vec<u8>)| {
@@ -51,7 +50,7 @@ impl Facts {
         Ok(all)
     }
 
-    /// The names of a resource: the former ones, and last the present one.
+    /// Returns the names of a resource: the former ones, and last the present one.
     pub fn names(&self, key: &Key) -> Result<Vec<Key>, FactError> {
         let now = self.current(key)?;
         let mut names = self.observed(&now)?.map(|known| known.former).unwrap_or_default();
@@ -60,7 +59,7 @@ impl Facts {
         Ok(names)
     }
 
-    /// What is known of every resource of a kind.
+    /// Returns the observed state of every resource of a kind.
     pub fn observed_of(&self, kind: &str) -> Result<Vec<(Key, Observed)>, FactError> {
         let prefix = [OBSERVED, kind.as_bytes(), b"/"].concat();
         let entries = self.index.scan(&prefix)?.into_iter();
@@ -70,7 +69,7 @@ impl Facts {
         entries.map(one).collect()
     }
 
-    /// The sequences of every record about a resource, rising.
+    /// Returns the sequences of all records about a resource, ascending.
     pub fn trail(&self, key: &Key) -> Result<Vec<u64>, FactError> {
         let newest: Option<Page> = read(&*self.index, &Batch::new(), &trail_key(key))?;
         let Some(newest) = newest else { return Ok(Vec::new()) };
@@ -84,12 +83,12 @@ impl Facts {
     }
 }
 
-/// The entry of an intent's place.
+/// Key of the entry with an intent's journal position.
 pub(in crate::store) fn promise_key(intent: IntentId) -> Vec<u8> {
     [PROMISES, &intent.get().to_be_bytes()].concat()
 }
 
-/// The entry of an id of the service and a resource it belongs to.
+/// Key of the entry that joins an id of the service and a resource.
 pub(in crate::store) fn remote_key(id: &str, key: &Key) -> Vec<u8> {
     [remote_prefix(id).as_slice(), key.to_string().as_bytes()].concat()
 }
@@ -98,12 +97,12 @@ fn remote_prefix(id: &str) -> Vec<u8> {
     [REMOTE, id.as_bytes(), b"\0"].concat()
 }
 
-/// The entry of the newest sequences of a resource.
+/// Key of the entry with the newest sequences of a resource.
 pub(in crate::store) fn trail_key(key: &Key) -> Vec<u8> {
     [TRAILS, key.to_string().as_bytes()].concat()
 }
 
-/// The entry of a full page of sequences.
+/// Key of a full page of sequences.
 pub(in crate::store) fn page_key(key: &Key, number: u32) -> Vec<u8> {
     [PAGES, key.to_string().as_bytes(), b"\0", &number.to_be_bytes()].concat()
 }

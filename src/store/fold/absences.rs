@@ -1,4 +1,4 @@
-//! Documents that are gone, or back: what is written down beside what is known of their resources.
+//! Folds missing and returned documents into the observed state of their resources.
 
 use super::FoldError;
 use crate::model::absence::{Absence, AbsenceRecord, Said};
@@ -6,7 +6,8 @@ use crate::model::observed::Observed;
 use crate::store::facts::{observed_key, read, write};
 use crate::store::index::{Batch, Index};
 
-/// Folds what was seen or said of a document's absence. The first mark counts.
+/// Folds an observation or a person's decision about a missing document. The first mark for pruning
+/// is kept.
 pub(super) fn fold(
     index: &dyn Index,
     batch: &mut Batch,

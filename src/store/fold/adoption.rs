@@ -1,6 +1,7 @@
-//! What people take over and let go, and objects with marks of ours that are not known.
+//! Folds adopted and forgotten resources, and objects with unknown marks of ours.
 //!
-//! What an object stood in the way of goes on as soon as a person said whose it is.
+//! A resource that such an object blocks continues once a person has assigned or disowned the
+//! object.
 
 use super::FoldError;
 use crate::base::id::{IntentId, Key, RemoteId};
@@ -12,7 +13,7 @@ use crate::store::facts::{
 };
 use crate::store::index::{Batch, Index};
 
-/// An object is a resource's from now on. What was known of an older one is forgotten.
+/// Assigns an object to a resource. The observed state of an earlier object is discarded.
 pub(super) fn adopted(
     index: &dyn Index,
     batch: &mut Batch,
@@ -40,7 +41,7 @@ pub(super) fn adopted(
     }
 }
 
-/// A resource is managed no more. Its object is passed over from now on, whatever mark it carries.
+/// Stops managing a resource. Its object is ignored from then on, with any mark.
 pub(super) fn forgotten(
     index: &dyn Index,
     batch: &mut Batch,
@@ -65,7 +66,7 @@ pub(super) fn forgotten(
     }
 }
 
-/// An object is nobody's of ours.
+/// Marks an object as disowned: it belongs to no resource of ours.
 pub(super) fn disowned(
     index: &dyn Index,
     batch: &mut Batch,
@@ -75,7 +76,7 @@ pub(super) fn disowned(
     no_stray(index, batch, &disowned.remote_id)
 }
 
-/// Objects stand in the way of something, or do so no more.
+/// Replaces the set of objects that block a resource; an empty set unblocks it.
 pub(super) fn strays(
     index: &dyn Index,
     batch: &mut Batch,
@@ -92,7 +93,8 @@ pub(super) fn strays(
     Ok(write(batch, &entry, &known)?)
 }
 
-/// An operator vouches for the remote side: no mark that is not known stands in the way.
+/// Applies the declaration that nothing at the service is ours: no unknown mark blocks a resource
+/// any more.
 pub(super) fn vouched(index: &dyn Index, batch: &mut Batch) -> Result<(), FoldError> {
     for (entry, _) in batch.scan(index, STRAYS).map_err(FactError::from)? {
         let holder: Option<Key> = read(index, batch, &entry)?;
@@ -109,7 +111,7 @@ pub(super) fn vouched(index: &dyn Index, batch: &mut Batch) -> Result<(), FoldEr
     Ok(())
 }
 
-/// This object stands in nobody's way any more.
+/// Stops an object from blocking any resource.
 fn no_stray(index: &dyn Index, batch: &mut Batch, id: &RemoteId) -> Result<(), FoldError> {
     let holder: Option<Key> = read(index, batch, &stray_key(id.as_str()))?;
     let Some(holder) = holder else { return Ok(()) };
@@ -120,14 +122,14 @@ fn no_stray(index: &dyn Index, batch: &mut Batch, id: &RemoteId) -> Result<(), F
     Ok(write(batch, &observed_key(&holder), &known)?)
 }
 
-/// The entries of what stands in the way of something are gone.
+/// Removes the entries of the objects that block a resource.
 fn drop_strays(batch: &mut Batch, known: &Observed) {
     for stray in &known.strays {
         batch.remove(stray_key(stray.id.as_str()));
     }
 }
 
-/// Law 5: what has an effect under way is neither taken over nor let go.
+/// Law 5: refuses to adopt or forget a resource with an open intent.
 fn closed(index: &dyn Index, batch: &Batch, key: &Key, what: &str) -> Result<(), FoldError> {
     let open: Option<IntentId> = read(index, batch, &open_key(key))?;
     match open {

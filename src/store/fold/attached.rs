@@ -1,5 +1,5 @@
-//! A one-time token was brought for a saved method. It takes the place of an older one, and what the service said to
-//! that one is no word on this one.
+//! Folds a one-time token attached to a saved method. The token replaces an older one, and the
+//! service's refusal of the older one does not apply to it.
 
 use super::FoldError;
 use crate::effects::put;
@@ -8,7 +8,7 @@ use crate::model::observed::{Observed, Source};
 use crate::store::facts::{observed_key, read, write};
 use crate::store::index::{Batch, Index};
 
-/// The method has a token.
+/// Attaches the token to the method.
 pub(super) fn fold(
     index: &dyn Index,
     batch: &mut Batch,

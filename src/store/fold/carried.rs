@@ -1,9 +1,11 @@
-//! The entries of an older fold's snapshot take the present form.
+//! Converts the entries of an older fold's snapshot to the present form.
 //!
-//! Purpose: the records before a snapshot are not in the journal any more, so that an index cannot be made of them again.
+//! Purpose: the records before a snapshot are no longer in the journal, so the index cannot be
+//! rebuilt from them.
 //!
-//! Guarantees: a pure function of the entries, in the order of their versions. Entries that no step names keep their
-//! bytes. What an older version did not write down stays unknown; nothing is guessed.
+//! Guarantees: a pure function of the entries, applied in the order of the versions. Entries that
+//! no step names keep their bytes. Facts that an older version did not record stay unknown; nothing
+//! is guessed.
 
 mod from_11;
 mod from_9;
@@ -11,24 +13,25 @@ mod from_9;
 use crate::store::facts::FactError;
 use crate::store::index::{Batch, Entry, Index};
 
-/// The oldest fold whose snapshots are carried on.
+/// The oldest fold whose snapshots can be converted.
 pub(in crate::store) const OLDEST: u32 = 9;
 
-/// Entries that are read, and changes that are written, at once.
+/// Entries read at once, and changes written at once.
 const PAGE: usize = 256;
 
-/// What changes the entries of one version into those of the next one.
+/// Converts the entries of one version to those of the next one.
 type Step = fn(&dyn Index) -> Result<(), FactError>;
 
-/// The steps, each from its version. Every version without one has the form of the one before it.
+/// The steps, each with the version that it converts. A version without a step has the form of the
+/// version before.
 const STEPS: [(u32, Step); 2] = [(9, from_9::carry), (11, from_11::carry)];
 
-/// Gives the entries of this version of the fold, which fill the index, the present form.
+/// Converts the entries of the given version, which fill the index, to the present form.
 pub(in crate::store) fn carry(index: &dyn Index, version: u32) -> Result<(), FactError> {
     STEPS.iter().filter(|(from, _)| *from >= version).try_for_each(|(_, step)| step(index))
 }
 
-/// Visits every entry with this prefix, page by page, and applies what the visits change.
+/// Visits every entry with this prefix, page by page, and applies the changes of the visits.
 fn each(
     index: &dyn Index,
     prefix: &[u8],

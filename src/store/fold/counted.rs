@@ -1,8 +1,9 @@
-//! What intents put at stake, counted: by day and by run, of each merchant and of all; what is usual; and
-//! which approvals were used.
+//! Counts the exposure of intents: by day and by run, for each merchant and for all. Also keeps the
+//! usual amounts and the used approvals.
 //!
-//! A promise counts from the moment it is written down, so that no second one passes beside it. What is
-//! proved not to have happened is given back; what is in doubt is not. The same promise, sent again, counts once.
+//! An intent counts from the moment it is written, so that no second one passes beside it. An
+//! effect that is proved not to have happened is given back; an intent in doubt is not. A resend of
+//! the same intent counts once.
 
 use crate::base::id::{Key, Mode};
 use crate::model::intent::{Intent, Progress};
@@ -13,7 +14,7 @@ use crate::policy::usual::{KEPT_MAX, Usual};
 use crate::store::facts::{COUNTED, FactError, Facts, PLAN_APPROVALS, USUAL, read, write};
 use crate::store::index::{Batch, Index};
 
-/// A new promise.
+/// Counts a new intent.
 pub(super) fn promised(
     index: &dyn Index,
     batch: &mut Batch,
@@ -25,7 +26,7 @@ pub(super) fn promised(
     })
 }
 
-/// The end of a promise: what did not happen is given back, what did becomes usual.
+/// Settles an intent: an effect that did not happen is given back, one that did becomes usual.
 pub(super) fn settled(
     index: &dyn Index,
     batch: &mut Batch,
@@ -49,13 +50,13 @@ pub(super) fn settled(
     }
 }
 
-/// A person approved a plan.
+/// Stores a person's approval of a plan.
 pub(super) fn approved(batch: &mut Batch, approval: &PlanApproval) -> Result<(), FactError> {
     let kept = KeptApproval { approval: approval.clone(), used: Vec::new() };
     write(batch, &approval_key(&approval.id), &kept)
 }
 
-/// Changes the sums that a promise counts to. What was approved counts to none.
+/// Changes the sums that an intent counts to. An approved intent counts to none.
 fn count(
     index: &dyn Index,
     batch: &mut Batch,
@@ -79,12 +80,12 @@ fn count(
     Ok(())
 }
 
-/// The UTC day of a promise.
+/// Returns the UTC day of an intent.
 fn day_of(intent: &Intent) -> String {
     intent.at.date_naive().to_string()
 }
 
-/// Changes each approval that a promise used.
+/// Changes each approval that an intent used.
 fn each_approval(
     index: &dyn Index,
     batch: &mut Batch,
@@ -101,7 +102,7 @@ fn each_approval(
     Ok(())
 }
 
-/// An amount that was moved is usual from now on.
+/// Adds an amount that was moved to the usual amounts.
 fn usual(
     index: &dyn Index,
     batch: &mut Batch,
@@ -119,7 +120,7 @@ fn usual(
     write(batch, &key, &recent)
 }
 
-/// The entry of a sum. Of all merchants together it has no merchant's name.
+/// Key of the entry of a sum. The merchant's name is empty for the sum of all merchants.
 fn counted_key(span: Span, name: &str, mode: Mode, merchant: Option<&Key>) -> Vec<u8> {
     let span = match span {
         Span::Run => "run",
@@ -129,12 +130,11 @@ fn counted_key(span: Span, name: &str, mode: Mode, merchant: Option<&Key>) -> Ve
     [COUNTED, format!("{span}/{name}/{}/{merchant}", mode.as_str()).as_bytes()].concat()
 }
 
-/// The entry of an approval of a plan.
 fn approval_key(id: &str) -> Vec<u8> {
     [PLAN_APPROVALS, id.as_bytes()].concat()
 }
 
-/// Forgets what was usual for this one, which never moves money again.
+/// Removes the usual amounts of a resource that never moves money again.
 pub(super) fn forget(index: &dyn Index, batch: &mut Batch, key: &Key) -> Result<(), FactError> {
     for mode in [Mode::Test, Mode::Live] {
         let prefix = format!("own/{}/{key}/", mode.as_str());
@@ -145,13 +145,13 @@ pub(super) fn forget(index: &dyn Index, batch: &mut Batch, key: &Key) -> Result<
     Ok(())
 }
 
-/// The entry of what a resource moved last.
+/// Key of the entry with the last amount that a resource moved.
 fn own_key(mode: Mode, key: &Key, moved: &Moved) -> Vec<u8> {
     let what = format!("own/{}/{key}/{}/{}", mode.as_str(), moved.amount.currency(), moved.meaning);
     [USUAL, what.as_bytes()].concat()
 }
 
-/// The entry of what resources of a kind moved lately.
+/// Key of the entry with the recent amounts of a merchant's resources of one kind.
 fn recent_key(mode: Mode, merchant: &Key, key: &Key, moved: &Moved) -> Vec<u8> {
     let (mode, kind, currency) = (mode.as_str(), &key.kind, moved.amount.currency());
     let what = format!("recent/{mode}/{merchant}/{kind}/{currency}/{}", moved.meaning);
@@ -159,7 +159,8 @@ fn recent_key(mode: Mode, merchant: &Key, key: &Key, moved: &Moved) -> Vec<u8> {
 }
 
 impl Facts {
-    /// What was counted in a span: a run or a UTC day, by its name; of one merchant or of all.
+    /// Returns the tally of a span: a run or a UTC day, by name; for one merchant or, with `None`,
+    /// for all.
     pub fn counted(
         &self,
         (span, name): (Span, &str),
@@ -169,7 +170,7 @@ impl Facts {
         Ok(self.entry(&counted_key(span, name, mode, merchant))?.unwrap_or_default())
     }
 
-    /// What is usual for an amount of this resource.
+    /// Returns the usual amounts for a resource.
     pub fn usual(
         &self,
         mode: Mode,
@@ -181,7 +182,7 @@ impl Facts {
         Ok(Usual { own: self.entry(&own_key(mode, key, moved))?, recent })
     }
 
-    /// Every approval of a plan that was ever given.
+    /// Returns every approval of a plan that was ever given.
     pub fn plan_approvals(&self) -> Result<Vec<KeptApproval>, FactError> {
         self.list(PLAN_APPROVALS)
     }

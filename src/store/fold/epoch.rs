@@ -1,4 +1,4 @@
-//! A restore opens a new epoch: what the fold forgets then, and how a person ends the doubt.
+//! Folds epochs: a restore opens a new one, discards earlier excuses, and a person ends the doubt.
 
 use chrono::{DateTime, Utc};
 
@@ -14,11 +14,11 @@ use crate::store::facts::{
 use crate::store::fold::{FoldError, hooks};
 use crate::store::index::{Batch, Index};
 
-/// The fact that says that a merchant's readable objects were looked at.
+/// The fact that marks a merchant whose readable objects were surveyed.
 const SURVEYED: &str = "surveyed";
 
-/// A backup was restored. What an operator said of the service before does not count any more, and
-/// every merchant is surveyed again before its first effect.
+/// Opens an epoch for a restored backup. An operator's earlier declaration about the service no
+/// longer counts, and every merchant is surveyed again before its first effect.
 pub(super) fn restored(
     index: &dyn Index,
     batch: &mut Batch,
@@ -43,7 +43,7 @@ pub(super) fn restored(
     forget_excuses(index, batch)
 }
 
-/// No merchant counts as surveyed.
+/// Makes every merchant count as not surveyed.
 fn forget_surveys(index: &dyn Index, batch: &mut Batch) -> Result<(), FoldError> {
     for (key, _) in batch.scan(index, OBSERVED).map_err(FactError::from)? {
         let known: Option<Observed> = read(index, batch, &key)?;
@@ -56,7 +56,7 @@ fn forget_surveys(index: &dyn Index, batch: &mut Batch) -> Result<(), FoldError>
     Ok(())
 }
 
-/// What was released or looked for counted for the epoch before.
+/// Discards releases and searches, which counted for the epoch before.
 fn forget_excuses(index: &dyn Index, batch: &mut Batch) -> Result<(), FoldError> {
     for prefix in [crate::store::facts::RELEASED, crate::store::facts::LOOKED] {
         for (key, _) in batch.scan(index, prefix).map_err(FactError::from)? {
@@ -66,8 +66,8 @@ fn forget_excuses(index: &dyn Index, batch: &mut Batch) -> Result<(), FoldError>
     Ok(())
 }
 
-/// A person's word that nothing was sent between the backup and the restore, or that a lost state did not make these
-/// resources.
+/// Applies a person's word that nothing was sent between the backup and the restore, or that a lost
+/// state did not create these resources.
 pub(super) fn released(
     index: &dyn Index,
     batch: &mut Batch,
@@ -88,8 +88,8 @@ pub(super) fn released(
     Ok(())
 }
 
-/// An operator vouches for the remote side: nothing is held for the epoch any more. What can be
-/// looked for is looked for all the same.
+/// Applies the declaration that nothing at the service is ours: nothing is on hold for the epoch
+/// any more. An effect that can be looked up is still looked up.
 pub(super) fn vouched(index: &dyn Index, batch: &mut Batch) -> Result<(), FoldError> {
     let epoch: Option<Epoch> = read(index, batch, EPOCH)?;
     match epoch {
@@ -98,8 +98,8 @@ pub(super) fn vouched(index: &dyn Index, batch: &mut Batch) -> Result<(), FoldEr
     }
 }
 
-/// An intent in doubt turned out not to have been sent: its absence was proved, or a person vouches for it, so in this
-/// epoch it need not be looked for again.
+/// Records that an intent in doubt was not sent: it is confirmed absent, or a person says so. In
+/// this epoch the effect need not be looked up again.
 pub(super) fn absent(
     index: &dyn Index,
     batch: &mut Batch,

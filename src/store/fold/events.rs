@@ -1,7 +1,7 @@
-//! The gateway's events in the index: each counted once, however often it was posted or listed.
+//! Folds the gateway's events: each counts once, however often it was posted or listed.
 //!
-//! What a post says changes nothing but that its id waits to be read; only what the service showed changes what is
-//! known of an object, and an older version never does (law 3).
+//! A post only queues its id for verification. Only an event read from the service changes the
+//! observed state of an object, and an older version never does (law 3).
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ use crate::store::facts::{
 use crate::store::index::{Batch, Index};
 use crate::store::vault::VaultRef;
 
-/// A notification of the partner interface; those that are ignored are counted.
+/// Stores a webhook of the partner interface, and counts it if it was ignored.
 pub(super) fn notice(
     index: &dyn Index,
     batch: &mut Batch,
@@ -38,7 +38,7 @@ pub(super) fn notice(
     write(batch, &inbox_key(&event.id), event)
 }
 
-/// A merchant's ledger, changed and written back.
+/// Changes a merchant's ledger and writes it back.
 pub(super) fn count(
     index: &dyn Index,
     batch: &mut Batch,
@@ -55,7 +55,7 @@ fn one_more(number: &mut u64) {
     *number = number.saturating_add(1);
 }
 
-/// What posts add to a merchant's ledger.
+/// Additions of posts to a merchant's ledger.
 #[derive(Debug, Default)]
 struct Tally {
     posts: u64,
@@ -63,7 +63,7 @@ struct Tally {
     garbled: u64,
     other_mode: u64,
     waiting: u64,
-    /// The page that those are added to.
+    /// The page that receives the waiting ids.
     pages: Option<Pages>,
 }
 
@@ -81,12 +81,12 @@ impl Tally {
     }
 }
 
-/// What was posted, if that is what a record says.
+/// Returns the post of a record, if the record is one.
 pub(super) fn post_in(record: &Record) -> Option<&Posted> {
     if let Record::Posted(posted) = record { Some(posted) } else { None }
 }
 
-/// These were posted, one after the other: each merchant's ledger is changed once for all of them.
+/// Folds successive posts. Each merchant's ledger is changed once for all of them.
 pub(super) fn posted<'a>(
     index: &dyn Index,
     batch: &mut Batch,
@@ -108,7 +108,7 @@ pub(super) fn posted<'a>(
     })
 }
 
-/// A body that could not be an event.
+/// Counts a malformed body.
 fn garbled(
     index: &dyn Index,
     batch: &mut Batch,
@@ -121,7 +121,7 @@ fn garbled(
     write(batch, &key, &post.at)
 }
 
-/// The id of an event; one of the merchant's own mode waits to be read.
+/// Counts a posted id. An id of the merchant's own mode then waits to be verified.
 fn noted(
     index: &dyn Index,
     batch: &mut Batch,
@@ -154,14 +154,14 @@ fn noted(
     write(batch, &key, &entry)
 }
 
-/// The vault's name of a body. One that stands in the journal's record stays there: nothing is done with it, and every
-/// post would make the index longer by it.
+/// Returns the vault's name of a body. A body that lies in the journal's record stays there: no
+/// reader needs it, and every post would lengthen the index by it.
 fn named(posted: &Posted) -> Option<String> {
     let named = posted.body.parse::<VaultRef>().is_ok() || planted::is("read-back-skipped");
     named.then(|| posted.body.clone())
 }
 
-/// The service showed an event. It counts once: a second time is our own mistake.
+/// Folds a verified event. The event counts once; a second time is an internal error.
 pub(super) fn told(index: &dyn Index, batch: &mut Batch, told: &Told) -> Result<(), FoldError> {
     let merchant = &told.merchant;
     let key = event_key(merchant, &told.event);
@@ -197,7 +197,8 @@ pub(super) fn told(index: &dyn Index, batch: &mut Batch, told: &Told) -> Result<
     Ok(write(batch, &number_key(merchant, number), &told.event)?)
 }
 
-/// What an event says of its object, where that is news.
+/// Updates the entry of an event's object: a newer version replaces it (law 3), and any event about
+/// the object advances its last event time.
 fn newest(index: &dyn Index, batch: &mut Batch, told: &Told) -> Result<(), FoldError> {
     let Some(object) = &told.object else { return Ok(()) };
     let key = object_key(&told.merchant, &object.id);
@@ -213,7 +214,7 @@ fn newest(index: &dyn Index, batch: &mut Batch, told: &Told) -> Result<(), FoldE
     if known.as_ref() == Some(&after) { Ok(()) } else { Ok(write(batch, &key, &after)?) }
 }
 
-/// The service does not have an event that was posted.
+/// Marks a posted event that the service does not have.
 pub(super) fn forged(
     index: &dyn Index,
     batch: &mut Batch,
@@ -234,7 +235,7 @@ pub(super) fn forged(
     })
 }
 
-/// The list was read up to a moment: it never goes back.
+/// Records how far the list of events was read; these times never go back.
 pub(super) fn polled(
     index: &dyn Index,
     batch: &mut Batch,

@@ -1,4 +1,4 @@
-//! What hooks asked for, in the index: each action once, by its event and its own name (law 5).
+//! Folds hook runs: each action counts once, by its event and its own name (law 5).
 
 mod asked;
 pub(super) mod doubt;
@@ -21,28 +21,29 @@ use crate::store::index::{Batch, Index};
 use asked::Ended;
 use doubt::doubted;
 
-/// There is an event whose hooks are to be run.
+/// Marks a merchant whose events have hooks to run.
 pub(super) fn to_run(batch: &mut Batch, merchant: &Key) {
     batch.put(to_run_key(merchant), Vec::new());
 }
 
-/// The run of a script that a record is about.
+/// Returns the hook run of a record, if the record is one.
 pub(super) fn run_in(record: &Record) -> Option<&Ran> {
     if let Record::Ran(ran) = record { Some(ran) } else { None }
 }
 
-/// Whether these are runs of one script for events of one merchant.
+/// Returns true if both records are runs of one script for events of one merchant.
 pub(super) fn are_together(one: &Record, next: &Record) -> bool {
     let way_of = |record| run_in(record).and_then(way);
     way_of(one).is_some_and(|way| way_of(next) == Some(way))
 }
 
-/// Whose way through whose events a run belongs to; none of one that is run again, or from when scripts had no own ways.
+/// Returns the merchant and lane of a run; `None` for a retry, or for a record from before scripts
+/// had lanes.
 fn way(ran: &Ran) -> Option<(&Key, &Lane)> {
     Some((&ran.merchant, ran.lane.as_ref().filter(|_| !ran.again)?))
 }
 
-/// The hooks of an event were run.
+/// Folds the runs of an event's hooks.
 pub(super) fn ran(index: &dyn Index, batch: &mut Batch, ran: &Ran) -> Result<(), FoldError> {
     if way(ran).is_some() {
         return ran_together(index, batch, std::iter::once(ran));
@@ -70,8 +71,8 @@ pub(super) fn ran(index: &dyn Index, batch: &mut Batch, ran: &Ran) -> Result<(),
     Ok(asked::list(index, batch, ended)?)
 }
 
-/// One script was run for these events, which are [together](are_together): once for each, and in their order. Where it
-/// stands is read once and written once.
+/// Folds runs of one script that are [together](are_together): one run for each event, in the order
+/// of events. The cursor is read once and written once.
 pub(super) fn ran_together<'a>(
     index: &dyn Index,
     batch: &mut Batch,
@@ -82,7 +83,7 @@ pub(super) fn ran_together<'a>(
     let (ledger_key, key) = (ledger_key(merchant), cursor_key(merchant, &lane.script));
     let mut ledger: EventLedger = read(index, batch, &ledger_key)?.unwrap_or_default();
     let cursor: Option<Cursor> = read(index, batch, &key)?;
-    // A script that was away is behind all others, at its own place.
+    // A script that was absent is behind all others and has its own cursor.
     let mut to = cursor.map_or(ledger.ran_to, |cursor| cursor.to);
     let sure = doubt::sure(index, batch, merchant)?;
     let mut ended = Vec::new();
@@ -102,7 +103,7 @@ pub(super) fn ran_together<'a>(
     Ok(asked::list(index, batch, ended)?)
 }
 
-/// What the runs of an event ask for and keep, and those that failed.
+/// Folds the action requests, the stored values and the failures of an event's runs.
 fn came_to(
     index: &dyn Index,
     batch: &mut Batch,
@@ -139,7 +140,8 @@ fn failed_hook(ran: &Ran, failed: &Failed, doubted: bool) -> FailedHook {
     FailedHook { merchant, event, failed: failed.clone(), doubted }
 }
 
-/// The hooks of an event are run once, and in the order of the events; these scripts keep their place.
+/// Advances the merchant's ledger: hooks of an event run once, in the order of events. The scripts
+/// in `held` keep their place.
 fn counted(
     index: &dyn Index,
     batch: &mut Batch,
@@ -158,11 +160,11 @@ fn counted(
     }
     roster::moved(index, batch, merchant, (from, number), held)?;
     write(batch, &ledger_key(merchant), &ledger)?;
-    // A person may have let a script go on meanwhile.
+    // A person may have let a stopped script continue meanwhile.
     if held.is_empty() { Ok(()) } else { Ok(roster::queue_again(index, batch, merchant)?) }
 }
 
-/// Every hook of these events was run.
+/// Records that every hook of these events was run.
 pub(super) fn passed(
     index: &dyn Index,
     batch: &mut Batch,
@@ -174,7 +176,7 @@ pub(super) fn passed(
     }
 }
 
-/// A notification is on its way, or was not sent after all.
+/// Marks a notification as being sent, or as not sent after all.
 pub(super) fn telling(batch: &mut Batch, telling: &Telling) {
     let key = telling_key(&telling.id);
     if telling.under_way {
@@ -184,7 +186,7 @@ pub(super) fn telling(batch: &mut Batch, telling: &Telling) {
     }
 }
 
-/// What became of an action.
+/// Records the result of an action.
 pub(super) fn granted(
     index: &dyn Index,
     batch: &mut Batch,
@@ -201,7 +203,7 @@ pub(super) fn granted(
     asked::settled(batch, granted, content)
 }
 
-/// What failed for good is run again.
+/// Makes the failed hook runs of an event due again.
 pub(super) fn replayed(
     index: &dyn Index,
     batch: &mut Batch,

@@ -1,7 +1,8 @@
-//! New names: what was known under the old one is known under the new one from then on.
+//! Folds renames: the observed state moves from the old name to the new one.
 //!
-//! The old name is spent: it stays on the service as the name of what was moved. A move over something that exists,
-//! or while something is on its way for either name, would lose it, and is refused.
+//! The old name is used up: it stays on the service as the name of the moved object. The fold
+//! refuses a rename over an existing resource, or while an intent is open for either name, since
+//! that would lose something.
 
 use super::FoldError;
 use crate::base::id::IntentId;
@@ -10,7 +11,6 @@ use crate::model::observed::Observed;
 use crate::store::facts::{observed_key, open_key, public_key_key, read, write};
 use crate::store::index::{Batch, Index};
 
-/// Folds a move.
 pub(super) fn fold(
     index: &dyn Index,
     batch: &mut Batch,
@@ -80,7 +80,7 @@ mod tests {
         Record::Moved(Box::new(MovedRecord { from, to, at, commit: None }))
     }
 
-    /// What each name is known as: its id, its first name, and where it went.
+    /// Returns for each name its id, its first name, and the name that it moved to.
     fn check(records: &[Record], names: &[&str]) -> Result<Vec<String>, String> {
         let (index, mut batch) = (MemoryIndex::new(), Batch::new());
         for record in records {
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(told, ["  Contact/b", "  Contact/c", "1 Contact/a "]);
     }
 
-    /// Whose each name is afterwards.
+    /// Returns the merchant of a name after the records.
     fn merchant_of(records: &[Record], name: &str) -> String {
         let (index, mut batch) = (MemoryIndex::new(), Batch::new());
         for record in records {

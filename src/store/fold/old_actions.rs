@@ -1,7 +1,9 @@
-//! Old actions in the index: what hooks had done longer ago than the service answers to is dropped.
+//! Folds the retention of old actions: hooks' actions that the service answers no more requests
+//! about are dropped.
 //!
-//! Guarantees: nothing can be done twice for it. While the event that asked for an action is held, the end of the action
-//! is held with it, under its name; an event that is dropped is not newer than the horizon, and no hook runs for it again.
+//! Guarantees: dropping an action never causes a second one. While the event that requested an
+//! action is kept, the action's result is kept with it, under its name. A dropped event is not
+//! newer than the horizon, and no hook runs for it again.
 
 use super::{counted, trail};
 use crate::base::hash::SourceId;
@@ -74,7 +76,7 @@ fn entries(
     Ok(())
 }
 
-/// Removes the mark. No list of the service that is looked through for unknown marks shows what hooks make.
+/// Removes the mark. The lists that are searched for unknown marks never show what hooks create.
 fn mark(
     index: &dyn Index,
     batch: &mut Batch,

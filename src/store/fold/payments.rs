@@ -1,4 +1,5 @@
-//! Payments in the index: what an event tells of a try to collect money stands with the resource that collects it.
+//! Folds payments: an event about an attempt to collect money is kept with the resource that
+//! collects it.
 
 use crate::model::action::is_action;
 use crate::model::event::Told;
@@ -8,7 +9,7 @@ use crate::model::remote_object::Standing;
 use crate::store::facts::{FactError, observed_key, read, write};
 use crate::store::index::{Batch, Index};
 
-/// Takes in what an event tells of payments, where that is news.
+/// Applies an event to the payments of its resources, if the event shows a newer version.
 pub(super) fn told(index: &dyn Index, batch: &mut Batch, told: &Told) -> Result<(), FactError> {
     let Some(object) = told.object.as_ref().filter(|_| told.standing == Standing::News) else {
         return Ok(());

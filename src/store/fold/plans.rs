@@ -1,11 +1,11 @@
-//! Saved plans that were used.
+//! Folds the use of saved plans.
 
 use super::{FoldError, Folding};
 use crate::model::saved::PlanUse;
 use crate::store::facts::{FactError, Facts, PLANS, plan_key, write};
 
 impl Folding<'_> {
-    /// A saved plan is used. Law 5: its token is used up by that.
+    /// Records the use of a saved plan. Law 5: a plan's token is used once.
     pub(super) fn plan_used(&mut self, used: &PlanUse) -> Result<(), FoldError> {
         let key = plan_key(&used.token);
         if let Some(before) = self.read::<PlanUse>(&key)? {
@@ -17,7 +17,7 @@ impl Folding<'_> {
 }
 
 impl Facts {
-    /// Every saved plan that was used.
+    /// Returns every saved plan that was used.
     pub fn plans_used(&self) -> Result<Vec<PlanUse>, FactError> {
         self.list(PLANS)
     }

@@ -1,8 +1,14 @@
-//! Retention in the index: events that are settled and older than the horizon are gone, with all that hung on them.
+//! Folds retention: removes events that are settled and older than the horizon, with all their
+//! entries.
 //!
-//! Guarantees: an event is kept while a hook of it is to be run or failed, an action of it is open or not seen by a
-//! person, or a payment of a resource that it is about is under way. Actions that went to the service keep their own
-//! entries, their names, marks and intents, until the service answers to nothing about them any more.
+//! Guarantees: an event is kept while any of these holds:
+//!
+//! - one of its hooks is to run or failed,
+//! - one of its actions is open or not acknowledged,
+//! - a payment of a resource that it is about is under way.
+//!
+//! Actions that went to the service keep their own entries, their names, marks and intents, until
+//! the service answers no more requests about them.
 
 use chrono::{DateTime, Utc};
 
@@ -20,7 +26,7 @@ use crate::store::facts::{
 };
 use crate::store::index::{Batch, Index};
 
-/// The numbers that one record spans at most: nobody waits long for its fold.
+/// Maximum of numbers that one record spans, so that its fold delays other records only briefly.
 const EVENTS_MAX: usize = 256;
 
 /// Drops what a record names, as far as it may be dropped.
@@ -64,7 +70,8 @@ pub(super) fn retained(
     })
 }
 
-/// Removes an event and what is known of its object, where nothing about that is newer than the horizon either.
+/// Removes an event, and the observed version of its object if nothing about the object is newer
+/// than the horizon.
 fn event_gone(
     index: &dyn Index,
     batch: &mut Batch,
@@ -82,7 +89,8 @@ fn event_gone(
     Ok(())
 }
 
-/// Removes what is noted of an action, unless it went to the service: then an event of it may still come.
+/// Removes the notes about an action, unless it went to the service: then an event about it may
+/// still arrive.
 fn action(index: &dyn Index, batch: &mut Batch, granted: &Granted) -> Result<(), FactError> {
     let WishId { merchant, .. } = &granted.id;
     let Ok(name) = granted.id.action_name() else { return Ok(()) };
@@ -94,7 +102,7 @@ fn action(index: &dyn Index, batch: &mut Batch, granted: &Granted) -> Result<(),
     Ok(())
 }
 
-/// Removes a posted id that no event bears. Returns whether it was there.
+/// Removes an expired posted id that matches no event. Returns true if it was removed.
 fn stranger(
     index: &dyn Index,
     batch: &mut Batch,
@@ -116,7 +124,7 @@ fn stranger(
     Ok(was)
 }
 
-/// A post of an event from before the horizon waits no longer.
+/// Drops the waiting post of an event from before the horizon.
 pub(super) fn lapsed(
     index: &dyn Index,
     batch: &mut Batch,
@@ -133,7 +141,7 @@ pub(super) fn lapsed(
     })
 }
 
-/// The numbers and ids of the events behind the first number and up to the last one.
+/// Returns the numbers and ids of the events behind `after` and up to `to`.
 fn numbered(
     index: &dyn Index,
     batch: &Batch,
@@ -195,8 +203,9 @@ mod tests {
         }))
     }
 
-    /// The newest version of an object is known as long as its newest event is, although the service dates the object
-    /// itself before the horizon: an older event that comes late would be news otherwise.
+    /// The newest version of an object is kept as long as its newest event, although the service
+    /// dates the object before the horizon. Otherwise an older event that arrives late would count
+    /// as new.
     #[test]
     fn an_object_is_known_as_long_as_an_event_of_it_is() {
         let index = Arc::new(MemoryIndex::new());

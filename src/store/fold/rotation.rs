@@ -1,10 +1,10 @@
-//! Which addresses are good.
+//! Folds rotations of webhook addresses.
 
 use crate::model::rotation::{Address, Rotated, Rotation};
 use crate::store::facts::{FactError, read, rotation_key, write};
 use crate::store::index::{Batch, Index};
 
-/// Addresses are exchanged.
+/// Rotates the addresses that the record names.
 pub(super) fn fold(
     index: &dyn Index,
     batch: &mut Batch,

@@ -1,4 +1,4 @@
-//! What people suspended.
+//! Folds suspensions.
 
 use super::{FoldError, Folding};
 use crate::base::id::Key;
@@ -6,12 +6,12 @@ use crate::model::suspension::Suspension;
 use crate::store::facts::{suspended_key, write};
 
 impl Folding<'_> {
-    /// Nothing new is done to a resource. A later word takes the place of an earlier one.
+    /// Suspends a resource. A later suspension replaces an earlier one.
     pub(super) fn suspended(&mut self, suspension: &Suspension) -> Result<(), FoldError> {
         Ok(write(self.batch, &suspended_key(&suspension.key), suspension)?)
     }
 
-    /// A resource goes on.
+    /// Resumes a resource.
     pub(super) fn resumed(&mut self, key: &Key) {
         self.batch.remove(suspended_key(key));
     }

@@ -1,7 +1,7 @@
-//! Where in the journal everything stands that was written about a resource: what `why` reads.
+//! Folds the journal positions of all records about a resource, which `why` reads.
 //!
-//! A resource has one entry with the sequences of its records, newest last. A full page is put
-//! aside under its number, so that no entry grows without end.
+//! A resource has one entry with the sequences of its records, newest last. A full page is moved to
+//! an entry of its own number, so that no entry grows without bound.
 
 use serde_json::Value;
 
@@ -17,8 +17,8 @@ use crate::store::index::{Batch, Index};
 /// Sequences on one page: an entry stays below 4 KB.
 const PAGE_MAX: usize = 400;
 
-/// Facts that hold the id of another object of the service: a payment that a recurring charge began
-/// with, say.
+/// Facts that hold the id of another object of the service, such as the payment that a recurring
+/// charge began with.
 const IDS: [&str; 7] = [
     "first_charge",
     "transaction",
@@ -29,7 +29,7 @@ const IDS: [&str; 7] = [
     "file_id",
 ];
 
-/// Notes where a record stands.
+/// Notes the position of a record.
 pub(super) fn note(
     index: &dyn Index,
     batch: &mut Batch,
@@ -106,7 +106,7 @@ pub(super) fn note(
     }
 }
 
-/// Notes a record beneath each of these resources.
+/// Notes a record for each of these resources.
 fn all<'k>(
     index: &dyn Index,
     batch: &mut Batch,
@@ -116,13 +116,13 @@ fn all<'k>(
     keys.into_iter().try_for_each(|key| append(index, batch, key, sequence))
 }
 
-/// The resource of an intent.
+/// Returns the resource of an intent.
 fn owner(index: &dyn Index, batch: &Batch, intent: IntentId) -> Result<Option<Key>, FactError> {
     let promise: Option<Promise> = read(index, batch, &promise_key(intent))?;
     Ok(promise.map(|promise| promise.key))
 }
 
-/// What a progress taught.
+/// Returns the observation that a progress contains.
 fn taught(progress: &Progress) -> Option<&Observation> {
     match progress {
         Progress::Done { observation, proof: _ } => Some(observation),
@@ -135,14 +135,14 @@ fn taught(progress: &Progress) -> Option<&Observation> {
     }
 }
 
-/// The ids of the service that belong to a resource: its own, and those in its facts.
+/// Returns the service's ids that belong to a resource: its own, and those in its facts.
 pub(super) fn ids_of(remote_id: Option<&RemoteId>, facts: &Value) -> impl Iterator<Item = String> {
     let own = remote_id.map(|id| id.as_str().to_owned());
     let others = IDS.iter().filter_map(|name| facts.get(name)?.as_str()).map(str::to_owned);
     own.into_iter().chain(others)
 }
 
-/// Notes which resource an id of the service belongs to, and the record that first said so.
+/// Notes the resource that an id of the service belongs to, and the first record that names the id.
 fn ids(
     index: &dyn Index,
     batch: &mut Batch,
@@ -158,7 +158,7 @@ fn ids(
     Ok(())
 }
 
-/// Adds a sequence to those of a resource.
+/// Appends a sequence to a resource's records.
 fn append(index: &dyn Index, batch: &mut Batch, key: &Key, sequence: u64) -> Result<(), FactError> {
     let entry = trail_key(key);
     let mut page: Page = read(index, batch, &entry)?.unwrap_or_default();

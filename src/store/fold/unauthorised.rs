@@ -1,11 +1,11 @@
-//! The service takes a merchant's credentials no more.
+//! Folds the service's refusal of a merchant's credentials.
 
 use crate::model::observed::Observed;
 use crate::model::unauthorised::Refused;
 use crate::store::facts::{FactError, observed_key, read, write};
 use crate::store::index::{Batch, Index};
 
-/// Notes it of the merchant; what its credentials open next ends it.
+/// Notes the refusal at the merchant; the credentials' next success ends it.
 pub(super) fn fold(
     index: &dyn Index,
     batch: &mut Batch,

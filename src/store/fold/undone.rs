@@ -1,5 +1,5 @@
-//! Actions of hooks that ended without being done, for people: the newest of each merchant, until somebody has seen
-//! them.
+//! Folds failed actions of hooks, listed for people: the newest of each merchant, until a person
+//! has acknowledged them.
 
 use super::events;
 use super::hooks::{failed, roster};
@@ -10,10 +10,10 @@ use crate::store::facts::{
 };
 use crate::store::index::{Batch, Index};
 
-/// So many of a merchant are kept; the journal has all of them.
+/// Maximum of failed actions listed for each merchant; the journal has all of them.
 const KEPT_MAX: u64 = 500;
 
-/// An action of a hook that waited has ended.
+/// Records the end of a pending action.
 pub(super) fn ended(
     index: &dyn Index,
     batch: &mut Batch,
@@ -26,7 +26,7 @@ pub(super) fn ended(
     listed(index, batch, pending, granted)
 }
 
-/// Counts the end of an action, and lists one that was not done.
+/// Counts the end of an action, and lists a failed one.
 pub(super) fn listed(
     index: &dyn Index,
     batch: &mut Batch,
@@ -49,7 +49,7 @@ pub(super) fn listed(
     write(batch, &undone_key(merchant, number), &Undone { granted: granted.clone(), verb, script })
 }
 
-/// Somebody has seen what became of the hooks of an event.
+/// Records that a person has acknowledged the failures of an event's hooks.
 pub(super) fn dismissed(
     index: &dyn Index,
     batch: &mut Batch,
@@ -66,7 +66,7 @@ pub(super) fn dismissed(
     merchants.iter().try_for_each(|merchant| acknowledged(index, batch, merchant, event))
 }
 
-/// The failed hooks of an event that are not run again are listed no more.
+/// Removes an event's failed hook runs that are not retried.
 fn acknowledged(
     index: &dyn Index,
     batch: &mut Batch,
@@ -99,7 +99,7 @@ mod tests {
     use crate::store::facts::{Facts, wish_key};
     use crate::store::index::MemoryIndex;
 
-    /// A state in which the action of this number was asked for and has ended.
+    /// Ends an action of this number in the state.
     fn end(index: &Arc<MemoryIndex>, number: u64, fate: Fate) {
         let merchant: Key = "Merchant/acme".parse().unwrap();
         let at = chrono::DateTime::UNIX_EPOCH;

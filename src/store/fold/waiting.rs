@@ -1,6 +1,7 @@
-//! Posts that wait to be read, in the index: oldest first, many to an entry, so that a flood of them stays light.
+//! Folds the queue of posted ids that wait to be verified: oldest first, many to an entry, so that
+//! a flood of posts stays cheap.
 //!
-//! Pages are counted from 1. An event that waits knows its page; the newest page alone is added to.
+//! Pages are numbered from 1. A waiting event knows its page; only the newest page grows.
 
 use crate::base::id::Key;
 use crate::store::facts::{FactError, newest_page_key, read, waiting_key, write};
@@ -28,7 +29,7 @@ impl Pages {
         Ok(Self { merchant: merchant.clone(), newest, ids })
     }
 
-    /// One more waits. Answers its page.
+    /// Adds an id to the queue; returns its page.
     pub(super) fn add(&mut self, batch: &mut Batch, id: &str) -> Result<u64, FactError> {
         if self.ids.len() >= PAGE_MAX {
             self.write(batch)?;
@@ -40,13 +41,12 @@ impl Pages {
         Ok(self.newest)
     }
 
-    /// Writes the newest page.
     pub(super) fn write(&self, batch: &mut Batch) -> Result<(), FactError> {
         write(batch, &waiting_key(&self.merchant, self.newest), &self.ids)
     }
 }
 
-/// It waits no longer.
+/// Removes an id from the queue.
 pub(super) fn remove(
     index: &dyn Index,
     batch: &mut Batch,

@@ -1,14 +1,14 @@
-//! An index whose small changes are gathered in memory and reach the one behind it together.
+//! An index that collects small changes in memory and passes them together to the index behind it.
 //!
-//! Why it exists: behind every commit of the journal stands a fold, and sled wakes all its threads for each batch,
-//! however small. Nothing is lost by waiting: what a crash takes is folded again from the journal, as what sled had
-//! not written yet is.
+//! Why it exists: every commit of the journal is folded, and sled wakes all its threads for each
+//! batch, however small. Waiting loses nothing: changes that a crash loses are folded again from
+//! the journal, like changes that sled had not written yet.
 //!
-//! What was read of late is kept beside it, also that there is nothing: behind a flood of posts stand the same few
-//! entries, and ids that nobody has seen.
+//! Recent reads are cached, also keys without a value: a flood of posts reads the same few entries,
+//! and ids never seen before.
 //!
-//! Guarantees: those of every index. What was applied is seen at once; the index behind has a whole number of batches,
-//! in their order.
+//! Guarantees: those of every index. An applied batch is visible at once. The index behind holds a
+//! whole number of batches, in their order.
 
 use std::collections::BTreeMap;
 use std::iter::Peekable;
@@ -17,39 +17,40 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 use super::recent::Recent;
 use super::{Batch, Entry, Index, IndexError, range};
 
-/// So many changes go on together. sled frees what a batch replaced only after the batch: 8,192 changes at once took twenty
-/// times the memory of 256, and more time.
+/// Number of changes that are passed on together. sled frees what a batch replaced only after the
+/// batch: 8,192 changes at once took twenty times the memory of 256, and more time.
 const CHANGES_MAX: usize = 256;
 /// The least number of entries that a scan reads at once.
 const PAGE_MIN: usize = 16;
-/// Or so many bytes of them.
+/// Number of bytes after which waiting changes are passed on.
 const BYTES_MAX: usize = 2 << 20;
 
-/// Changes that wait, before another index.
+/// Waiting changes in front of another index.
 #[derive(Debug)]
 pub struct Buffered {
     waiting: RwLock<Waiting>,
-    /// What the index behind answered. Looked at only behind the changes, and only by who holds them.
+    /// Recent reads of the index behind. Used only after the changes, and only while the lock on
+    /// them is held.
     recent: Mutex<Recent>,
 }
 
 #[derive(Debug)]
 struct Waiting {
-    /// Where they go.
+    /// The index that receives the changes.
     behind: Arc<dyn Index>,
     changes: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
     bytes: usize,
 }
 
 impl Buffered {
-    /// Nothing waits yet.
     pub fn new(behind: Arc<dyn Index>) -> Self {
         let waiting = Waiting { behind, changes: BTreeMap::new(), bytes: 0 };
         Self { waiting: RwLock::new(waiting), recent: Mutex::default() }
     }
 
-    /// Puts another index behind this one, which holds everything that was applied here but for the entries under
-    /// `own`: these are copied. Answers the one before. Nobody reads or writes meanwhile.
+    /// Replaces the index behind this one by `fresh`, and returns the former one. `fresh` must hold
+    /// everything that was applied here, except the entries under `own`, which are copied. Reads
+    /// and writes wait meanwhile.
     pub fn exchange(
         &self,
         fresh: Arc<dyn Index>,
@@ -67,7 +68,7 @@ impl Buffered {
         Ok(std::mem::replace(&mut waiting.behind, fresh))
     }
 
-    /// Hands on everything that waits; it may not be durable behind.
+    /// Passes on all waiting changes; they may not be durable in the index behind.
     pub fn hand_on(&self) -> Result<(), IndexError> {
         self.writing().hand_on()
     }
@@ -86,7 +87,8 @@ impl Buffered {
 }
 
 impl Waiting {
-    /// Hands everything on. Nobody reads meanwhile, so that nobody misses what is in neither place.
+    /// Passes on all changes. Readers wait meanwhile, so that none misses a change that is in
+    /// neither place.
     fn hand_on(&mut self) -> Result<(), IndexError> {
         let changes = std::mem::take(&mut self.changes);
         self.bytes = 0;
@@ -173,7 +175,8 @@ impl Index for Buffered {
     }
 }
 
-/// Adds entries behind with the changes laid over them, in key order, up to the key `end` where there is one.
+/// Appends the entries behind with the changes laid over them, in key order, up to the key `end` if
+/// given.
 fn merge<'a>(
     behind: Vec<Entry>,
     changed: &mut Peekable<impl Iterator<Item = (&'a Vec<u8>, &'a Option<Vec<u8>>)>>,

@@ -1,10 +1,10 @@
-//! The small door to ordered keys and values that can always be rebuilt from the journal.
+//! Ordered keys and values that can always be rebuilt from the journal.
 //!
-//! Why it exists: the fold is a pure function into this interface, so the same fold runs over sled
+//! Why it exists: the fold is a pure function into this interface. So the same fold runs over sled
 //! in production and over a map in the simulator, and the store behind it can be exchanged.
 //!
 //! Guarantees: a batch is applied as a whole or not at all, also over a crash, and a scan never
-//! sees half of one. Nothing is promised about durability: whoever needs it reads the journal.
+//! sees half of a batch. Durability is not guaranteed: a reader that needs it reads the journal.
 
 mod buffered;
 mod recent;
@@ -23,15 +23,14 @@ pub use buffered::Buffered;
 /// The longest key, in bytes.
 pub const KEY_BYTES_MAX: usize = 1024;
 
-/// A key and its value.
 pub type Entry = (Vec<u8>, Vec<u8>);
 
 /// Ordered keys and values.
 pub trait Index: Send + Sync + Debug {
-    /// The value of a key.
+    /// Returns the value of a key.
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError>;
 
-    /// Shows the value of a key, if it has one, without a copy where there is none to be made.
+    /// Passes the value of a key, if it exists, to `see`, without copying it where possible.
     fn see(&self, key: &[u8], see: &mut dyn FnMut(&[u8])) -> Result<(), IndexError> {
         if let Some(value) = self.get(key)? {
             see(&value);
@@ -39,7 +38,8 @@ pub trait Index: Send + Sync + Debug {
         Ok(())
     }
 
-    /// Up to `limit` entries whose key begins with `prefix`, in order, behind the key `after`.
+    /// Returns up to `limit` entries whose key begins with `prefix`, in order, behind the key
+    /// `after`.
     fn scan_from(
         &self,
         prefix: &[u8],
@@ -53,20 +53,19 @@ pub trait Index: Send + Sync + Debug {
     /// Writes everything through to the disk, for a clean stop.
     fn flush(&self) -> Result<(), IndexError>;
 
-    /// All entries whose key begins with `prefix`, in order.
+    /// Returns all entries whose key begins with `prefix`, in order.
     fn scan(&self, prefix: &[u8]) -> Result<Vec<Entry>, IndexError> {
         self.scan_from(prefix, None, usize::MAX)
     }
 }
 
-/// Changes to be applied at once. The last change of a key counts.
+/// Changes that are applied together. The last change of a key counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Batch {
     changes: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
 }
 
 impl Batch {
-    /// A batch without changes.
     pub fn new() -> Self {
         Self::default()
     }
@@ -76,12 +75,11 @@ impl Batch {
         self.changes.insert(key.into(), Some(value.into()));
     }
 
-    /// Removes a key.
     pub fn remove(&mut self, key: impl Into<Vec<u8>>) {
         self.changes.insert(key.into(), None);
     }
 
-    /// The value that a key will have once this batch is applied to `index`.
+    /// Returns the value that a key will have once this batch is applied to `index`.
     pub fn get(&self, index: &dyn Index, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError> {
         match self.changes.get(key) {
             Some(change) => Ok(change.clone()),
@@ -89,7 +87,8 @@ impl Batch {
         }
     }
 
-    /// Shows the value that a key will have once this batch is applied to `index`, if it has one.
+    /// Passes the value that a key will have once this batch is applied to `index` to `see`, if it
+    /// exists.
     pub fn see(
         &self,
         index: &dyn Index,
@@ -105,7 +104,7 @@ impl Batch {
         }
     }
 
-    /// All entries under `prefix` as they will be once this batch is applied to `index`.
+    /// Returns all entries under `prefix` as they will be once this batch is applied to `index`.
     pub fn scan(&self, index: &dyn Index, prefix: &[u8]) -> Result<Vec<Entry>, IndexError> {
         let mut entries: BTreeMap<_, _> = index.scan(prefix)?.into_iter().collect();
         for (key, change) in range(&self.changes, prefix, None) {
@@ -117,7 +116,8 @@ impl Batch {
         Ok(entries.into_iter().collect())
     }
 
-    /// Up to `limit` entries under `prefix`, behind the key `after`, as they will be once this batch is applied to `index`.
+    /// Returns up to `limit` entries under `prefix`, behind the key `after`, as they will be once
+    /// this batch is applied to `index`.
     pub fn scan_from(
         &self,
         index: &dyn Index,
@@ -126,7 +126,7 @@ impl Batch {
         limit: usize,
     ) -> Result<Vec<Entry>, IndexError> {
         let changed: Vec<_> = range(&self.changes, prefix, after).collect();
-        // Of those in the index no more are taken away than change here.
+        // The batch removes at most as many entries of the index as it changes.
         let behind = index.scan_from(prefix, after, limit.saturating_add(changed.len()))?;
         let mut entries: BTreeMap<_, _> = behind.into_iter().collect();
         for (key, change) in changed {
@@ -138,7 +138,7 @@ impl Batch {
         Ok(entries.into_iter().take(limit).collect())
     }
 
-    /// Whether there will be no entry under `prefix` once this batch is applied to `index`.
+    /// Returns true if no entry will remain under `prefix` once this batch is applied to `index`.
     pub fn is_bare(&self, index: &dyn Index, prefix: &[u8]) -> Result<bool, IndexError> {
         let mut changed = self.under(prefix);
         if changed.any(|(_, change)| change.is_some()) {
@@ -150,7 +150,7 @@ impl Batch {
         Ok(self.scan(index, prefix)?.is_empty())
     }
 
-    /// The changes of keys under `prefix`, in key order; no value means removal.
+    /// Returns the changes of keys under `prefix`, in key order; no value means removal.
     pub fn under<'a>(
         &'a self,
         prefix: &'a [u8],
@@ -158,27 +158,29 @@ impl Batch {
         range(&self.changes, prefix, None)
     }
 
-    /// Whether a key changes.
+    /// Returns true if the batch changes a key.
     pub fn touches(&self, key: &[u8]) -> bool {
         self.changes.contains_key(key)
     }
 
-    /// How many keys change.
+    /// Returns the number of keys that change.
     pub fn len(&self) -> usize {
         self.changes.len()
     }
 
-    /// Whether nothing changes.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 
-    /// The changes in key order; no value means removal.
+    /// Returns the changes in key order; no value means removal.
     pub fn iter(&self) -> btree_map::Iter<'_, Vec<u8>, Option<Vec<u8>>> {
         self.changes.iter()
     }
 
-    /// Refuses a batch with a key that is too long.
+    /// Returns the batch if no key is too long.
+    ///
+    /// # Errors
+    /// A key is longer than [`KEY_BYTES_MAX`].
     pub(crate) fn checked(self) -> Result<Self, IndexError> {
         match self.changes.keys().find(|key| key.len() > KEY_BYTES_MAX) {
             Some(key) => Err(IndexError::KeyTooLong { bytes: key.len(), limit: KEY_BYTES_MAX }),
@@ -205,14 +207,12 @@ impl IntoIterator for Batch {
     }
 }
 
-/// An index in memory.
 #[derive(Debug, Default)]
 pub struct MemoryIndex {
     entries: RwLock<BTreeMap<Vec<u8>, Vec<u8>>>,
 }
 
 impl MemoryIndex {
-    /// An empty index.
     pub fn new() -> Self {
         Self::default()
     }
@@ -258,7 +258,7 @@ impl Index for MemoryIndex {
     }
 }
 
-/// The entries under a prefix, behind the key `after`.
+/// Returns the entries under a prefix, behind the key `after`.
 fn range<'a, V>(
     entries: &'a BTreeMap<Vec<u8>, V>,
     prefix: &'a [u8],
@@ -269,7 +269,8 @@ fn range<'a, V>(
         .take_while(move |(key, _)| key.starts_with(prefix))
 }
 
-/// Where a scan begins: at the prefix, or behind a key that lies in it or further on.
+/// Returns the start of a scan: at the prefix, or behind a key that lies within the prefix or
+/// beyond it.
 pub(crate) fn lower<'a>(prefix: &'a [u8], after: Option<&'a [u8]>) -> Bound<&'a [u8]> {
     match after {
         Some(after) if after >= prefix => Bound::Excluded(after),
@@ -277,34 +278,21 @@ pub(crate) fn lower<'a>(prefix: &'a [u8], after: Option<&'a [u8]>) -> Bound<&'a 
     }
 }
 
-/// Why an index could not be read or changed.
+/// Error of reading or changing an index.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
-    /// What is stored cannot be trusted. Move the folder aside and rebuild it from the journal.
+    /// The stored data cannot be trusted. Move the folder aside and rebuild it from the journal.
     #[error("read the index in {path}: it is damaged ({why}); it is rebuilt from the journal")]
-    Corrupt {
-        /// The folder.
-        path: PathBuf,
-        /// What was found.
-        why: String,
-    },
-    /// The disk refused.
+    Corrupt { path: PathBuf, why: String },
     #[error("use the index in {path}: {source}")]
     Io {
-        /// The folder.
         path: PathBuf,
-        /// The system's error.
         #[source]
         source: io::Error,
     },
     /// A key is too long; nothing was changed.
     #[error("change the index: a key of {bytes} bytes is longer than {limit}")]
-    KeyTooLong {
-        /// Its length.
-        bytes: usize,
-        /// The longest.
-        limit: usize,
-    },
+    KeyTooLong { bytes: usize, limit: usize },
 }
 
 #[cfg(test)]

@@ -1,16 +1,17 @@
-//! What was read of late: whoever asks for the same again and again is answered from memory.
+//! Cache of recent reads, so that repeated reads of a key are answered from memory.
 //!
-//! Two generations: what is asked for moves to the young one, and when that is full the old one is forgotten.
+//! Two generations: a key that is read moves to the young one. When the young one is full it
+//! replaces the old one, which is dropped.
 
 use std::collections::HashMap;
 use std::mem;
 
 /// Entries of one generation.
 const GENERATION_MAX: usize = 1024;
-/// Longer values are not kept.
+/// Longer values are not cached.
 const VALUE_BYTES_MAX: usize = 2 << 10;
 
-/// Keys with their values, or with the knowledge that they have none.
+/// Keys with their values, or known to have none.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
     young: HashMap<Vec<u8>, Option<Vec<u8>>>,
@@ -18,7 +19,7 @@ pub(super) struct Recent {
 }
 
 impl Recent {
-    /// What is known of a key.
+    /// Returns the cached value of a key; the inner `None` means that the key has no value.
     pub(super) fn get(&mut self, key: &[u8]) -> Option<&Option<Vec<u8>>> {
         if !self.young.contains_key(key) {
             let (key, value) = self.old.remove_entry(key)?;
@@ -27,14 +28,14 @@ impl Recent {
         self.young.get(key)
     }
 
-    /// A key was read.
+    /// Caches the result of a read.
     pub(super) fn note(&mut self, key: &[u8], value: Option<&[u8]>) {
         if value.is_none_or(|value| value.len() <= VALUE_BYTES_MAX) {
             self.keep(key.to_owned(), value.map(<[u8]>::to_vec));
         }
     }
 
-    /// A key changes.
+    /// Removes a key that changes.
     pub(super) fn forget(&mut self, key: &[u8]) {
         self.young.remove(key);
         self.old.remove(key);

@@ -6,7 +6,7 @@ use rand_core::Rng;
 use super::*;
 use crate::store::sled::{SledIndex, VALUE_BYTES_MAX};
 
-/// The contract that every index keeps.
+/// The contract of every index.
 fn conforms(index: &dyn Index) {
     a_batch_is_seen_as_a_whole(index);
     a_scan_is_ordered_and_stays_under_its_prefix(index);

@@ -1,4 +1,4 @@
-//! The walk over segments that verifies every record against the one before it.
+//! Walks the segments and verifies every record against the record before it.
 
 use super::{
     super::{
@@ -13,31 +13,31 @@ use super::{
     tail::{self, Verdict},
 };
 
-/// What a walk found.
+/// Result of a walk.
 #[derive(Debug)]
 pub(super) struct Checked {
-    /// The last whole record.
+    /// The last intact record.
     pub(super) last: Position,
-    /// Where the next record goes: segment, offset and length of the file.
+    /// Position of the next record: segment, offset and length of the file.
     pub(super) tail: super::Tail,
-    /// Whether something stands behind it that was never acknowledged.
+    /// True if bytes that were never acknowledged follow the last record.
     pub(super) torn: bool,
-    /// Whether the chain does not run through the marked head.
+    /// True if the chain does not run through the marked head.
     pub(super) strays: bool,
 }
 
 /// Heads that were durable before.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Anchors {
-    /// The chain must run through this one.
+    /// The chain must run through this head.
     pub(super) known: Option<Head>,
-    /// The chain ought to run through this one; nothing of it is cut if it does not.
+    /// The chain should run through this head; if it does not, nothing is cut.
     pub(super) marked: Option<Head>,
 }
 
 /// Walks the given segments from `start` to the end.
 ///
-/// A tail that is torn short of the marked head was acknowledged: it is damage.
+/// A torn tail before the marked head was acknowledged, so it is damage.
 pub(super) fn check(
     disk: &dyn Disk,
     segments: &[u64],
@@ -89,7 +89,8 @@ pub(super) fn whole(disk: &dyn Disk, head: Head) -> Result<Head, JournalError> {
     Ok(checked.last.head)
 }
 
-/// Where to begin in a segment: behind the trusted record, or behind a header that continues it.
+/// Returns the offset at which a walk enters a segment: behind the trusted record, or behind a
+/// header that continues it.
 fn enter(segment: &Segment, start: &Position, head: Head) -> Result<usize, JournalError> {
     let trusted = segment.first == start.segment && start.ends > HEADER_BYTES;
     if trusted {
@@ -99,13 +100,13 @@ fn enter(segment: &Segment, start: &Position, head: Head) -> Result<usize, Journ
     Ok(to_usize(HEADER_BYTES))
 }
 
-/// Where the records of a segment stop, and why if something stands there.
+/// End of a segment's records, with the reason if something else follows.
 struct Stop {
     offset: usize,
     why: &'static str,
 }
 
-/// The heads that the chain has to run through, on the way.
+/// The heads that the chain must run through, during a walk.
 struct Passed {
     known: Option<Head>,
     marked: Option<Head>,
@@ -113,7 +114,7 @@ struct Passed {
 }
 
 impl Passed {
-    /// Looks whether this record is another one than the mark names.
+    /// Notes if this record differs from the marked one of the same sequence.
     fn look(&mut self, head: Head) {
         let other = |marked: Head| marked.sequence == head.sequence && marked != head;
         self.strays |= self.marked.is_some_and(other);
@@ -139,7 +140,7 @@ fn walk(
     }
 }
 
-/// Takes one record into the chain and answers where it ends.
+/// Adds one record to the chain and returns its end.
 fn step(
     segment: &Segment,
     at: usize,
@@ -160,7 +161,7 @@ fn step(
     Ok(end)
 }
 
-/// Verifies that a whole record is the one behind `head`.
+/// Verifies that a record follows `head`.
 pub(super) fn follows(
     segment: &Segment,
     at: usize,
@@ -174,7 +175,7 @@ pub(super) fn follows(
     Err(JournalError::Chain { file: segment.file.clone(), offset: to_u64(at), sequence })
 }
 
-/// The error for a record of a version that this program does not know.
+/// Returns the error for a record of an unknown version.
 pub(super) fn unknown(segment: &Segment, at: usize, found: u8) -> JournalError {
     JournalError::Version {
         file: segment.file.clone(),
@@ -184,7 +185,10 @@ pub(super) fn unknown(segment: &Segment, at: usize, found: u8) -> JournalError {
     }
 }
 
-/// Whether the tail is torn; damage is an error.
+/// Returns true if the tail is torn.
+///
+/// # Errors
+/// The tail is damaged.
 fn judge(
     segment: &Segment,
     stop: &Stop,
@@ -207,7 +211,7 @@ fn judge(
     Err(JournalError::Damaged { file, offset, sequence, why, follows })
 }
 
-/// The error for a journal that ends before a head that was durable.
+/// Returns the error for a journal that ends before a head that was durable.
 fn forgotten(checked: &Checked, known: Head) -> JournalError {
     if !checked.torn {
         return JournalError::Forgotten { known, found: checked.last.head };

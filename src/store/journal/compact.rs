@@ -1,9 +1,15 @@
-//! Compaction: a snapshot in the place of the records up to it.
+//! Compaction: a snapshot replaces the records up to it.
 //!
-//! Guarantees: at every moment either the segments are there from the first on, or a durable
-//! snapshot that a durable record names is. The order is: a new segment, the snapshot of what is known
-//! before it, a record that names the snapshot, and only then the old segments go, oldest first. Others may
-//! append meanwhile: the record that names the snapshot need not be the first behind it.
+//! Guarantees: at every moment either all segments from the first on exist, or a durable snapshot
+//! that a durable record names. The order is:
+//!
+//! 1. A new segment.
+//! 2. The snapshot of the state before it.
+//! 3. A record that names the snapshot.
+//! 4. Only then the removal of the old segments, oldest first.
+//!
+//! Others may append meanwhile, so the record that names the snapshot need not be the first behind
+//! it.
 
 use super::{
     super::{bytes::to_usize, disk::Disk},
@@ -11,13 +17,13 @@ use super::{
 };
 
 impl Journal {
-    /// Where the chain that is here begins: behind this record.
+    /// Returns the snapshot behind which the chain on this disk begins.
     pub fn base(&self) -> Result<Option<snapshot::Sealed>, JournalError> {
         self.reader().base()
     }
 
-    /// Ends the segment in use and answers the last durable record: a snapshot can take the place of the records up to
-    /// it. Everything written must be durable.
+    /// Ends the segment in use and returns the last durable record. A snapshot can replace the
+    /// records up to it. Everything written must be durable.
     pub fn part(&mut self) -> Result<Head, JournalError> {
         self.refuse_if_poisoned()?;
         let head = self.head();
@@ -29,8 +35,8 @@ impl Journal {
     }
 }
 
-/// Writes a snapshot of what is known after the record that a segment ended with. Nothing rests on it before a record
-/// names the hash that this answers.
+/// Writes a snapshot of the state after the last record of a segment, and returns its hash. Nothing
+/// depends on the snapshot before a record names this hash.
 pub fn seal(disk: &dyn Disk, head: Head, fold: u32, body: &[u8]) -> Result<[u8; 32], JournalError> {
     let base = snapshot::base(disk, &segment::list(disk)?)?.map_or(0, |base| base.head.sequence);
     for leftover in snapshot::list(disk)?.into_iter().filter(|leftover| *leftover != base) {
@@ -42,8 +48,8 @@ pub fn seal(disk: &dyn Disk, head: Head, fold: u32, body: &[u8]) -> Result<[u8; 
     Ok(hash)
 }
 
-/// Puts aside what the snapshot behind `head` replaces; without an archive it is dropped.
-/// Answers how many segments that were. The record that names the snapshot must be durable.
+/// Archives the segments that the snapshot behind `head` replaces, or drops them if there is no
+/// archive. Returns their number. The record that names the snapshot must be durable.
 pub fn put_aside(
     disk: &dyn Disk,
     head: Head,
@@ -67,12 +73,13 @@ pub fn put_aside(
 }
 
 impl Reader {
-    /// The first sequences of the segments here, rising.
+    /// Returns the first sequences of the segments on this disk, ascending.
     pub fn segments(&self) -> Result<Vec<u64>, JournalError> {
         segment::list(self.disk())
     }
 
-    /// Shows the bytes of every file here, one after the other: records and snapshots as they lie on the disk.
+    /// Passes the bytes of every file to `show`, one after the other: records and snapshots as they
+    /// are on the disk.
     pub fn each_file(&self, mut show: impl FnMut(&[u8])) -> Result<(), JournalError> {
         let mut files: Vec<String> = self.segments()?.into_iter().map(segment::name).collect();
         files.extend(snapshot::list(self.disk())?.into_iter().map(snapshot::name));
@@ -80,7 +87,7 @@ impl Reader {
     }
 }
 
-/// Removes a segment, durably: nobody reads it any more.
+/// Removes a segment that no reader needs any more, durably.
 pub fn forget(disk: &dyn Disk, first: u64) -> Result<(), JournalError> {
     remove(disk, &segment::name(first))
 }

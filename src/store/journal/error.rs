@@ -1,42 +1,36 @@
-//! What can be wrong with a journal: each case its own, with the place and the way out.
+//! Errors of the journal: each case has its own variant, with the place and the remedy.
 
 use std::io;
 
 use super::Head;
 
-/// Why the journal could not be opened, read or written.
+/// Error of opening, reading or writing the journal.
 ///
 /// Files are named within `STATE/journal`; offsets are bytes from the start of the file.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// The disk refused.
     #[error("{doing} journal/{file}: {source}")]
     Io {
         /// The verb: read, write, sync, …
         doing: &'static str,
-        /// The file, or nothing for the directory itself.
+        /// The file; empty for the directory itself.
         file: String,
-        /// The disk's own error.
         #[source]
         source: io::Error,
     },
 
-    /// The mark outside the state directory cannot be written: then nothing is promised any more.
+    /// The mark outside the state directory cannot be written; the journal then accepts nothing
+    /// more.
     #[error("{doing} the mark of the state: {source}")]
     Mark {
-        /// The verb.
         doing: &'static str,
-        /// The disk's own error.
         #[source]
         source: io::Error,
     },
 
     /// A file that no journal wrote.
     #[error("read the journal: journal/{file} is not a segment; move it out of the directory")]
-    Foreign {
-        /// The file.
-        file: String,
-    },
+    Foreign { file: String },
 
     /// Records that a segment should hold are in no file.
     #[error(
@@ -47,94 +41,78 @@ pub enum JournalError {
     MissingSegment {
         /// The first sequence that is missing.
         expected: u64,
-        /// The file that stands where the missing one should.
+        /// The file found in place of the missing one.
         found: Option<String>,
     },
 
-    /// The first bytes of a segment are not those of a segment in its place.
+    /// The header of a segment is damaged, or does not fit its place.
     #[error("read the header of journal/{file}: {why}; restore the state directory from a backup")]
-    Header {
-        /// The file.
-        file: String,
-        /// What is wrong with it.
-        why: &'static str,
-    },
+    Header { file: String, why: &'static str },
 
-    /// A snapshot cannot stand in the place of the records before it.
+    /// A snapshot cannot replace the records before it.
     #[error(
         "read journal/{file}: {why}; restore a backup, or move the segments that the compaction put \
          aside in archive/ back to journal/ and this file away"
     )]
-    Snapshot {
-        /// The file.
-        file: String,
-        /// What is wrong with it.
-        why: &'static str,
-    },
+    Snapshot { file: String, why: &'static str },
 
-    /// A later program wrote this.
+    /// A later program version wrote the file.
     #[error(
         "read journal/{file} at byte {offset}: it has format version {found}, this program knows \
          up to {known}; use the newer program that wrote it"
     )]
     Version {
-        /// The file.
         file: String,
-        /// Where.
         offset: u64,
-        /// The version found.
         found: u32,
         /// The newest version known.
         known: u32,
     },
 
-    /// A record is damaged, and what follows proves that it was once whole.
+    /// A record is damaged, and the data behind it proves that the record was once intact.
     #[error(
         "read journal/{file} at byte {offset}: record {sequence} is damaged ({why}), but {follows}, \
          so this is not a torn tail and nothing was cut; restore the state directory from a backup"
     )]
     Damaged {
-        /// The file.
         file: String,
-        /// Where the damaged record begins.
+        /// Start of the damaged record.
         offset: u64,
-        /// The sequence that should stand there.
+        /// The expected sequence.
         sequence: u64,
-        /// What is wrong with it.
         why: &'static str,
-        /// The evidence: what was found behind it.
+        /// The evidence found behind the record.
         follows: Follows,
     },
 
-    /// A record is whole but does not continue the one before it.
+    /// A record is intact but does not continue the record before it.
     #[error(
         "read journal/{file} at byte {offset}: the record that should be {sequence} does not \
          continue the one before it; the journal was edited or files were mixed: restore the state \
          directory from a backup"
     )]
     Chain {
-        /// The file.
         file: String,
-        /// Where the record begins.
+        /// Start of the record.
         offset: u64,
-        /// The sequence that should stand there.
+        /// The expected sequence.
         sequence: u64,
     },
 
-    /// The journal lacks what is known to have been in it.
+    /// The journal lacks a record that was once durable.
     #[error(
         "open the journal: record {} was acknowledged before, but the journal ends at {} or holds \
          another history; restore the newest state directory",
         .known.sequence, .found.sequence
     )]
     Forgotten {
-        /// What was known to be durable.
+        /// The head that was durable.
         known: Head,
-        /// What the journal holds at most.
+        /// The head of the journal.
         found: Head,
     },
 
-    /// The position written down at a clean stop does not fit this journal.
+    /// The position noted at a clean stop does not fit this journal.
     #[error(
         "open the journal from record {sequence}: journal/{file} at byte {offset} holds something \
          else; check the journal from its beginning"
@@ -142,20 +120,15 @@ pub enum JournalError {
     Untrusted {
         /// The file that the position names.
         file: String,
-        /// Where its record should begin.
+        /// Expected start of the record.
         offset: u64,
-        /// The sequence that should stand there.
+        /// The expected sequence.
         sequence: u64,
     },
 
     /// A body is too large for one record; nothing was written.
     #[error("append {bytes} bytes: one record holds at most {limit}")]
-    TooLarge {
-        /// The size asked for.
-        bytes: usize,
-        /// The largest size.
-        limit: usize,
-    },
+    TooLarge { bytes: usize, limit: usize },
 
     /// An earlier write failed, so nothing more is accepted.
     #[error("append to the journal: an earlier write failed ({cause}); stop and open it again")]
@@ -175,24 +148,20 @@ impl JournalError {
     }
 }
 
-/// What was found behind a damaged record.
+/// Evidence found behind a damaged record.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Follows {
-    /// A whole record in the same file.
+    /// An intact record in the same file.
     #[error("record {sequence} follows at byte {offset}")]
     Record {
-        /// Its sequence.
         sequence: u64,
-        /// Where it begins.
+        /// Start of that record.
         offset: u64,
     },
-    /// A later segment, and segments are made only after the one before is durable.
+    /// A later segment; segments are created only after the former one is durable.
     #[error("journal/{file} follows")]
-    Segment {
-        /// The file.
-        file: String,
-    },
-    /// Nothing on disk, but the record was already acknowledged to its writer.
+    Segment { file: String },
+    /// No data on disk, but the record was already acknowledged to its writer.
     #[error("it was acknowledged before")]
     Acknowledged,
 }

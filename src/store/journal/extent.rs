@@ -1,4 +1,4 @@
-//! Which files hold the journal up to a head, and how much of each: what a copy of it needs.
+//! Files and lengths that hold the journal up to a head, as a copy needs them.
 
 use super::{
     super::{bytes::to_u64, disk::Disk},
@@ -8,10 +8,11 @@ use super::{
     snapshot,
 };
 
-/// The files of the journal up to this head, in order, with the bytes that are needed of each.
+/// Returns the files of the journal up to this head, in order, with the number of bytes needed of
+/// each.
 ///
-/// Whole segments are not looked into. The last one is read up to the head, which must stand there:
-/// what others append meanwhile is left out.
+/// Complete segments are not read. The last one is read up to the head, which must be in it;
+/// records that others append meanwhile are left out.
 pub fn extent(disk: &dyn Disk, head: Head) -> Result<Vec<(String, u64)>, JournalError> {
     let firsts = segment::list(disk)?;
     let mut files = Vec::new();
@@ -42,7 +43,7 @@ fn whole(disk: &dyn Disk, first: u64) -> Result<(String, u64), JournalError> {
     Ok((file, bytes))
 }
 
-/// Where the head's record ends.
+/// Returns the end of the head's record.
 fn end_of(segment: &Segment, head: Head) -> Result<u64, JournalError> {
     let mut at = super::to_usize(HEADER_BYTES);
     let mut found_at_most =

@@ -1,16 +1,19 @@
-//! The journal: append-only, hash-chained segments, the one truth that cannot be rebuilt.
+//! The journal: append-only, hash-chained segments, the source of truth that cannot be rebuilt.
 //!
-//! Why it exists: law 1, nothing leaves the process before the entry that explains it is on disk.
+//! Why it exists: law 1, no effect leaves the process before the entry that explains it is on disk.
 //!
-//! Guarantees: what [`Journal::sync`] acknowledged is found again or opening fails; a tail is cut
-//! only if it cannot have been acknowledged ([`tail`]); every record names the hash of the one
-//! before it; after a failed write or sync nothing more is accepted, for a sync that failed once
-//! proves nothing when it succeeds later.
+//! Guarantees:
+//! - Records that [`Journal::sync`] acknowledged are found again, or opening fails.
+//! - A tail is cut only if it cannot have been acknowledged ([`tail`]).
+//! - Every record names the hash of the record before it.
+//! - After a failed write or sync nothing more is accepted, for a sync that failed once proves
+//!   nothing when it succeeds later.
+//!
 //! Assumptions: one owner; a successful sync is durable; a crash may keep a prefix of a batch that
 //! was never acknowledged, so each record must be true on its own.
 //!
 //! Files are `{first sequence, 20 digits}.seg`, filled with zeros beforehand. A segment is durable
-//! as a whole before its successor is made, so only the last one can have a torn tail.
+//! as a whole before its successor is created, so only the last segment can have a torn tail.
 
 mod check;
 mod compact;
@@ -47,12 +50,12 @@ use super::{
 /// The largest body of one record, in bytes.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
 
-/// The last record of a chain: the whole history is fixed by it.
+/// The last record of a chain, which fixes the whole history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     /// The sequence of the last record; 0 before the first.
     pub sequence: u64,
-    /// Its hash; zeros before the first.
+    /// The hash of the last record; zeros before the first.
     pub hash: [u8; 32],
 }
 
@@ -61,21 +64,20 @@ impl Head {
     pub const EMPTY: Self = Self { sequence: 0, hash: [0; 32] };
 }
 
-/// Where the last record of a head stands, so that opening may start there.
+/// Position of a head's record, so that opening can start there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
-    /// The last record.
     pub head: Head,
-    /// The segment that holds it, by its first sequence.
+    /// The segment that holds the record, by its first sequence.
     pub segment: u64,
-    /// Where the record begins, in bytes from the start of the segment.
+    /// Start of the record, in bytes from the start of the segment.
     pub begins: u64,
-    /// Where it ends and the next one begins.
+    /// End of the record and start of the next one.
     pub ends: u64,
 }
 
 impl Position {
-    /// Before the first record of the first segment.
+    /// The position before the first record of the first segment.
     pub const START: Self = Self {
         head: Head::EMPTY,
         segment: 1,
@@ -89,17 +91,17 @@ impl Position {
 pub struct Journal {
     disk: Arc<dyn Disk>,
     segment_bytes: u64,
-    /// The last record written, whether durable or not.
+    /// The last record written, durable or not.
     written: Position,
     /// The last record that a sync made durable.
     durable: Position,
     tail: Tail,
     poisoned: Option<String>,
-    /// The mark that follows the durable head, where there is one.
+    /// The mark that follows the durable head, if the state has one.
     mark: Option<HighWater>,
 }
 
-/// Where the next record goes.
+/// Position of the next record.
 #[derive(Debug, Clone, Copy)]
 struct Tail {
     segment: u64,
@@ -114,40 +116,41 @@ impl Tail {
 }
 
 impl Journal {
-    /// The last durable record.
+    /// Returns the last durable record.
     pub fn head(&self) -> Head {
         self.durable.head
     }
 
-    /// The last record written, whether durable or not.
+    /// Returns the last record written, durable or not.
     pub(super) fn written(&self) -> Head {
         self.written.head
     }
 
-    /// Where the last durable record stands: what a clean stop may write down as trusted.
+    /// Returns the position of the last durable record, which a clean stop may note as trusted.
     pub fn position(&self) -> Position {
         self.durable
     }
 
-    /// A handle that reads durable records while others are appended.
+    /// Returns a handle that reads durable records while others are appended.
     pub fn reader(&self) -> Reader {
         Reader::new(Arc::clone(&self.disk))
     }
 
-    /// The durable records from `sequence` on, each verified against the one before it.
+    /// Returns the durable records from `sequence` on, each verified against the record before it.
     pub fn read_from(&self, sequence: u64) -> Records {
         self.reader().records(sequence, self.head().sequence)
     }
 
-    /// Verifies every record from the first and answers the head that was found.
+    /// Verifies every record from the first and returns the head that was found.
     ///
-    /// Fails on any damage, also in a place that opening trusted, and if the chain does not end
-    /// in the head of this journal.
+    /// # Errors
+    /// Any damage, also in a part that opening trusted, or a chain that does not end in the head of
+    /// this journal.
     pub fn verify(&self) -> Result<Head, JournalError> {
         check::whole(self.disk.as_ref(), self.head())
     }
 
-    /// Writes the bodies as one batch and answers their sequences; durable only after [`sync`].
+    /// Writes the bodies as one batch and returns their sequences; durable only after [`sync`].
     ///
     /// A body above [`BODY_BYTES_MAX`] refuses the whole batch before anything is written.
     ///
@@ -175,12 +178,12 @@ impl Journal {
         self.mark("write", HighWater::write)
     }
 
-    /// Has a mark outside the state directory follow the durable head from now on.
+    /// Makes a mark outside the state directory follow the durable head from now on.
     pub(super) fn watch(&mut self, mark: HighWater) {
         self.mark = Some(mark);
     }
 
-    /// Makes the mark durable, where there is one: it names the durable head then.
+    /// Makes the mark durable, if the state has one; it then names the durable head.
     ///
     /// # Errors
     /// The mark cannot be synced; nothing more is accepted.
@@ -240,8 +243,8 @@ impl Journal {
         Ok(())
     }
 
-    /// Starts the next segment. The one before is made durable first: damage in it can then never
-    /// pass for a torn tail.
+    /// Starts the next segment. The former segment is made durable first, so that damage in it can
+    /// never pass for a torn tail.
     fn roll(&mut self, size: usize) -> Result<(), JournalError> {
         self.sync_tail()?;
         let needed = segment::HEADER_BYTES.saturating_add(to_u64(size));

@@ -1,4 +1,4 @@
-//! Opening a journal: make the first segment, or verify what is there and cut a torn tail.
+//! Opens a journal: creates the first segment, or verifies the existing ones and cuts a torn tail.
 
 use std::sync::Arc;
 
@@ -12,19 +12,19 @@ use super::{
     snapshot,
 };
 
-/// How to open a journal.
+/// Options of opening a journal.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     /// The length of a new segment, in bytes. A record that needs more gets a longer segment.
     pub segment_bytes: u64,
-    /// Where to begin verifying: the position of a clean stop, held in the index. Without it
+    /// Start of the verification: the position of a clean stop, held in the index. Without it
     /// everything is verified.
     pub trusted: Option<Position>,
-    /// A head that was durable before, for example the one that the index was folded to: a journal
-    /// that does not run through it is not opened and not cut.
+    /// A head that was durable before, for example the one that the index was folded to. A journal
+    /// that does not run through it is neither opened nor cut.
     pub known: Option<Head>,
-    /// The head that the mark outside the state directory names. A journal that does not run through it is an older
-    /// one, or another one: it opens, and is not cut.
+    /// The head that the mark outside the state directory names. A journal that does not run
+    /// through it is an older or another one: it opens, and is not cut.
     pub marked: Option<Head>,
 }
 
@@ -34,12 +34,12 @@ impl Default for Options {
     }
 }
 
-/// What opening found.
+/// Result of opening.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Opened {
     /// The last record.
     pub head: Head,
-    /// What was cut, to be reported.
+    /// The tail that was cut, to be reported.
     pub cut: Option<CutTail>,
     /// The head that the mark names, if the journal does not run through it.
     pub behind: Option<Head>,
@@ -50,17 +50,20 @@ pub struct Opened {
 pub struct CutTail {
     /// The file within `STATE/journal`.
     pub segment: String,
-    /// Where the cut is, in bytes from the start of the file.
+    /// Position of the cut, in bytes from the start of the file.
     pub offset: u64,
-    /// How many bytes were between the cut and the end of the file, unwritten zeros included.
+    /// Number of bytes between the cut and the end of the file, unwritten zeros included.
     pub bytes: u64,
 }
 
 impl Journal {
-    /// Opens the journal on this disk, or makes it.
+    /// Opens the journal on this disk, or creates it.
     ///
-    /// Fails, and changes nothing, unless every record from the trusted position on is whole and
-    /// continues the one before it. What is accepted is durable when this returns.
+    /// All records that were accepted are durable when this returns.
+    ///
+    /// # Errors
+    /// A record from the trusted position on is damaged or does not continue the record before it;
+    /// then nothing was changed.
     pub fn open(disk: Arc<dyn Disk>, options: Options) -> Result<(Self, Opened), JournalError> {
         let mut segments = segment::list(disk.as_ref())?;
         let unborn = take_unborn(disk.as_ref(), &mut segments)?;
@@ -89,7 +92,7 @@ impl Journal {
     }
 }
 
-/// Takes the last segment off the list if a crash interrupted its making.
+/// Takes the last segment off the list if a crash interrupted its creation.
 fn take_unborn(disk: &dyn Disk, segments: &mut Vec<u64>) -> Result<Option<u64>, JournalError> {
     match segments.last() {
         Some(first) if segment::is_unborn(disk, *first)? => Ok(segments.pop()),
@@ -121,7 +124,8 @@ fn first_is_missing(found: u64) -> JournalError {
     JournalError::MissingSegment { expected: 1, found: Some(segment::name(found)) }
 }
 
-/// Where to begin: the trusted position once it is confirmed, else the first record.
+/// Returns the start of the verification: the trusted position once it is confirmed, else the first
+/// record.
 fn begin(
     disk: &dyn Disk,
     segments: &[u64],
@@ -138,7 +142,7 @@ fn begin(
     confirm(&Segment::read(disk, trusted.segment)?, trusted)
 }
 
-/// Where the chain begins that is here: at the first record, or behind a snapshot.
+/// Returns the start of the chain on this disk: the first record, or behind a snapshot.
 pub(super) fn start(disk: &dyn Disk, segments: &[u64]) -> Result<Position, JournalError> {
     match (snapshot::base(disk, segments)?, segments.first()) {
         (Some(base), _) => Ok(base.position()),
@@ -147,7 +151,7 @@ pub(super) fn start(disk: &dyn Disk, segments: &[u64]) -> Result<Position, Journ
     }
 }
 
-/// Verifies that the record a position names still stands there.
+/// Verifies that the record which a position names is still there.
 fn confirm(segment: &Segment, trusted: Position) -> Result<Position, JournalError> {
     let begins = to_usize(trusted.begins);
     if let Look::Record(found) = record::look(&segment.bytes, begins) {
@@ -164,7 +168,7 @@ fn confirm(segment: &Segment, trusted: Position) -> Result<Position, JournalErro
     })
 }
 
-/// Removes a segment that was never finished, if it stands where the next one belongs.
+/// Removes a segment that was never completed, if it is the one that comes next.
 fn remove_unborn(disk: &dyn Disk, first: u64, checked: &Checked) -> Result<(), JournalError> {
     let file = segment::name(first);
     let expected = super::next(checked.last.head.sequence)?;

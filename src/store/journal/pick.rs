@@ -1,23 +1,23 @@
-//! Single records from anywhere, each verified from the beginning of its segment.
+//! Reads single records, each verified from the beginning of its segment.
 
 use super::{JournalError, Reader, Record, segment};
 
-/// Records that were picked, and what was verified for them.
+/// Records that were picked, and the ranges that were verified for them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Picked {
     /// The records, in the order of their sequences.
     pub records: Vec<Record>,
-    /// Runs of records whose checksums, hashes and links were verified: first and last sequence.
+    /// Ranges of records whose checksums, hashes and links were verified: first and last sequence.
     pub verified: Vec<(u64, u64)>,
 }
 
 impl Reader {
-    /// The first sequence that a segment here begins with, `None` if there is none.
+    /// Returns the first sequence of the first segment; `None` if there is no segment.
     pub fn first(&self) -> Result<Option<u64>, JournalError> {
         Ok(segment::list(self.disk())?.first().copied())
     }
 
-    /// The records of these sequences, which must rise and be durable.
+    /// Returns the records of these sequences, which must ascend and be durable.
     pub fn pick(&self, sequences: &[u64]) -> Result<Picked, JournalError> {
         let segments = segment::list(self.disk())?;
         let segment_of = |sequence: u64| segments.iter().rev().find(|first| **first <= sequence);

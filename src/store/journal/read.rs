@@ -1,4 +1,4 @@
-//! Reading durable records, also while others are appended.
+//! Reads durable records, also while others are appended.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -13,7 +13,8 @@ use super::{
     segment::{self, HEADER_BYTES, Segment},
 };
 
-/// A handle that reads records. It must be told what is durable: it never looks further.
+/// A handle that reads records. Its caller must pass what is durable: the reader never looks
+/// further.
 #[derive(Debug, Clone)]
 pub struct Reader {
     disk: Arc<dyn Disk>,
@@ -24,7 +25,7 @@ impl Reader {
         Self { disk }
     }
 
-    /// A handle over the files of a journal that somebody else may own.
+    /// Returns a handle over the files of a journal that another process may own.
     pub fn over(disk: Arc<dyn Disk>) -> Self {
         Self { disk }
     }
@@ -33,10 +34,10 @@ impl Reader {
         self.disk.as_ref()
     }
 
-    /// The records of sequence `first` to `last`, both included; `last` must be durable.
+    /// Returns the records of sequence `first` to `last`, both included; `last` must be durable.
     ///
     /// Reading begins at the start of the segment that holds `first`, and every record is verified
-    /// against the one before it. After an error there is nothing more.
+    /// against the record before it. Nothing follows an error.
     pub fn records(&self, first: u64, last: u64) -> Records {
         Records {
             disk: Arc::clone(&self.disk),
@@ -48,7 +49,8 @@ impl Reader {
         }
     }
 
-    /// The durable records of one segment, whose first is `first`: up to `last`, or to its end.
+    /// Returns the durable records of the segment that begins with `first`: up to `last`, or to its
+    /// end.
     pub fn within(
         &self,
         first: u64,
@@ -58,7 +60,7 @@ impl Reader {
         Ok(self.records(first, end.min(last)))
     }
 
-    /// One durable record.
+    /// Returns one durable record.
     pub fn get(&self, sequence: u64) -> Result<Record, JournalError> {
         let missing = || JournalError::MissingSegment { expected: sequence, found: None };
         self.records(sequence, sequence).next().ok_or_else(missing)?
@@ -127,7 +129,7 @@ impl Records {
         }
     }
 
-    /// The next segment; the first one is taken at its word for the hash before it.
+    /// Enters the next segment. The first segment's header is trusted for the hash before it.
     fn enter(&mut self, head: Option<Head>) -> Result<Place, JournalError> {
         let next = match self.ahead.as_mut() {
             Some(ahead) => ahead.pop_front(),
@@ -143,7 +145,7 @@ impl Records {
     }
 }
 
-/// The segments from the one that holds `sequence` on.
+/// Returns the segments from the one that holds `sequence` on.
 fn listed(disk: &dyn Disk, sequence: u64) -> Result<VecDeque<u64>, JournalError> {
     let mut segments = VecDeque::from(segment::list(disk)?);
     while segments.get(1).is_some_and(|second| *second <= sequence) {

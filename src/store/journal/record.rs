@@ -4,10 +4,10 @@
 //! magic 4 · crc32 4 · length 4 · version 1 · sequence 8 · batch 8 · previous hash 32 · body
 //! ```
 //!
-//! The checksum covers everything behind itself; the length counts everything behind itself; the
+//! The checksum covers everything behind itself. The length counts everything behind itself. The
 //! hash (BLAKE3) covers version to body, so it fixes the whole history. `batch` is the sequence of
 //! the first record that was written together with this one: nothing of a batch is acknowledged
-//! before all of it is durable. Where a record could begin, zeros are the end.
+//! before all of it is durable. Zeros where a record could begin are the end.
 
 use super::super::bytes::{Fields, from, is_zero};
 
@@ -21,15 +21,15 @@ const FIXED_BYTES: usize = 49;
 /// One record, verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// Its place in the journal, from 1.
+    /// The position in the journal, from 1.
     pub sequence: u64,
     /// The hash that the next record names.
     pub hash: [u8; 32],
-    /// What was appended.
+    /// The bytes that were appended.
     pub body: Vec<u8>,
 }
 
-/// A record whose checksum holds, still in its segment.
+/// A record with a valid checksum, still in its segment.
 #[derive(Debug)]
 pub(super) struct Found<'a> {
     pub(super) sequence: u64,
@@ -41,23 +41,23 @@ pub(super) struct Found<'a> {
     pub(super) size: usize,
 }
 
-/// What stands at an offset.
+/// Content at an offset.
 #[derive(Debug)]
 pub(super) enum Look<'a> {
     Record(Found<'a>),
-    /// Zeros, or no room for a record: the end of what was written.
+    /// Zeros, or no room for a record: the end of the written data.
     End,
-    /// Whole, but of a version that this program does not know.
+    /// Intact, but of a version that this program does not know.
     Version(u8),
     Bad(&'static str),
 }
 
-/// The bytes on disk of a record with a body of this length.
+/// Returns the bytes on disk of a record with a body of this length.
 pub(super) fn size(body: usize) -> usize {
     PREFIX_BYTES.saturating_add(FIXED_BYTES).saturating_add(body)
 }
 
-/// Appends one record to `out` and answers its hash.
+/// Appends one record to `out` and returns its hash.
 ///
 /// The body is at most [`super::BODY_BYTES_MAX`], so its length fits the field.
 pub(super) fn encode(
@@ -81,7 +81,7 @@ pub(super) fn encode(
     blake3::hash(&covered).into()
 }
 
-/// What stands at `offset` of a segment.
+/// Returns the content at `offset` of a segment.
 pub(super) fn look(segment: &[u8], offset: usize) -> Look<'_> {
     let bytes = from(segment, offset);
     let start = bytes.get(..PREFIX_BYTES).unwrap_or(bytes);
@@ -91,7 +91,7 @@ pub(super) fn look(segment: &[u8], offset: usize) -> Look<'_> {
     read(bytes).unwrap_or(Look::Bad("it ends behind the end of the file"))
 }
 
-/// `None` if the bytes end too early.
+/// Reads a record; `None` if the bytes end too early.
 fn read(bytes: &[u8]) -> Option<Look<'_>> {
     let mut fields = Fields::new(bytes);
     if fields.array()? != MAGIC {
@@ -118,14 +118,14 @@ fn read(bytes: &[u8]) -> Option<Look<'_>> {
     }))
 }
 
-/// The first place from `offset` on where a record could begin.
+/// Returns the first offset from `offset` on at which a record could begin.
 pub(super) fn find(segment: &[u8], offset: usize) -> Option<usize> {
     let bytes = from(segment, offset);
     let at = bytes.windows(MAGIC.len()).position(|window| window == MAGIC)?;
     offset.checked_add(at)
 }
 
-/// The version that this program writes.
+/// Returns the version that this program writes.
 pub(super) fn version() -> u32 {
     u32::from(VERSION)
 }

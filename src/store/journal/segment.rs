@@ -13,7 +13,7 @@ use super::{
     record::{self, Look},
 };
 
-/// Where the first record begins.
+/// Start of the first record.
 pub(super) const HEADER_BYTES: u64 = 64;
 const MAGIC: [u8; 8] = *b"RECKONJ\n";
 const VERSION: u32 = 1;
@@ -21,7 +21,7 @@ const COVERED_BYTES: usize = 52;
 const SUFFIX: &str = ".seg";
 const DIGITS: usize = 20;
 
-/// A segment read whole, its header verified.
+/// A complete segment in memory, its header verified.
 #[derive(Debug)]
 pub(super) struct Segment {
     pub(super) file: String,
@@ -31,12 +31,12 @@ pub(super) struct Segment {
     pub(super) bytes: Vec<u8>,
 }
 
-/// The name of the segment that begins with this sequence.
+/// Returns the name of the segment that begins with this sequence.
 pub(super) fn name(first: u64) -> String {
     format!("{first:0DIGITS$}{SUFFIX}")
 }
 
-/// The first sequences of all segments, in order.
+/// Lists the first sequences of all segments, in order.
 pub(super) fn list(disk: &dyn Disk) -> Result<Vec<u64>, JournalError> {
     let names = disk.list().map_err(|source| JournalError::io("list", "", source))?;
     let mut firsts = Vec::with_capacity(names.len());
@@ -58,7 +58,7 @@ fn parse(file: &str) -> Option<u64> {
     plain.then_some(first)
 }
 
-/// Makes the segment behind `head`, durable before the first record is written to it.
+/// Creates the segment behind `head`, durable before the first record is written to it.
 pub(super) fn create(disk: &dyn Disk, head: Head, capacity: u64) -> Result<Tail, JournalError> {
     let first = super::next(head.sequence)?;
     let file = name(first);
@@ -84,7 +84,7 @@ fn header(first: u64, previous: &[u8; 32]) -> Vec<u8> {
 }
 
 impl Segment {
-    /// Reads a segment whole and verifies that its header is one and fits its name.
+    /// Reads a complete segment and verifies that its header is valid and fits its name.
     pub(super) fn read(disk: &dyn Disk, first: u64) -> Result<Self, JournalError> {
         let file = name(first);
         let bytes = read_all(disk, &file)?;
@@ -117,7 +117,7 @@ impl Segment {
     }
 }
 
-/// The last record of a segment that nobody writes to.
+/// Returns the last record of a segment that no process writes to.
 pub(super) fn end(segment: &Segment) -> u64 {
     let mut at = to_usize(HEADER_BYTES);
     let mut last = segment.first.saturating_sub(1);
@@ -128,8 +128,8 @@ pub(super) fn end(segment: &Segment) -> u64 {
     last
 }
 
-/// Whether this file is a segment whose making a crash interrupted: no header that holds, and
-/// nothing behind it. Its header is durable before any record is written.
+/// Returns true if a crash interrupted the creation of this segment: no valid header, and nothing
+/// behind it. A header is durable before any record is written.
 pub(super) fn is_unborn(disk: &dyn Disk, first: u64) -> Result<bool, JournalError> {
     let file = name(first);
     let header = disk
@@ -158,7 +158,7 @@ struct Header {
     previous: [u8; 32],
 }
 
-/// The fields of a header whose checksum holds.
+/// Returns the fields of a header with a valid checksum.
 fn fields(bytes: &[u8]) -> Option<Header> {
     let covered = bytes.get(..COVERED_BYTES)?;
     let crc = Fields::new(from(bytes, COVERED_BYTES)).u32()?;

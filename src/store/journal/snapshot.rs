@@ -1,11 +1,12 @@
-//! A snapshot: what is known after a record, sealed, in the place of the records up to it.
+//! A snapshot: the state after a record, sealed, in place of the records up to it.
 //!
 //! ```text
 //! magic 8 · version 4 · fold 4 · sequence 8 · hash it replaces 32 · body length 8 · body hash 32 · crc32 4 · body
 //! ```
 //!
-//! The hash of the header is the snapshot's name in the journal: it fixes the body, too. A journal
-//! begins at a snapshot only if its first segment is gone and a segment follows just there.
+//! The hash of the header is the snapshot's name in the journal; it fixes the body, too. A journal
+//! begins at a snapshot only if its first segment is gone and a segment follows the snapshot
+//! directly.
 
 use super::{
     super::{
@@ -21,50 +22,50 @@ const COVERED_BYTES: usize = 96;
 const HEADER_BYTES: usize = 100;
 const SUFFIX: &str = ".snap";
 
-/// What a snapshot says of itself.
+/// The header of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sealed {
-    /// The record that it stands behind, and the hash that it replaces.
+    /// The last record that the snapshot replaces, and its hash.
     pub head: Head,
-    /// The version of the fold that made it.
+    /// The version of the fold that made the snapshot.
     pub fold: u32,
-    /// The hash by which the journal names it.
+    /// The hash by which the journal names the snapshot.
     pub hash: [u8; 32],
     body_bytes: u64,
     body_hash: [u8; 32],
 }
 
 impl Sealed {
-    /// Its file within `STATE/journal`.
+    /// Returns the file within `STATE/journal`.
     pub fn file(&self) -> String {
         Self::file_behind(self.head)
     }
 
-    /// The file of a snapshot behind this record.
+    /// Returns the file of a snapshot behind this record.
     pub fn file_behind(head: Head) -> String {
         name(head.sequence)
     }
 
-    /// Where the journal goes on behind it.
+    /// Returns the position behind the snapshot at which the journal continues.
     pub(super) fn position(&self) -> Position {
         let segment = self.head.sequence.saturating_add(1);
         Position { head: self.head, segment, ..Position::START }
     }
 }
 
-/// The file of the snapshot behind a record.
+/// Returns the file of the snapshot behind a record.
 pub(super) fn name(sequence: u64) -> String {
     format!("{sequence:020}{SUFFIX}")
 }
 
-/// The sequence in the name of a snapshot.
+/// Parses the sequence in the name of a snapshot.
 pub(super) fn parse(file: &str) -> Option<u64> {
     let digits = file.strip_suffix(SUFFIX)?;
     let plain = digits.len() == 20 && digits.bytes().all(|byte| byte.is_ascii_digit());
     digits.parse().ok().filter(|_| plain)
 }
 
-/// The sequences of all snapshots, rising.
+/// Lists the sequences of all snapshots, ascending.
 pub(super) fn list(disk: &dyn Disk) -> Result<Vec<u64>, JournalError> {
     let names = disk.list().map_err(|source| JournalError::io("list", "", source))?;
     let mut all: Vec<u64> = names.iter().filter_map(|file| parse(file)).collect();
@@ -72,8 +73,8 @@ pub(super) fn list(disk: &dyn Disk) -> Result<Vec<u64>, JournalError> {
     Ok(all)
 }
 
-/// Where the journal begins: at its first record, or behind the oldest snapshot that a segment
-/// follows.
+/// Returns the snapshot at which the journal begins: the oldest one that a segment follows; `None`
+/// if the journal begins at its first record.
 pub(super) fn base(disk: &dyn Disk, segments: &[u64]) -> Result<Option<Sealed>, JournalError> {
     if segments.first().is_none_or(|first| *first == 1) {
         return Ok(None);
@@ -86,24 +87,24 @@ pub(super) fn base(disk: &dyn Disk, segments: &[u64]) -> Result<Option<Sealed>, 
 }
 
 impl Reader {
-    /// The snapshot that the journal begins at, `None` if it begins at its first record.
+    /// Returns the snapshot at which the journal begins; `None` if it begins at its first record.
     pub fn base(&self) -> Result<Option<Sealed>, JournalError> {
         base(self.disk(), &segment::list(self.disk())?)
     }
 
-    /// Every snapshot that is here, oldest first, whether a record names it or not.
+    /// Returns every snapshot on this disk, oldest first, named by a record or not.
     pub fn snapshots(&self) -> Result<Vec<Sealed>, JournalError> {
         let sequences = list(self.disk())?.into_iter();
         sequences.map(|sequence| look(self.disk(), sequence)).collect()
     }
 
-    /// The body of a snapshot, which must be what was sealed.
+    /// Returns the body of a snapshot, verified against its header.
     pub fn body(&self, sealed: &Sealed) -> Result<Vec<u8>, JournalError> {
         body(self.disk(), sealed)
     }
 }
 
-/// The bytes of a snapshot, and its name in the journal.
+/// Returns the bytes of a snapshot, and its name in the journal.
 pub(super) fn seal(head: Head, fold: u32, body: &[u8]) -> (Vec<u8>, [u8; 32]) {
     let mut file = Vec::with_capacity(HEADER_BYTES.saturating_add(body.len()));
     file.extend_from_slice(&MAGIC);
@@ -145,7 +146,7 @@ fn fields(header: &[u8]) -> Option<Sealed> {
     Some(Sealed { head, fold, hash: blake3::hash(header).into(), body_bytes, body_hash })
 }
 
-/// Reads the body of a snapshot, which must be what was sealed.
+/// Reads the body of a snapshot and verifies it against its header.
 pub(super) fn body(disk: &dyn Disk, sealed: &Sealed) -> Result<Vec<u8>, JournalError> {
     let file = name(sealed.head.sequence);
     let io = |source| JournalError::io("read", &file, source);
@@ -157,7 +158,7 @@ pub(super) fn body(disk: &dyn Disk, sealed: &Sealed) -> Result<Vec<u8>, JournalE
     Err(JournalError::Snapshot { file, why: "its content is not what was sealed" })
 }
 
-/// The segments that a base makes needless, rising.
+/// Returns the segments that a snapshot replaces, ascending.
 pub(super) fn replaced(disk: &dyn Disk, sealed: &Sealed) -> Result<Vec<u64>, JournalError> {
     let mut segments = segment::list(disk)?;
     segments.retain(|first| *first <= sealed.head.sequence);

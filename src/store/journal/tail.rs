@@ -1,13 +1,13 @@
-//! The judgement over bytes that are no record: a torn tail, or damage?
+//! Judges bytes that are no record: a torn tail, or damage.
 //!
-//! Why it exists: cutting an acknowledged record means forgetting an effect that may have happened,
-//! and refusing a tail that a power failure tore means a store that never opens again.
+//! Why it exists: cutting an acknowledged record would forget an effect that may have happened.
+//! Refusing a tail that a power failure tore would leave a store that never opens again.
 //!
-//! The rule: a tail is cut only if no whole record of a higher sequence follows. The one exception
+//! The rule: a tail is cut only if no intact record of a higher sequence follows. The one exception
 //! is provable: a disk may keep the later sectors of an unfinished write and not the earlier ones.
-//! Then what follows belongs to the same batch, and between it and the end of what is whole there
-//! is a sector that was never written, for segments are filled with zeros beforehand. Nothing of
-//! that batch was ever acknowledged.
+//! Then the later data belongs to the same batch. A sector that was never written lies between the
+//! end of the intact data and this later data, for segments are filled with zeros beforehand. No
+//! part of that batch was ever acknowledged.
 
 use super::{
     super::bytes::{from, is_zero},
@@ -15,21 +15,21 @@ use super::{
 };
 use crate::base::planted;
 
-/// The least unit that a disk writes as a whole, in bytes.
+/// The smallest unit that a disk writes as a whole, in bytes.
 const SECTOR_BYTES: usize = 512;
 
-/// What stands behind the last whole record of the last segment.
+/// Content behind the last intact record of the last segment.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// Zeros only.
     Clean,
     /// The rest of a write that was never acknowledged.
     Torn,
-    /// Something that was whole once, for this record follows.
+    /// Data that was once intact, since this record follows.
     Damaged { sequence: u64, offset: usize },
 }
 
-/// Judges the bytes from `offset` on, where the record `expected` should stand.
+/// Judges the bytes from `offset` on, where the record `expected` should be.
 pub(super) fn judge(segment: &[u8], offset: usize, expected: u64) -> Verdict {
     if is_zero(from(segment, offset)) {
         return Verdict::Clean;
@@ -60,8 +60,8 @@ pub(super) fn judge(segment: &[u8], offset: usize, expected: u64) -> Verdict {
     }
 }
 
-/// Whether a sector that begins in `start..end`, or the rest of the one that `start` lies in, is
-/// all zeros and ends before `end`.
+/// Returns true if a sector that begins in `start..end`, or the rest of the sector that contains
+/// `start`, is all zeros and ends before `end`.
 fn has_unwritten_sector(segment: &[u8], start: usize, end: usize) -> bool {
     let mut from = start;
     while let Some(to) = from

@@ -1,5 +1,4 @@
-//! A state is put together from its disks: what cannot be trusted in the index is made again from
-//! the journal.
+//! Assembles a state from its disks; untrusted parts of the index are rebuilt from the journal.
 
 use std::sync::Arc;
 
@@ -20,40 +19,36 @@ use crate::store::writer::Fold;
 /// Records folded in one transaction while catching up.
 pub(super) const BATCH_RECORDS_MAX: usize = 32;
 
-/// The disks and the index that a state is put together from; the simulator brings its own.
+/// The disks and the index that a state is assembled from; the simulator brings its own.
 #[derive(Debug)]
 pub struct Pieces {
-    /// Where the journal is.
     pub journal: Arc<dyn Disk>,
-    /// Where the vault is.
     pub vault: Arc<dyn Disk>,
-    /// What was folded before, or nothing.
+    /// The index as folded before; possibly empty.
     pub index: Arc<dyn Index>,
     /// The id of this boot: an index left open under another one is not trusted.
     pub boot: String,
-    /// Makes the index again in any case.
+    /// Rebuilds the index in any case.
     pub rebuild: bool,
     /// The length of a new segment of the journal, in bytes.
     pub segment_bytes: u64,
-    /// The mark outside the state directory; none for a copy that nothing is sent from.
+    /// The mark outside the state directory; `None` for a copy that sends nothing.
     pub watch: Option<Watch>,
 }
 
-/// A state put together, before it has a writer.
+/// An assembled state, before it has a writer.
 #[derive(Debug)]
 pub struct Assembled {
-    /// The journal, whole.
+    /// The verified journal.
     pub journal: Journal,
     /// The fold, up to the journal's head.
     pub fold: IndexFold,
-    /// The vault.
     pub vault: Vault,
-    /// What opening found and did.
     pub found: Found,
 }
 
-/// Puts a state together: the vault is opened, the journal is verified, and the index is folded up
-/// to its head.
+/// Assembles a state: opens the vault, verifies the journal, and folds the index up to the
+/// journal's head.
 pub fn assemble(pieces: Pieces, key: &MasterKey, mut found: Found) -> Result<Assembled, OpenError> {
     let Pieces { journal, vault, index, boot, rebuild, segment_bytes, watch } = pieces;
     let vault = Vault::open(vault, key)?;
@@ -68,14 +63,14 @@ pub fn assemble(pieces: Pieces, key: &MasterKey, mut found: Found) -> Result<Ass
     Ok(Assembled { journal, fold, vault, found })
 }
 
-/// How much of the index is believed.
+/// The trusted progress of an index.
 #[derive(Debug, Clone, Copy, Default)]
 struct Trust {
     applied: Option<AppliedMark>,
     clean: Option<Position>,
 }
 
-/// Decides how much of the index is believed, and empties it if none of it is.
+/// Decides how much of the index is trusted, and empties it if none of it is.
 fn trust(
     index: &dyn Index,
     opened_under: &str,
@@ -101,7 +96,6 @@ fn trust(
     Ok(Trust::default())
 }
 
-/// Removes every entry.
 fn empty(index: &dyn Index) -> Result<(), IndexError> {
     let mut batch = Batch::new();
     for (key, _) in index.scan(b"")? {
@@ -110,7 +104,7 @@ fn empty(index: &dyn Index) -> Result<(), IndexError> {
     index.apply(batch)
 }
 
-/// Opens the journal and folds what the index has not seen.
+/// Opens the journal and folds the records that the index lacks.
 fn catch_up(
     disk: Arc<dyn Disk>,
     index: &Arc<dyn Index>,
@@ -143,7 +137,8 @@ fn catch_up(
     Ok(((journal, opened.behind), fold))
 }
 
-/// What the index knows, once it holds at least what the journal does not hold any more.
+/// Loads the journal's snapshot if the index lacks records that the journal no longer holds;
+/// returns the head of the index.
 fn based(
     journal: &Journal,
     index: &Arc<dyn Index>,
@@ -163,7 +158,7 @@ fn based(
     Ok(Some(base.head))
 }
 
-/// One record of the journal.
+/// Decodes one record of the journal.
 pub fn decode(sequence: u64, body: &[u8]) -> Result<Record, StoreError> {
     ciborium::from_reader(body)
         .map_err(|error| StoreError::Decode { sequence, why: error.to_string() })

@@ -1,5 +1,5 @@
-//! An index is made from a snapshot, where the records before it are not in the journal any more. A snapshot of an older
-//! version of the fold is carried on.
+//! Fills an index from a snapshot, if the records before it are no longer in the journal. A
+//! snapshot of an older version of the fold is converted.
 
 use super::OpenError;
 use super::assemble::decode;
@@ -11,10 +11,10 @@ use crate::store::fold::carried::{OLDEST, carry};
 use crate::store::index::{Batch, Index};
 use crate::store::journal::{Head, Journal, JournalError, Reader, Sealed};
 
-/// Entries that are written at once.
+/// Entries written at once.
 const BATCH_ENTRIES_MAX: usize = 256;
 
-/// The body of a snapshot: every entry of the fold.
+/// Returns the body of a snapshot: every entry of the fold.
 pub(in crate::store) fn body(index: &dyn Index) -> Result<Vec<u8>, OpenError> {
     let mut body = Vec::new();
     for (key, value) in entries(index)? {
@@ -26,12 +26,13 @@ pub(in crate::store) fn body(index: &dyn Index) -> Result<Vec<u8>, OpenError> {
     Ok(body)
 }
 
-/// Fills an empty index from the snapshot that the journal begins at.
+/// Fills an empty index from the snapshot at which the journal begins.
 pub(super) fn load(journal: &Journal, base: &Sealed, index: &dyn Index) -> Result<(), OpenError> {
     load_from(&journal.reader(), base, journal.head().sequence, index)
 }
 
-/// The same for a journal that others append to; `last` is a durable record behind the one that names the snapshot.
+/// Same as `load`, for a journal that others append to. `last` is a durable record behind the one
+/// that names the snapshot.
 pub(super) fn load_from(
     journal: &Reader,
     base: &Sealed,
@@ -51,7 +52,8 @@ pub(super) fn load_from(
     Ok(mark(index, base.head)?)
 }
 
-/// Puts every entry of the body of the snapshot behind this record into an empty index, in the order of their keys.
+/// Puts every entry of a snapshot's body into an empty index, in the order of keys. `head` is the
+/// record that the snapshot follows.
 pub(super) fn fill(index: &dyn Index, head: Head, body: &[u8]) -> Result<(), OpenError> {
     let cut = || JournalError::Snapshot { file: Sealed::file_behind(head), why: "an entry is cut" };
     let mut fields = Fields::new(body);
@@ -67,7 +69,7 @@ pub(super) fn fill(index: &dyn Index, head: Head, body: &[u8]) -> Result<(), Ope
     Ok(index.apply(batch)?)
 }
 
-/// Says in an index that it holds what is known after this record.
+/// Marks an index as folded up to this record.
 pub(super) fn mark(index: &dyn Index, Head { sequence, hash }: Head) -> Result<(), FactError> {
     let mut batch = Batch::new();
     write(&mut batch, APPLIED, &AppliedMark { version: FOLD_VERSION, sequence, hash })?;
@@ -79,14 +81,16 @@ fn part<'a>(fields: &mut Fields<'a>) -> Option<&'a [u8]> {
     fields.take(to_usize(length))
 }
 
-/// A record behind a snapshot, up to `last`, names it: else somebody put it there.
+/// Verifies that a record behind a snapshot, up to `last`, names it; otherwise the snapshot is
+/// foreign.
 pub(super) fn is_named(reader: &Reader, base: &Sealed, last: u64) -> Result<(), OpenError> {
     let why = "no record behind it names it";
     let wrong = || JournalError::Snapshot { file: base.file(), why };
     names(reader, base, last)?.then_some(()).ok_or_else(wrong).map_err(OpenError::from)
 }
 
-/// Whether a record behind a snapshot names it. The first such record is near: others were appended while it was made.
+/// Returns true if a record behind a snapshot names it. The first such record is near: between them
+/// lie only records appended while the snapshot was made.
 fn names(reader: &Reader, base: &Sealed, last: u64) -> Result<bool, OpenError> {
     for record in reader.records(base.head.sequence.saturating_add(1), last) {
         let record = record?;
@@ -103,7 +107,7 @@ fn fits(compacted: &Compacted, base: &Sealed) -> bool {
     *compacted.snapshot.as_bytes() == base.hash && *compacted.replaces.as_bytes() == base.head.hash
 }
 
-/// The record behind which the newest snapshot stands that a record names, up to `last`.
+/// Returns the record behind which the newest snapshot lies that a record up to `last` names.
 pub(super) fn newest_named(reader: &Reader, last: u64) -> Result<Option<Head>, OpenError> {
     for sealed in reader.snapshots()?.into_iter().rev() {
         if sealed.head.sequence < last && names(reader, &sealed, last)? {

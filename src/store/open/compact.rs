@@ -1,12 +1,18 @@
-//! Compaction: a snapshot takes the place of the records so far, and what nothing needs any more goes.
+//! Compaction: replaces the records so far by a snapshot, and removes data that is no longer
+//! needed.
 //!
-//! The same code beside the daemon and without one. The journal is parted at its head; the records up to there are
-//! folded once more, and give the snapshot. A fresh index is filled from it, follows what is written meanwhile and takes
-//! over in a moment in which nothing is. Then the snapshot is named in the journal, the old segments are put aside, and
-//! the vault drops what neither journal nor archive names.
+//! The same code runs beside the daemon and without it:
 //!
-//! Guarantees: nothing that was acknowledged depends on a step being done; a crash at any of them leaves a state that
-//! opens as it was, and the next compaction does the rest. Writers wait for the last few records alone.
+//! 1. The journal ends its segment at the head. The records up to there are folded once more, and
+//!    give the snapshot.
+//! 2. A fresh index is filled from the snapshot, follows the new records, and replaces the index in
+//!    use between two commits.
+//! 3. A record names the snapshot, the old segments are archived or dropped, and the vault drops
+//!    the values that neither journal nor archive names.
+//!
+//! Guarantees: nothing that was acknowledged depends on any step. A crash at any step leaves a
+//! state that opens as it was, and the next compaction does the rest. Writers wait only for the
+//! last few records.
 
 mod age;
 mod archive;
@@ -37,65 +43,59 @@ pub use sizes::Sizes;
 
 use catching::Fresh;
 
-/// The fresh index follows the journal until so few records are left.
+/// The fresh index follows the journal until at most this number of records is left.
 const LEFT_MAX: u64 = 256;
-/// A journal with fewer bytes of records need not be compacted.
+/// A journal with fewer bytes of records is not due for compaction.
 const DUE_BYTES_MIN: u64 = 64 << 20;
-/// Nor one whose records take less than so many times as much as its snapshot.
+/// Records must take at least this many times the bytes of the snapshot.
 const DUE_TIMES: u64 = 2;
 
-/// What a compaction did.
+/// Result of a compaction.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Shorter {
-    /// The record that it wrote; none where no record came after the last time.
+    /// The record that names the snapshot; `None` if no record followed the last compaction.
     pub compacted: Option<Compacted>,
     /// Bytes of the snapshot.
     pub bytes: usize,
-    /// Segments that are not in the journal any more.
+    /// The number of segments removed from the journal.
     pub segments: usize,
-    /// Segments that are not in the archive any more.
+    /// The number of segments removed from the archive.
     pub dropped: usize,
-    /// Values that are not in the vault any more.
+    /// The number of values removed from the vault.
     pub values: u64,
-    /// What the state took before.
+    /// Sizes before the compaction.
     pub before: Sizes,
-    /// What it takes now.
+    /// Sizes after the compaction.
     pub after: Sizes,
 }
 
-/// Who wants a compaction, and what becomes of the old segments.
+/// Request for a compaction.
 #[derive(Debug, Clone)]
 pub struct Compacting {
-    /// What becomes of the records.
+    /// Treatment of the records that the snapshot replaces.
     pub history: History,
-    /// When.
     pub at: DateTime<Utc>,
-    /// Who.
     pub actor: String,
 }
 
-/// Makes a state smaller, whether it is in use or not.
+/// Compacts a state, in use or not.
 #[derive(Debug)]
 pub struct Compactor {
-    /// The door for appends.
     pub writer: Arc<Writer<Record, IndexFold>>,
     /// The index in use.
     pub index: Arc<Buffered>,
-    /// Where a fresh one is made.
+    /// Creates fresh indexes.
     pub slots: Box<dyn Slots>,
-    /// Where the journal is.
     pub journal: Arc<dyn Disk>,
-    /// Where the vault is.
     pub vault_disk: Arc<dyn Disk>,
-    /// The vault.
     pub vault: Vault,
-    /// Where segments are put aside.
+    /// The archive of old segments.
     pub archive: Archive,
-    /// One compaction at a time, and none once the state is being closed.
+    /// Allows one compaction at a time, and none once the state is being closed.
     pub turn: Turn,
 }
 
-/// Whose turn it is to compact.
+/// Mutual exclusion of compactions.
 #[derive(Debug, Default)]
 pub struct Turn {
     alone: Mutex<()>,
@@ -118,14 +118,15 @@ struct Named {
 }
 
 impl Compactor {
-    /// Compacts. Reads much and waits for disks: it belongs on a thread that may block.
+    /// Compacts the state. Reads much and waits for disks, so it belongs on a thread that may
+    /// block.
     pub async fn compact(&self, wanted: &Compacting) -> Result<Shorter, OpenError> {
         let _alone = self.turn.alone.lock().await;
         self.goes_on()?;
         let before = self.sizes()?;
         let named = self.snapshot(wanted).await;
         if named.is_err() {
-            // What was made so far takes room; the next compaction begins anew.
+            // A partial index only takes room; the next compaction begins anew.
             self.slots.discard().unwrap_or_default();
         }
         let named = named?;
@@ -148,13 +149,13 @@ impl Compactor {
         })
     }
 
-    /// Ends a compaction that goes on, at the next step, and lets no other one begin. Waits for it.
+    /// Ends a running compaction at its next step, prevents any other, and waits for the end.
     pub(super) async fn end(&self) {
         self.turn.closing.store(true, Ordering::SeqCst);
         drop(self.turn.alone.lock().await);
     }
 
-    /// Whether the records behind the last snapshot take much more than the snapshot does.
+    /// Returns true if the records behind the last snapshot take much more room than the snapshot.
     pub fn is_due(&self) -> Result<bool, OpenError> {
         let all = sizes::of(&*self.journal).map_err(unread)?;
         let base = Reader::over(Arc::clone(&self.journal)).base()?;
@@ -164,12 +165,12 @@ impl Compactor {
         Ok(records >= DUE_BYTES_MIN && records >= snapshot.saturating_mul(DUE_TIMES))
     }
 
-    /// Refuses to go on once the state is being closed.
+    /// Fails once the state is being closed.
     fn goes_on(&self) -> Result<(), OpenError> {
         if self.turn.closing.load(Ordering::SeqCst) { Err(OpenError::Closing) } else { Ok(()) }
     }
 
-    /// What the state takes on disk.
+    /// Returns the sizes of the state on disk.
     pub fn sizes(&self) -> Result<Sizes, OpenError> {
         let archive = self.archive.there()?;
         Ok(Sizes {
@@ -180,7 +181,8 @@ impl Compactor {
         })
     }
 
-    /// Puts a snapshot, named by a record, behind all that is known; `None` if no record came after the last one.
+    /// Writes a snapshot of the present state, and a record that names it; `None` if no record
+    /// followed the last snapshot.
     async fn snapshot(&self, wanted: &Compacting) -> Result<Option<Named>, OpenError> {
         let reader = Reader::over(Arc::clone(&self.journal));
         let base = reader.base()?.map_or(Head::EMPTY, |base| base.head);
@@ -206,7 +208,7 @@ impl Compactor {
         Ok(Some(Named { compacted, bytes: body.len() }))
     }
 
-    /// Has the fresh index follow what is written meanwhile, and take over.
+    /// Makes the fresh index follow new records, and replace the index in use.
     async fn renew(&self, mut fresh: Fresh) -> Result<(), OpenError> {
         loop {
             let head = self.writer.head();
@@ -226,7 +228,7 @@ impl Compactor {
         Ok(self.slots.taken()?)
     }
 
-    /// Puts aside what stands before the newest snapshot that a record names.
+    /// Archives or drops the segments before the newest snapshot that a record names.
     fn clear(&self, history: History) -> Result<usize, OpenError> {
         let reader = Reader::over(Arc::clone(&self.journal));
         let durable = self.writer.head().sequence;
@@ -241,10 +243,11 @@ impl Compactor {
         Ok(journal::put_aside(&*self.journal, head, archive.as_deref())?)
     }
 
-    /// Drops the values of the vault that nothing names any more.
+    /// Drops the values of the vault that no record names any more.
     async fn drop_values(&self) -> Result<u64, OpenError> {
         let mut survey = self.vault.survey()?;
-        // Records that name the values of the survey are on the way to the disk at most: behind this they are there.
+        // Records that name values of the survey may still be on their way to the disk; behind this
+        // append they are there.
         self.writer.append(Commit::of(Vec::new())).await?;
         let archive = self.archive.there()?;
         self.goes_on()?;
@@ -258,7 +261,7 @@ impl Compactor {
     }
 }
 
-/// The size of a file is not known.
+/// Returns the error for a file whose size cannot be read.
 fn unread(source: std::io::Error) -> OpenError {
     JournalError::io("read", "", source).into()
 }

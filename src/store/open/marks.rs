@@ -1,5 +1,5 @@
-//! What the index says about itself: under which boot it is open, and where the journal stood at a
-//! clean stop. No part of the state.
+//! The index's own marks: the boot under which it is open, and the journal's position at a clean
+//! stop. No part of the state.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,12 +11,12 @@ use crate::store::index::{Batch, Index};
 use crate::store::journal::{Head, Position};
 use crate::store::writer::Writer;
 
-/// Under which boot the index was last open; gone after a clean stop.
+/// The boot under which the index was last open; removed at a clean stop.
 pub(super) const BOOT: &[u8] = b"x/boot";
-/// Where the journal stood at a clean stop.
+/// The journal's position at a clean stop.
 pub(super) const CLEAN: &[u8] = b"x/clean";
 
-/// Ends cleanly: what is open next starts from here.
+/// Closes the writer cleanly, so that the next opening starts from here.
 pub async fn close(
     writer: &Writer<Record, IndexFold>,
     index: &dyn Index,
@@ -28,7 +28,7 @@ pub async fn close(
     Ok(position.head)
 }
 
-/// Notes where the journal stands at a clean stop.
+/// Notes the journal's position at a clean stop.
 pub(super) fn note_closed(index: &dyn Index, position: &Position) -> Result<(), OpenError> {
     let mut batch = Batch::new();
     put(&mut batch, CLEAN, position)?;
@@ -38,7 +38,8 @@ pub(super) fn note_closed(index: &dyn Index, position: &Position) -> Result<(), 
     Ok(())
 }
 
-/// Notes under which boot the index is open: until a clean stop, a power cut may leave anything.
+/// Notes the boot under which the index is open: until a clean stop, a power cut may leave
+/// anything.
 pub(super) fn mark_open(index: &dyn Index, boot: &str) -> Result<(), OpenError> {
     let mut batch = Batch::new();
     put(&mut batch, BOOT, &boot)?;
@@ -48,13 +49,13 @@ pub(super) fn mark_open(index: &dyn Index, boot: &str) -> Result<(), OpenError> 
     Ok(())
 }
 
-/// Reads an entry about the index itself; an unreadable one is none.
+/// Reads one of the index's own marks; an unreadable one counts as missing.
 pub(super) fn get<T: for<'a> Deserialize<'a>>(index: &dyn Index, key: &[u8]) -> Option<T> {
     let bytes = index.get(key).ok()??;
     ciborium::from_reader(&*bytes).ok()
 }
 
-/// Writes an entry about the index itself.
+/// Writes one of the index's own marks.
 fn put<T: Serialize>(batch: &mut Batch, key: &[u8], value: &T) -> Result<(), StoreError> {
     let mut bytes = Vec::new();
     ciborium::into_writer(value, &mut bytes)

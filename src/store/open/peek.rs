@@ -1,4 +1,4 @@
-//! Looks at an index without opening the journal.
+//! Reads an index without opening the journal.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,18 +10,18 @@ use crate::store::journal::{Head, Position};
 use crate::store::lock::{Owner, StateLock};
 use crate::store::sled::SledIndex;
 
-/// A look at the index of a state that was closed cleanly, without opening its journal.
+/// The index of a state that was closed cleanly, opened without its journal.
 #[derive(Debug)]
 pub struct Peek {
-    /// The index; only values that are no part of the state are to be read.
+    /// The index; read only values that are no part of the state.
     pub index: Arc<dyn Index>,
     /// The journal's head at the clean stop.
     pub head: Head,
     _lock: StateLock,
 }
 
-/// Looks into a state, `None` if it was not closed cleanly, is not there, or is not where its mark says. Nothing is
-/// written.
+/// Opens the index of a state for reading. `None` if the state does not exist, was not closed
+/// cleanly, or does not match its mark. Nothing is written.
 pub fn peek(
     dir: &Path,
     owner: &Owner,
@@ -38,8 +38,8 @@ pub fn peek(
     Ok(clean.map(|clean| Peek { index, head: clean.head, _lock: lock }))
 }
 
-/// An index of one's own, beside any state: what it was told survives the end of the process, but
-/// not a power cut.
+/// Opens a private index, beside any state. Flushed values survive the end of the process, but not
+/// a power cut.
 pub fn private_index(dir: &Path) -> Result<Arc<dyn Index>, IndexError> {
     Ok(Arc::new(SledIndex::open(dir)?.unsynced()))
 }
@@ -62,7 +62,7 @@ pub(super) fn open_index(dir: &Path, found: &mut Found) -> Result<Arc<Buffered>,
     }
 }
 
-/// A name beside a folder that nothing has yet.
+/// Returns an unused name beside a folder.
 fn free_name(path: &Path) -> PathBuf {
     let name = |number: u32| path.with_extension(format!("damaged-{number}"));
     (1..u32::MAX).map(name).find(|path| !path.exists()).unwrap_or_else(|| name(0))

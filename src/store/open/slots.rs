@@ -1,7 +1,8 @@
 //! The folders of the index: one is in use, and a compaction fills another.
 //!
-//! `sled` is in use, unless the file `sled.newer` says that `sled.next` is. Opening gives that one its place. A kill at
-//! any step leaves one folder that is in use; what is in it is trusted or made again like every index.
+//! `sled` is in use, unless the file `sled.newer` says that `sled.next` is. Opening moves that one
+//! to `sled`. A kill at any step leaves one folder in use; its content is trusted or rebuilt like
+//! that of every index.
 
 use std::fmt::Debug;
 use std::fs;
@@ -15,25 +16,26 @@ use crate::store::sled::SledIndex;
 
 const FIRST: &str = "sled";
 const SECOND: &str = "sled.next";
-/// Is there while the second folder is in use.
+/// Exists while the second folder is in use.
 const NEWER: &str = "sled.newer";
 
-/// Makes indexes beside the one in use.
+/// Creates indexes beside the one in use.
 pub trait Slots: Send + Sync + Debug {
-    /// Makes an empty index beside the one in use.
+    /// Creates an empty index beside the one in use.
     fn fresh(&self) -> Result<Arc<dyn Index>, IndexError>;
 
-    /// Notes, durably, that the fresh one is in use, and removes the one before, which nobody uses any more.
+    /// Notes, durably, that the fresh index is in use, and removes the former one, which no code
+    /// uses any more.
     fn taken(&self) -> Result<(), IndexError>;
 
-    /// Removes what was made beside the one in use, and is not used.
+    /// Removes an unused index beside the one in use.
     fn discard(&self) -> Result<(), IndexError>;
 
-    /// The bytes on disk of the index in use.
+    /// Returns the bytes on disk of the index in use.
     fn bytes(&self) -> u64;
 }
 
-/// Folders of a state directory that is open.
+/// Folders of an open state directory.
 #[derive(Debug)]
 pub(super) struct Folders {
     dir: PathBuf,
@@ -42,7 +44,7 @@ pub(super) struct Folders {
 }
 
 impl Folders {
-    /// The folders of a state directory that was settled.
+    /// Returns the folders of a state directory that was settled.
     pub(super) fn of(dir: &Path) -> Self {
         Self { dir: dir.to_owned(), names: Mutex::new((FIRST, SECOND)) }
     }
@@ -83,7 +85,7 @@ impl Slots for Folders {
     }
 }
 
-/// Indexes in memory: nothing is kept of where they are.
+/// Indexes in memory; their places are not recorded.
 #[derive(Debug)]
 pub struct InMemory;
 
@@ -105,7 +107,7 @@ impl Slots for InMemory {
     }
 }
 
-/// Gives the folder in use its place, and removes the other one.
+/// Moves the folder in use to its place, and removes the other one.
 pub(super) fn settle(dir: &Path) -> io::Result<()> {
     let (first, second) = (dir.join(FIRST), dir.join(SECOND));
     if is_unsettled(dir) {
@@ -119,12 +121,12 @@ pub(super) fn settle(dir: &Path) -> io::Result<()> {
     removed(&second)
 }
 
-/// Whether another folder than the first is in use.
+/// Returns true if another folder than the first is in use.
 pub(super) fn is_unsettled(dir: &Path) -> bool {
     dir.join(NEWER).exists()
 }
 
-/// Notes, durably, whether the second folder is in use.
+/// Notes, durably, if the second folder is in use.
 fn note(dir: &Path, second: bool) -> io::Result<()> {
     let path = dir.join(NEWER);
     match (second, path.exists()) {
@@ -135,7 +137,7 @@ fn note(dir: &Path, second: bool) -> io::Result<()> {
     sync_dir(dir)
 }
 
-/// Removes a folder, if there is one.
+/// Removes a folder, if it exists.
 fn removed(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -161,7 +163,7 @@ mod tests {
         SledIndex::open(&dir.join(FIRST)).unwrap().get(b"key").unwrap()
     }
 
-    /// Closes K11: at each step of an exchange there is one index in use.
+    /// Closes K11: at each step of an exchange one index is in use.
     #[test]
     fn the_folder_in_use_gets_its_place_at_the_next_opening() {
         let dir = tempfile::tempdir().unwrap();

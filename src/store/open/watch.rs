@@ -1,4 +1,5 @@
-//! The mark outside the state directory is held against the journal: an older or another journal opens a new epoch.
+//! Compares the mark outside the state directory with the journal: an older or another journal
+//! opens a new epoch.
 
 use std::fs;
 use std::io;
@@ -21,54 +22,52 @@ use crate::store::real_disk::{RealDisk, sync_dir};
 use crate::store::restore::began;
 use crate::store::writer::{Fold, encode};
 
-/// The file that names a state: its mark has the same name.
+/// The file that holds the id of a state; its mark has the same name.
 const ID_FILE: &str = "id";
-/// So many records are looked through for the last moment of an older journal.
+/// Maximum of records searched for the last time in an older journal.
 const RECORDS_MAX: u64 = 512;
 
-/// Where the mark of a state is, and what to write where it tells that the state was put back.
+/// Location of a state's mark, and the author of the epoch's record if the mark shows that the
+/// state was put back.
 #[derive(Debug, Clone)]
 pub struct Marking {
     /// The folder of marks.
     pub folder: PathBuf,
-    /// Whether the configuration names the folder: then a folder that cannot be used stops the opening.
+    /// True if the configuration names the folder: then a folder that cannot be used stops the
+    /// opening.
     pub required: bool,
-    /// The id of a state that has none yet.
+    /// The id for a state that has none yet.
     pub fresh: [u8; 16],
-    /// When.
     pub at: DateTime<Utc>,
-    /// Who.
     pub actor: String,
 }
 
 /// The mark of a state that is being opened.
 #[derive(Debug)]
 pub struct Watch {
-    /// The mark.
     pub mark: HighWater,
-    /// Whether the state had an id before: then it ought to have a mark.
+    /// True if the state had an id before, so that it should have a mark.
     pub named: bool,
-    /// Whether a backup is being restored: the mark is that of the state before.
+    /// True if a backup is being restored: the mark is that of the state before.
     pub restoring: bool,
-    /// When.
     pub at: DateTime<Utc>,
-    /// Who.
     pub actor: String,
 }
 
 /// A state that is older than its mark, or another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PutBack {
-    /// The record that the mark names.
+    /// The sequence of the record that the mark names.
     pub marked: u64,
-    /// The last record that the state holds.
+    /// The sequence of the state's last record.
     pub head: u64,
     /// The epoch that began.
     pub epoch: u32,
 }
 
 impl Marking {
-    /// Reads the mark of the state in this directory; `None` where the folder cannot be used and need not be.
+    /// Reads the mark of the state in this directory; `None` if the folder cannot be used and is
+    /// not required.
     pub(super) fn watch(
         &self,
         dir: &Path,
@@ -91,7 +90,7 @@ impl Marking {
         Ok(Some(Watch { mark, named, restoring, at, actor }))
     }
 
-    /// Returns the head that the mark of this state names, if it has one; nothing is made.
+    /// Returns the head that the mark of this state names, if it has one; creates nothing.
     pub(super) fn peek(&self, dir: &Path) -> Result<Option<Head>, OpenError> {
         let Ok(id) = fs::read_to_string(dir.join(ID_FILE)) else { return Ok(None) };
         if !self.folder.is_dir() || !is_id(id.trim()) {
@@ -102,7 +101,7 @@ impl Marking {
         Ok(HighWater::open(Arc::new(disk), id.trim()).map_err(failed)?.head())
     }
 
-    /// The id of a state, and whether it had one before.
+    /// Returns the id of a state, and true if it existed before.
     fn id(&self, dir: &Path) -> Result<(String, bool), OpenError> {
         let path = dir.join(ID_FILE);
         let failed = |source| OpenError::Mark { place: path.clone(), source };
@@ -128,12 +127,13 @@ fn is_id(text: &str) -> bool {
 }
 
 impl Watch {
-    /// The head that the journal ought to run through.
+    /// Returns the head that the journal should run through.
     pub(super) fn marked(&self) -> Option<Head> {
         self.mark.head().filter(|_| !self.restoring)
     }
 
-    /// Has the mark follow the journal. A journal that is behind it begins a new epoch, durable before anything else.
+    /// Makes the mark follow the journal. A journal that does not run through it begins a new
+    /// epoch, durable before anything else.
     pub(super) fn begin(
         self,
         journal: &mut Journal,
@@ -166,7 +166,7 @@ const MISSING: &str = "the mark of the state is missing, and a new one is begun:
                        sent since is not known to it";
 const NEW: &str = "the state gets a mark outside its directory from now on: it shows whether an older copy was put back";
 
-/// The latest moment that the last records name; `None` where none of them names one.
+/// Returns the latest time in the last records; `None` if none of them names one.
 fn last_moment(journal: &Journal) -> Result<Option<DateTime<Utc>>, OpenError> {
     let from = journal.head().sequence.saturating_sub(RECORDS_MAX);
     let from = from.max(journal.base()?.map_or(0, |base| base.head.sequence)).saturating_add(1);

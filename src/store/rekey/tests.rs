@@ -1,4 +1,4 @@
-//! The key of a state is exchanged, with its files: S14.
+//! Exchanges of a state's key, with its files: S14.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -61,7 +61,8 @@ impl Place {
         self.file().read().unwrap().unwrap()
     }
 
-    /// The state opens by its files alone and holds its value; afterwards there is one key file. Answers its key.
+    /// Checks that the state opens by its files alone and holds its value, and that one key file is
+    /// left. Returns its key.
     async fn is_whole(&self, step: &str) -> String {
         let key = self.key();
         let state = self.open(&key);
@@ -101,7 +102,7 @@ fn wanted(new_key_file: Option<PathBuf>) -> Rekeying {
     Rekeying { new_key_file, at: at(), actor: "uid 1".into() }
 }
 
-/// Closes S14: a crash behind each step of an exchange; the files tell which key counts.
+/// Closes S14: after a crash behind any step of an exchange the files decide which key counts.
 #[tokio::test]
 async fn a_crash_behind_any_step_leaves_a_state_that_its_files_open() {
     for steps in 0..4 {
@@ -123,7 +124,8 @@ async fn a_crash_behind_any_step_leaves_a_state_that_its_files_open() {
     }
 }
 
-/// Closes S14: whatever change vault or journal refuses, just one key opens the state, by what is on disk.
+/// Closes S14: after any change that vault or journal refuses, exactly one key opens the state, and
+/// it is on disk.
 #[tokio::test]
 async fn a_disk_that_refuses_any_change_leaves_a_state_that_its_files_open() {
     let mut done = 0;
@@ -167,7 +169,8 @@ async fn a_disk_that_refuses_any_change_leaves_a_state_that_its_files_open() {
     assert!(done > 0 && done < 11, "{done}");
 }
 
-/// Closes S14: the journal names time and person, and nothing of a key; each exchange makes another key.
+/// Closes S14: the journal names time and person, and no part of a key; each exchange generates
+/// another key.
 #[tokio::test]
 async fn an_exchange_is_a_record_and_the_key_file_holds_the_new_key() {
     let place = Place::new().await;
@@ -190,7 +193,8 @@ async fn an_exchange_is_a_record_and_the_key_file_holds_the_new_key() {
     assert!(!text.contains(&old.fingerprint()) && !text.contains(&place.key().fingerprint()));
 }
 
-/// Closes S14: a key that the operator gives is refused before anything changes, or is the one that counts.
+/// Closes S14: a key that the operator gives is refused before anything changes, or becomes the one
+/// that counts.
 #[tokio::test]
 async fn a_wrong_or_exposed_new_key_file_is_refused_and_nothing_is_changed() {
     let place = Place::new().await;

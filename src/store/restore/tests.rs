@@ -1,4 +1,5 @@
-//! Restores over real folders: what is there is never deleted, and nothing half done is opened.
+//! Restores over real folders: an existing state is never deleted, and an incomplete one is never
+//! opened.
 
 use super::*;
 use crate::model::record::Binding;

@@ -1,10 +1,10 @@
-//! What was taken over and let go, and what stood in the way, as lines of a story.
+//! Entries of a history about adopted and forgotten resources, and about blocking objects.
 
 use super::{Happened, Stands, happened};
 use crate::model::adoption::Adoption;
 use crate::model::record::Record;
 
-/// The line of such a record; `None`: it is none.
+/// Returns the entry of such a record; `None` for any other record.
 pub(super) fn told(stands: Stands, record: &Record) -> Option<Happened> {
     if let Record::Adopted(adoption) = record {
         return Some(adopted(stands, adoption));

@@ -1,4 +1,4 @@
-//! The events of a while, and what their hooks came to.
+//! The events of a period, and the runs of their hooks.
 
 use std::collections::BTreeSet;
 
@@ -13,17 +13,18 @@ use crate::store::error::StoreError;
 use crate::store::journal::{Head, Reader};
 use crate::store::open::decode;
 
-/// What the journal says of a while.
+/// The events and hook runs of a period.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Past {
-    /// The events that were told, in their order.
+    /// The verified events, in order.
     pub told: Vec<Told>,
-    /// Every run of their hooks, in the order in which they were written down.
+    /// Every run of their hooks, in the order of the journal.
     pub ran: Vec<Ran>,
 }
 
 impl Books {
-    /// What was told since then, up to this head. What a compaction dropped is not known any more.
+    /// Returns the events verified since `since`, up to this head, with their runs. Records that a
+    /// compaction dropped are missing.
     pub fn past(&self, since: DateTime<Utc>, head: Head) -> Result<Past, StoreError> {
         self.steadily(|| self.past_once(since, head))
     }
@@ -42,7 +43,7 @@ impl Books {
     }
 }
 
-/// Takes in what these records say. `known`: the events that are meant.
+/// Gathers events and runs from these records. `known` holds the events of the period.
 fn gather(
     reader: &Reader,
     (first, last): (u64, u64),

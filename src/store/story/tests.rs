@@ -1,4 +1,4 @@
-//! What the journal tells of a resource.
+//! Histories of resources, read from the journal.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::store::disk::MemoryDisk;
 use crate::store::journal::{Journal, Options, put_aside, seal};
 use crate::store::testing::old;
 
-/// Two records that a compaction put aside, and one after it.
+/// Two records that a compaction archived or dropped, and one after it.
 fn compacted(archive: Option<&MemoryDisk>) -> Journal {
     let disk = Arc::new(MemoryDisk::new());
     let mut journal = Journal::open(disk.clone(), Options::default()).unwrap().0;
@@ -29,7 +29,7 @@ fn compacted(archive: Option<&MemoryDisk>) -> Journal {
     journal
 }
 
-/// What is picked of all three, and what is gone.
+/// Returns the bodies picked of all three records, and the sequences that no longer exist.
 fn picked(books: &Books) -> (Vec<Vec<u8>>, Vec<u64>) {
     let (picked, dropped) = books.pick(&[1, 2, 3]).unwrap();
     (picked.records.into_iter().map(|record| record.body).collect(), dropped)
@@ -64,7 +64,7 @@ fn a_chain_ends_in_the_head_that_is_known() {
     assert!(alone.verify(Head { sequence: 4, ..head }).is_err());
 }
 
-/// The story of an invoice whose promise was followed by this.
+/// The history of an invoice whose intent was followed by this progress.
 fn told(progress: Vec<Progress>) -> Story {
     let intent = old(7, "jane", "acme", Mode::Test);
     let key = intent.key.clone();
@@ -185,7 +185,7 @@ fn what_stands_beside_effects_has_a_word() {
     assert_eq!(why.as_deref(), Some("the service takes its credentials no more"));
 }
 
-/// Closes K11: what is read while a compaction moves segments is read again.
+/// Closes K11: a read is repeated if a compaction moves segments meanwhile.
 #[test]
 fn what_moves_while_it_is_read_is_read_again() {
     let kept = MemoryDisk::new();

@@ -1,4 +1,4 @@
-//! What persons and guards said of a resource, in a word and a sentence.
+//! Words and sentences for decisions of people and guards about a resource.
 
 use chrono::{DateTime, Utc};
 
@@ -6,15 +6,16 @@ use crate::model::absence::Said;
 use crate::model::plan_approval::{PlanApproval, Signature};
 use crate::model::record::Record;
 
-/// When, a word for it, and a sentence.
+/// A time, a word, and a sentence.
 pub(super) type Told = (DateTime<Utc>, &'static str, Option<String>);
 
-/// What a record says that is no effect and no fact; `None`: nothing of one resource.
+/// Returns the entry of a record that is no effect and no observation; `None` if it is not about a
+/// resource.
 pub(super) fn told(record: &Record) -> Option<Told> {
     said(record).or_else(|| kept(record))
 }
 
-/// What a person said.
+/// Returns the entry of a person's decision.
 fn said(record: &Record) -> Option<Told> {
     if let Record::Resolved { intent, at, actor, said } = record {
         return Some((*at, "settled", Some(format!("{actor} said {said} of intent {intent}"))));
@@ -47,7 +48,7 @@ fn approved(approval: &PlanApproval) -> Told {
     (*at, "approved", Some(format!("{actor} approved the plan {checksum}{by}")))
 }
 
-/// What was written down beside any person.
+/// Returns the entry of a record that no person caused.
 fn kept(record: &Record) -> Option<Told> {
     if let Record::Unauthorised(refused) = record {
         let why = "the service takes its credentials no more".to_owned();

@@ -1,9 +1,9 @@
-//! A compaction stops at any step, or goes on beside everything else.
+//! Compactions that stop at any step, or run beside everything else.
 
 use super::*;
 use crate::store::vault::VaultRef;
 
-/// A fact that names a sealed value.
+/// An observation that names a sealed value.
 fn fact(name: &str, sealed: &VaultRef) -> Record {
     let key: crate::base::id::Key = format!("Contact/{name}").parse().unwrap();
     Record::Observation(Box::new(Observation {
@@ -18,7 +18,7 @@ fn fact(name: &str, sealed: &VaultRef) -> Record {
     }))
 }
 
-/// Adds facts that name sealed values, each in the place of the one before; answers the last one.
+/// Adds observations that name sealed values, each replacing the former; returns the last value.
 async fn seal(compactor: &Compactor, name: &str, count: u64) -> VaultRef {
     let mut last = None;
     for number in 1..=count {
@@ -40,7 +40,8 @@ fn opens(disks: &Disks, sealed: &VaultRef) -> bool {
     open(disks, None).unwrap().0.vault.open_blob(sealed).is_ok()
 }
 
-/// Closes K11: whatever disk is full at whatever step, the state is whole, and the next compaction does the rest.
+/// Closes K11: with any disk full at any step the state is intact, and the next compaction does the
+/// rest.
 #[tokio::test]
 async fn a_compaction_that_stops_anywhere_leaves_the_whole_state() {
     let before = state(40, "acme").await;
@@ -77,7 +78,8 @@ async fn a_compaction_that_stops_anywhere_leaves_the_whole_state() {
     }
 }
 
-/// Closes K11: appends go on beside a compaction, and the snapshot is named by a later record than the one behind it.
+/// Closes K11: appends continue beside a compaction, and a later record than the one directly
+/// behind the snapshot names it.
 #[tokio::test]
 async fn what_is_written_beside_a_compaction_is_in_the_state_after_it() {
     let (disks, archive) = (state(40, "acme").await, MemoryDisk::new());
@@ -127,7 +129,8 @@ async fn what_is_written_beside_a_compaction_is_in_the_state_after_it() {
     assert!(opens(&disks, &sealed));
 }
 
-/// Closes K11: what nothing names any more goes from journal, archive and vault.
+/// Closes K11: values and segments that are no longer named are removed from journal, archive and
+/// vault.
 #[tokio::test]
 async fn a_compaction_shrinks_what_is_superseded() {
     let (disks, archive) = (state(2, "acme").await, MemoryDisk::new());
@@ -145,7 +148,7 @@ async fn a_compaction_shrinks_what_is_superseded() {
     assert!(opens(&disks, &sealed));
 }
 
-/// Closes K18: history that was put aside before is dropped, too, and nothing new is needed for it.
+/// Closes K18: history that was archived before is dropped, too, without any new record.
 #[tokio::test]
 async fn dropping_the_history_drops_the_archive() {
     let (disks, archive) = (state(40, "acme").await, MemoryDisk::new());
@@ -160,7 +163,7 @@ async fn dropping_the_history_drops_the_archive() {
     assert_eq!(open(&disks, None).unwrap().1, digest);
 }
 
-/// Closes K11: a journal is compacted without being asked once its records take much more than what is known.
+/// Closes K11: a compaction is due once the records take much more room than the fold.
 #[tokio::test]
 async fn a_compaction_is_due_when_the_records_outgrow_the_snapshot() {
     let (disks, archive) = (state(40, "acme").await, MemoryDisk::new());

@@ -1,4 +1,5 @@
-//! The mark outside the state directory: what it finds, and what a crash at any step leaves of it.
+//! The mark outside the state directory: what it detects, and what a crash at any step leaves of
+//! it.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,7 +27,7 @@ fn empty() -> Disks {
     Disks { journal: MemoryDisk::new(), vault: MemoryDisk::new() }
 }
 
-/// Writes so many records under the mark, and stops without a clean end.
+/// Writes these records under the mark, and stops without a clean end.
 async fn write(disks: &Disks, marks: &MemoryDisk, names: std::ops::Range<usize>, salt: &str) {
     let Assembled { journal, fold, vault, found } = open_marked(disks, marks).unwrap();
     assert_eq!(found.put_back, None);
@@ -62,7 +63,7 @@ async fn an_older_or_another_journal_begins_an_epoch_and_the_mark_goes_on_from_t
     }
 }
 
-/// Closes S10: a tail is cut only where it lies behind the mark.
+/// Closes S10: a tail is cut only if it lies behind the mark.
 #[tokio::test]
 async fn a_flip_in_an_acknowledged_record_is_refused_while_the_index_is_gone() {
     let (disks, marks) = (empty(), MemoryDisk::new());
@@ -120,7 +121,7 @@ async fn the_mark_is_synced_before_something_leaves_and_not_for_anything_else() 
     assert!(refused.contains("mark"), "nothing leaves without it: {refused}");
 }
 
-/// A disk that loses what was not synced, and dies after so many changes.
+/// A disk that loses unsynced writes, and dies after a number of changes.
 #[derive(Debug, Clone, Default)]
 struct Lossy {
     seen: MemoryDisk,
@@ -145,7 +146,7 @@ impl Lossy {
         act(&self.durable)
     }
 
-    /// Every way in which the sectors of a file of two may have survived.
+    /// Every combination in which the two sectors of a file may have survived.
     fn survivors(&self, file: &str) -> Vec<MemoryDisk> {
         let side = |disk: &MemoryDisk, at| disk.read_at(file, at, 512).unwrap_or_default();
         let mut all = Vec::new();
@@ -207,8 +208,8 @@ impl Disk for Lossy {
     }
 }
 
-/// Writes holds and intents with these numbers until the power is gone; answers the last record that was acknowledged
-/// as leaving.
+/// Writes holds and intents with these numbers until the power fails; returns the last acknowledged
+/// record with an effect that leaves the process.
 async fn until_dark(
     (journal, vault, marks): (&Lossy, &MemoryDisk, &Lossy),
     numbers: std::ops::Range<u64>,
@@ -236,7 +237,7 @@ async fn until_dark(
     left
 }
 
-/// Closes S10: at every step of a commit the power may fail, and any sector that was not synced may be lost.
+/// Closes S10: the power may fail at every step of a commit, and any unsynced sector may be lost.
 #[tokio::test]
 async fn a_power_failure_at_any_step_never_leaves_the_mark_ahead_nor_short_of_what_left() {
     let mut died = 0;
@@ -259,7 +260,8 @@ async fn a_power_failure_at_any_step_never_leaves_the_mark_ahead_nor_short_of_wh
     assert!(died > 40 && died < 120, "{died}");
 }
 
-/// Closes S10: a process that was killed left a mark without a sync; the next one never writes over the only durable one.
+/// Closes S10: a killed process left an unsynced mark; the next process never overwrites the only
+/// durable one.
 #[tokio::test]
 async fn a_power_failure_after_a_kill_never_leaves_the_mark_short_of_what_left() {
     for changes in 0..30 {

@@ -13,21 +13,21 @@ use super::{
 };
 use zeroize::Zeroizing;
 
-/// What a file of sealed values is called in messages.
+/// Name of any file of sealed values in messages.
 pub(super) const FILE: &str = super::generation::FIRST;
 
-/// A value sealed and ready to be written; shows nothing in the open.
+/// A value sealed and ready to be written; its `Debug` shows no plaintext.
 #[derive(Clone)]
 pub struct Sealed {
     pub(super) reference: VaultRef,
-    /// What is written to the file of values.
+    /// The bytes for the file of values.
     pub(super) payload: Vec<u8>,
-    /// What is written to the file of keys before it, if the subject had no key yet.
+    /// The key to be written to the file of keys first, if the subject had none yet.
     pub(super) new_key: Option<NewKey>,
 }
 
 impl Sealed {
-    /// The name under which the value is found once it is written.
+    /// Returns the name under which the value is found once it is written.
     pub fn reference(&self) -> VaultRef {
         self.reference
     }
@@ -53,7 +53,7 @@ pub(super) struct Blob<'a> {
     sealed: &'a [u8],
 }
 
-/// Where a value belongs, which its ciphertext is bound to.
+/// Name, key and subject of a value, to which its ciphertext is bound.
 pub(super) struct Place<'a> {
     pub(super) reference: VaultRef,
     pub(super) key: KeyId,
@@ -89,7 +89,7 @@ impl<'a> Blob<'a> {
         Some(Self { reference, key, nonce, subject, sealed: fields.rest() })
     }
 
-    /// The payload that this was read from, as far as it says whose value it is.
+    /// Returns the payload that this was read from, up to its ciphertext.
     pub(super) fn without_content<'b>(&self, payload: &'b [u8]) -> &'b [u8] {
         let named = payload.len().saturating_sub(self.sealed.len());
         payload.get(..named).unwrap_or(payload)

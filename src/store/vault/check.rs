@@ -1,4 +1,4 @@
-//! Looks for bytes of the vault's files that are no value and no key.
+//! Finds bytes in the vault's files that are no value and no key.
 
 use super::{
     Vault, VaultError, blob,
@@ -6,19 +6,19 @@ use super::{
     keys,
 };
 
-/// Bytes that hold nothing: the rest of a write that nobody was told about, or damage.
+/// Bytes without a value or key: the rest of a write that was never acknowledged, or damage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
     /// The file within `STATE/vault`.
     pub file: &'static str,
-    /// Where they begin.
+    /// Start of the bytes.
     pub offset: u64,
-    /// How many they are.
+    /// Number of bytes.
     pub bytes: u64,
 }
 
 impl Vault {
-    /// Reads both files to their ends, and answers what in them is neither a value nor a key.
+    /// Reads both files to their ends, and returns the bytes that are neither a value nor a key.
     pub fn gaps(&self) -> Result<Vec<Gap>, VaultError> {
         let mut gaps = Vec::new();
         let data = self.state().file();

@@ -17,7 +17,7 @@ pub(super) fn seal(
     XChaCha20Poly1305::new(&Key::from(*key)).encrypt(&XNonce::from(*nonce), payload).ok()
 }
 
-/// Opens what was sealed under the same key, nonce and bound bytes; `None` for anything else.
+/// Opens bytes sealed under the same key, nonce and bound bytes; `None` for anything else.
 pub(super) fn open(
     key: &[u8; 32],
     nonce: &[u8; 24],

@@ -1,4 +1,4 @@
-//! Why a sealed value cannot be written or read.
+//! Errors of writing and reading sealed values.
 
 use std::io;
 
@@ -7,17 +7,14 @@ use chrono::{DateTime, Utc};
 use super::VaultRef;
 use crate::base::clock::timestamp;
 
-/// What can go wrong with the vault. Never holds a plaintext or a key.
+/// Error of the vault. Never holds a plaintext or a key.
 #[derive(Debug, thiserror::Error)]
 pub enum VaultError {
-    /// The disk refused.
     #[error("{doing} vault/{file}: {source}")]
     Io {
-        /// The verb.
+        /// The verb of the operation.
         doing: &'static str,
-        /// The file.
         file: &'static str,
-        /// The disk's own error.
         #[source]
         source: io::Error,
     },
@@ -30,7 +27,7 @@ pub enum VaultError {
         timestamp(at)
     )]
     Rekeyed {
-        /// When.
+        /// The time of the exchange.
         at: DateTime<Utc>,
     },
     /// The new master key is one that the state has or had.
@@ -40,47 +37,27 @@ pub enum VaultError {
     #[error(
         "exchange the key: the key of {subject} in vault/keys is damaged; restore it from a backup"
     )]
-    Rewrap {
-        /// The subject.
-        subject: String,
-    },
-    /// There are sealed values, but the file of their keys is gone or does not begin like one.
+    Rewrap { subject: String },
+    /// The file of keys is missing or has no valid header, although there are sealed values.
     #[error("open the vault: vault/keys is missing or damaged; restore it from a backup")]
     KeysLost,
     /// The subject of the value was erased.
     #[error("unseal {reference}: it was erased")]
-    Erased {
-        /// The value.
-        reference: VaultRef,
-    },
-    /// There is no such value.
+    Erased { reference: VaultRef },
+    /// The value does not exist.
     #[error("unseal {reference}: there is no such value in vault/data; restore it from a backup")]
-    Missing {
-        /// The value.
-        reference: VaultRef,
-    },
-    /// The value or its key is not what was written.
+    Missing { reference: VaultRef },
+    /// The value or its key is damaged.
     #[error("unseal {reference}: it or its key is damaged; restore the vault from a backup")]
-    Damaged {
-        /// The value.
-        reference: VaultRef,
-    },
-    /// A key for this subject cannot be used.
+    Damaged { reference: VaultRef },
+    /// A key for this subject is damaged.
     #[error(
         "seal a value of {subject}: its key in vault/keys is damaged; restore it from a backup"
     )]
-    KeyDamaged {
-        /// The subject.
-        subject: String,
-    },
+    KeyDamaged { subject: String },
     /// A value or the name of its subject is too long; nothing was written.
     #[error("seal {bytes} bytes: at most {limit} fit")]
-    TooLarge {
-        /// The size.
-        bytes: usize,
-        /// The largest size.
-        limit: usize,
-    },
+    TooLarge { bytes: usize, limit: usize },
     /// An earlier write failed, so nothing more is accepted.
     #[error("write to the vault: an earlier write failed ({cause}); stop and open it again")]
     Poisoned {

@@ -1,12 +1,12 @@
-//! The framing of the vault's two files, and a scan that survives torn writes.
+//! Framing of the vault's two files, and a scan that survives torn writes.
 //!
 //! ```text
 //! magic 4 · crc32 4 · length 4 · payload
 //! ```
 //!
-//! A value is acknowledged by the journal entry that names it, which is written after the vault is
-//! durable. So bytes that are no frame were never acknowledged, or are damage to single values:
-//! the scan passes over both and goes on at the next whole frame, and appends go to the end.
+//! The journal entry that names a value acknowledges it; that entry is written after the vault is
+//! durable. So bytes that are no frame were never acknowledged, or are damage to single values. The
+//! scan skips both and continues at the next intact frame, and appends go to the end.
 
 use std::io;
 
@@ -22,12 +22,12 @@ const MAGIC: [u8; 4] = *b"RkV1";
 const HEAD_BYTES: usize = 12;
 /// Room beside the blob for names, nonces and tags.
 const PAYLOAD_BYTES_MAX: usize = BLOB_BYTES_MAX.saturating_add(4096);
-/// How much is read at once.
+/// Bytes read at once.
 const WINDOW_BYTES: usize = 1 << 20;
-/// Most frames fit into this much.
+/// Most frames are no longer than this.
 const FRAME_BYTES: usize = 2 << 10;
 
-/// A payload in its frame.
+/// Frames a payload.
 pub(super) fn frame(payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap_or(u32::MAX).to_le_bytes();
     let mut out = Vec::with_capacity(HEAD_BYTES.saturating_add(payload.len()));
@@ -38,12 +38,12 @@ pub(super) fn frame(payload: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The bytes on disk of a frame with a payload of this length.
+/// Returns the bytes on disk of a frame with a payload of this length.
 pub(super) fn size(payload: usize) -> u64 {
     to_u64(HEAD_BYTES.saturating_add(payload))
 }
 
-/// The length of a file; 0 if there is none.
+/// Returns the length of a file; 0 if it does not exist.
 pub(super) fn length(disk: &dyn Disk, name: &str) -> io::Result<u64> {
     match disk.len(name) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
@@ -51,7 +51,7 @@ pub(super) fn length(disk: &dyn Disk, name: &str) -> io::Result<u64> {
     }
 }
 
-/// The whole frames of a file, in order.
+/// The intact frames of a file, in order.
 #[derive(Debug)]
 pub(super) struct Scan<'a> {
     disk: &'a dyn Disk,
@@ -60,33 +60,33 @@ pub(super) struct Scan<'a> {
     at: u64,
     window: Vec<u8>,
     window_at: u64,
-    /// How much is read at once.
+    /// Bytes read at once.
     stride: usize,
 }
 
 impl<'a> Scan<'a> {
-    /// A scan from `at` to the present end of the file.
+    /// Returns a scan from `at` to the present end of the file.
     pub(super) fn new(disk: &'a dyn Disk, name: &'a str, at: u64) -> io::Result<Self> {
         Ok(Self::until(disk, name, at, length(disk, name)?))
     }
 
-    /// A scan from `at` to `end`, where the file has been that long.
+    /// Returns a scan from `at` to `end`; the file must have been that long.
     pub(super) fn until(disk: &'a dyn Disk, name: &'a str, at: u64, end: u64) -> Self {
         let (window, window_at) = (Vec::new(), 0);
         Self { disk, name, length: end, at, window, window_at, stride: WINDOW_BYTES }
     }
 
-    /// Where it ends.
+    /// Returns the end of the scan.
     pub(super) fn end(&self) -> u64 {
         self.length
     }
 
-    /// A look at the one frame that begins at `at`.
+    /// Returns a scan for the one frame that begins at `at`.
     pub(super) fn one(disk: &'a dyn Disk, name: &'a str, at: u64) -> io::Result<Self> {
         Ok(Self { stride: FRAME_BYTES, ..Self::new(disk, name, at)? })
     }
 
-    /// The next whole frame: where it begins, and its payload.
+    /// Returns offset and payload of the next intact frame.
     pub(super) fn step(&mut self) -> io::Result<Option<(u64, Vec<u8>)>> {
         while self.at < self.length {
             let at = self.at;
@@ -99,7 +99,7 @@ impl<'a> Scan<'a> {
         Ok(None)
     }
 
-    /// The payload of the frame that begins here, if a whole one does.
+    /// Returns the payload of the frame at the current offset, if it is intact.
     pub(super) fn here(&mut self) -> io::Result<Option<Vec<u8>>> {
         let at = self.at;
         let mut head = Fields::new(self.bytes(at, HEAD_BYTES)?);
@@ -117,7 +117,7 @@ impl<'a> Scan<'a> {
         Ok(sound.map(<[u8]>::to_vec))
     }
 
-    /// The first place from `at` on where a frame could begin, or the end.
+    /// Returns the first offset from `at` on at which a frame could begin, or the end.
     fn find(&mut self, mut at: u64) -> io::Result<u64> {
         while at < self.length {
             let bytes = self.bytes(at, WINDOW_BYTES)?;
@@ -130,7 +130,7 @@ impl<'a> Scan<'a> {
         Ok(self.length)
     }
 
-    /// Up to `count` bytes at `at`; fewer at the end of the file.
+    /// Returns up to `count` bytes at `at`; fewer at the end of the file.
     fn bytes(&mut self, at: u64, count: usize) -> io::Result<&[u8]> {
         let left = to_usize(self.length.saturating_sub(at));
         let count = count.min(left);

@@ -1,7 +1,8 @@
 //! The file that holds the values: each compaction of the vault writes another one.
 //!
-//! The first is `data`, those after it are `data.1`, `data.2` and so on. A name is never used again, so whoever copies
-//! a file by its name copies one file, or is refused. A file is whole when it gets its name: the newest counts.
+//! The first is `data`, those after it are `data.1`, `data.2` and so on. A name is never used
+//! again, so a process that copies a file by its name copies one file, or is refused. A file is
+//! complete when it gets its name: the newest counts.
 
 use std::io;
 
@@ -9,15 +10,15 @@ use super::super::disk::Disk;
 
 /// The first file of values.
 pub(super) const FIRST: &str = "data";
-/// The file that a compaction writes, before it has its name.
+/// The file that a compaction writes, before it gets its name.
 pub(super) const NEXT: &str = "next";
 
-/// The name of a generation's file.
+/// Returns the name of a generation's file.
 pub(super) fn name(generation: u64) -> String {
     if generation == 0 { FIRST.to_owned() } else { format!("{FIRST}.{generation}") }
 }
 
-/// The generation of a file with this name.
+/// Parses the generation in a file's name.
 fn parse(file: &str) -> Option<u64> {
     if file == FIRST {
         return Some(0);
@@ -27,13 +28,13 @@ fn parse(file: &str) -> Option<u64> {
     (name(generation) == file).then_some(generation)
 }
 
-/// The generation in use: the newest; the first where there is none yet.
+/// Returns the generation in use: the newest, or the first if no file exists.
 pub(super) fn newest(disk: &dyn Disk) -> io::Result<u64> {
     let files = disk.list()?;
     Ok(files.iter().filter_map(|file| parse(file)).max().unwrap_or(0))
 }
 
-/// Removes what an earlier compaction left behind beside this generation.
+/// Removes the files that an earlier compaction left behind beside this generation.
 pub(super) fn tidy(disk: &dyn Disk, generation: u64) -> io::Result<()> {
     let needless =
         |file: &String| file == NEXT || parse(file).is_some_and(|other| other < generation);

@@ -1,5 +1,5 @@
-//! The file of keys: what proves the master key ([`wrapping`](super::wrapping)), one wrapped key per subject, and the names
-//! of the keys that were destroyed.
+//! The file of keys: the proof of the master key ([`wrapping`](super::wrapping)), one wrapped key
+//! per subject, and the ids of the keys that were destroyed.
 //!
 //! ```text
 //! key:     1 · id 16 · nonce 24 · wrapped key 48 · subject
@@ -9,9 +9,9 @@
 //!
 //! A retired key opens values and seals none: the master key that wrapped it first was exchanged.
 //!
-//! Several keys of one subject may stand here: two values of a new subject may be sealed before
+//! The file may hold several keys of one subject: two values of a new subject may be sealed before
 //! either is written. Erasing rewrites the file without them, but keeps their ids, so that an
-//! erased value can be told from a damaged one.
+//! erased value differs from a damaged one.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -41,7 +41,7 @@ pub(super) type KeyId = [u8; 16];
 /// A data key in the open.
 pub(super) type DataKey = Zeroizing<[u8; 32]>;
 
-/// What became of a key.
+/// State of a key.
 #[derive(Debug, Clone)]
 pub(super) enum Slot {
     Live(Wrapped),
@@ -54,11 +54,11 @@ pub(super) struct Wrapped {
     pub(super) subject: String,
     pub(super) nonce: [u8; 24],
     pub(super) sealed: Vec<u8>,
-    /// The key opens values and seals none any more.
+    /// True if the key opens values and seals none any more.
     pub(super) retired: bool,
 }
 
-/// The key of a subject that had none: it is wrapped when it is written.
+/// The key of a subject that had none; it is wrapped when it is written.
 #[derive(Clone)]
 pub(super) struct NewKey {
     pub(super) id: KeyId,
@@ -68,7 +68,7 @@ pub(super) struct NewKey {
 }
 
 impl NewKey {
-    /// The payload that stores it under the master key of now.
+    /// Returns the payload that stores the key under the present master key.
     pub(super) fn payload(&self, wrapping: &Wrapping) -> Option<Vec<u8>> {
         let wrapped = wrapping.wrap(&self.id, self.nonce, &self.subject, &self.key)?;
         Some(key_payload(&self.id, &wrapped))
@@ -107,7 +107,8 @@ impl Keys {
         Ok(keys)
     }
 
-    /// Takes one payload in and answers its id; what is not known is passed over. An erased id stays erased.
+    /// Adds the key of one payload and returns its id; an unknown payload is skipped. An erased id
+    /// stays erased.
     pub(super) fn learn(&mut self, payload: &[u8]) -> Option<KeyId> {
         let (id, slot) = parse(payload)?;
         if matches!(self.slots.get(&id), Some(Slot::Erased)) {
@@ -126,7 +127,7 @@ impl Keys {
         self.slots.get(id)
     }
 
-    /// The newest key of a subject.
+    /// Returns the newest key of a subject.
     pub(super) fn current(&self, subject: &str) -> Option<(&KeyId, &Wrapped)> {
         let id = self.current.get(subject)?;
         match self.slots.get(id)? {
@@ -135,13 +136,13 @@ impl Keys {
         }
     }
 
-    /// Whether a subject has any key that is not destroyed.
+    /// Returns true if a subject has any key that is not destroyed.
     pub(super) fn any_of(&self, subject: &str) -> bool {
         let own = |slot: &Slot| matches!(slot, Slot::Live(wrapped) if wrapped.subject == subject);
         self.slots.values().any(own)
     }
 
-    /// These keys with all of one subject destroyed.
+    /// Returns these keys with all of one subject destroyed.
     pub(super) fn without(&self, subject: &str) -> Self {
         let erase = |slot: &Slot| match slot {
             Slot::Live(wrapped) if wrapped.subject == subject => Slot::Erased,
@@ -153,7 +154,7 @@ impl Keys {
         Self { slots, current }
     }
 
-    /// These keys under another master key, all of them retired.
+    /// Returns these keys under another master key, all of them retired.
     ///
     /// # Errors
     /// A key is damaged.
@@ -180,13 +181,13 @@ impl Keys {
         Ok(Self { slots, current: BTreeMap::new() })
     }
 
-    /// The keys that were destroyed.
+    /// Returns the ids of the destroyed keys.
     pub(super) fn erased(&self) -> BTreeSet<KeyId> {
         let erased = self.slots.iter().filter(|(_, slot)| matches!(slot, Slot::Erased));
         erased.map(|(id, _)| *id).collect()
     }
 
-    /// The keys that are needed; `None` if all of them are.
+    /// Returns only the needed keys; `None` if all of them are needed.
     pub(super) fn only(&self, needed: &dyn Fn(&KeyId) -> bool) -> Option<Self> {
         let left = |id: &KeyId| needed(id);
         if self.slots.keys().all(left) {
@@ -199,7 +200,7 @@ impl Keys {
         Some(Self { slots, current })
     }
 
-    /// The whole file, with what proves the master key first.
+    /// Returns the complete file, with the proof of the master key first.
     pub(super) fn file(&self, wrapping: &Wrapping) -> Vec<u8> {
         let mut file = frame::frame(wrapping.header());
         for (id, slot) in &self.slots {

@@ -1,13 +1,13 @@
 //! The vault: secrets and personal bodies, sealed.
 //!
-//! Why it exists: journal and index can be copied, printed and compared, because what may not be
-//! seen stands here and they hold only a [`VaultRef`].
+//! Why it exists: journal and index can be copied, printed and compared, because secret and
+//! personal values are here and the others hold only a [`VaultRef`].
 //!
-//! Guarantees: nothing is on disk in the open; a value opens only as the value, of the subject,
-//! that was sealed; erasing a subject destroys its keys, and its values are unreadable from then
-//! on while everything that refers to them stays true.
+//! Guarantees: no value is on disk in the open. A value opens only under the name and the subject
+//! that it was sealed for. Erasing a subject destroys its keys, and its values are unreadable from
+//! then on while everything that refers to them stays true.
 //! Assumptions: the master key comes from outside the state directory; a value is written and
-//! synced before the journal entry that names it, or stands within that entry.
+//! synced before the journal entry that names it, or lies within that entry.
 //!
 //! Opening reads one record. The keys are read at the first use, the values listed at the first
 //! unsealing: most runs need neither.
@@ -71,9 +71,9 @@ pub struct Vault {
 struct Shared {
     disk: Arc<dyn Disk>,
     state: Mutex<State>,
-    /// Held while written files are made durable, or one is put in the place of another.
+    /// Locked while written files are made durable, or one file is replaced by another.
     syncing: Mutex<()>,
-    /// Held by the one compaction that goes on.
+    /// Locked by the one running compaction.
     compacting: Mutex<()>,
 }
 
@@ -88,9 +88,10 @@ impl Shared {
 }
 
 impl Vault {
-    /// Opens the vault on this disk, or makes it.
+    /// Opens the vault on this disk, or creates it.
     ///
-    /// Fails with [`VaultError::WrongKey`] if it was made with another master key.
+    /// # Errors
+    /// [`VaultError::WrongKey`] if the vault was created with another master key.
     pub fn open(disk: Arc<dyn Disk>, master: &MasterKey) -> Result<Self, VaultError> {
         let newest = generation::newest(disk.as_ref());
         let generation = newest.map_err(VaultError::io("list", "*"))?;
@@ -100,7 +101,7 @@ impl Vault {
         Ok(Self { shared: Arc::new(Shared { disk, state, syncing, compacting }) })
     }
 
-    /// Seals a value of a subject. Nothing is written yet: give it to [`Vault::write`].
+    /// Seals a value of a subject. Nothing is written yet: pass the value to [`Vault::write`].
     pub fn seal(
         &self,
         subject: &str,
@@ -117,15 +118,15 @@ impl Vault {
         Ok(Sealed { reference, payload: payload.ok_or(too_large)?, new_key })
     }
 
-    /// Returns a digest of content that is sealed: equal for equal content of one subject, and nothing to be guessed from
-    /// without the master key.
+    /// Returns a digest of content that is sealed: equal for equal content of one subject, and
+    /// useless for guessing without the master key.
     pub fn digest(&self, subject: &str, content: &[u8]) -> Digest {
         Digest::from_bytes(self.state().wrapping.digest(subject, content))
     }
 
     /// Writes sealed values; durable only after [`Vault::sync`].
     ///
-    /// A value whose subject was erased since it was sealed is written and is as erased as the
+    /// A value whose subject was erased since it was sealed is written, and is as erased as the
     /// others.
     pub fn write(&self, sealed: &[Sealed]) -> Result<(), VaultError> {
         let mut state = self.state();
@@ -159,7 +160,7 @@ impl Vault {
             let at = state.places(self.disk())?.get(&reference).copied();
             drop(state);
             let payload = self.payload(&file, at.ok_or(VaultError::Missing { reference })?);
-            // A compaction may have put another file in its place meanwhile.
+            // A compaction may have replaced the file meanwhile.
             if self.state().generation == generation {
                 break payload?;
             }
@@ -169,7 +170,7 @@ impl Vault {
         if blob.reference == reference { self.open_read(&blob) } else { Err(damaged()) }
     }
 
-    /// Opens a value whose fields were read.
+    /// Unseals a value whose fields were read.
     fn open_read(&self, blob: &Blob<'_>) -> Result<Zeroizing<Vec<u8>>, VaultError> {
         let reference = blob.reference;
         let mut state = self.state();
@@ -214,7 +215,8 @@ impl Vault {
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The key of a subject, made if it has none: then also what to write for it.
+    /// Returns the key of a subject. A subject without one gets a new key, which must be written
+    /// with the value.
     fn key_for(
         &self,
         subject: &str,
@@ -272,7 +274,7 @@ impl Vault {
         Ok(())
     }
 
-    /// Appends to a file and answers where. `called`: its name in messages.
+    /// Appends to a file and returns the offset. `called` is the file's name in messages.
     fn append(&self, file: &str, called: &'static str, bytes: &[u8]) -> Result<u64, VaultError> {
         let at = frame::length(self.disk(), file).map_err(VaultError::io("read", called))?;
         self.disk().write_at(file, at, bytes).map_err(VaultError::io("write", called))?;
@@ -307,7 +309,7 @@ pub fn files(disk: &dyn Disk) -> std::io::Result<[String; 2]> {
     Ok([generation::name(generation::newest(disk)?), keys::FILE.to_owned()])
 }
 
-/// Verifies the master key against the file of keys, or makes that file.
+/// Verifies the master key against the file of keys, or creates that file.
 fn check(disk: &dyn Disk, data: &str, master: &MasterKey) -> Result<Wrapping, VaultError> {
     if let Some(wrapping) = rekey::wrapping(disk, master)? {
         return Ok(wrapping);
@@ -321,7 +323,7 @@ fn check(disk: &dyn Disk, data: &str, master: &MasterKey) -> Result<Wrapping, Va
     Ok(wrapping)
 }
 
-/// Where every value begins.
+/// Returns the offset of every value.
 fn list(scan: &mut Scan<'_>) -> std::io::Result<BTreeMap<VaultRef, u64>> {
     let mut places = BTreeMap::new();
     while let Some((at, payload)) = scan.step()? {

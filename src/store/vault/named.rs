@@ -1,11 +1,12 @@
-//! Finds the values and keys that stored bytes name, whatever the bytes are.
+//! Finds the values and keys that stored bytes name, in any bytes.
 //!
-//! Why it exists: a value of the vault may go once nothing names it, and a kind of record that somebody forgot to list
-//! would lose its values. So nothing is listed: every run of 32 hex digits that is the name of a value keeps that value,
-//! and every text that begins like a sealed one keeps its key.
+//! Why it exists: a value of the vault may be dropped once no record names it. With a list of
+//! record kinds, a kind missing from it would lose its values. So there is no list: every run of 32
+//! hex digits that is the name of a value keeps that value. Every text that begins like a sealed
+//! one keeps its key.
 //!
-//! Guarantees: a name that stands in one piece is found, also where it is read in two parts. What only looks like a
-//! name keeps a value needlessly.
+//! Guarantees: a contiguous name is found, also if it is read in two parts. Bytes that only look
+//! like a name keep a value needlessly.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -18,44 +19,44 @@ use super::within::SEALED;
 
 /// The digits of a name.
 const NAME_DIGITS: u8 = 32;
-/// The first 33 bytes of a sealed text hold its own name and its key's.
+/// Base64 digits of the first 33 bytes of a sealed text, which hold its own name and its key's.
 const KEY_DIGITS: usize = 44;
 
 /// The values and keys that bytes name.
 #[derive(Debug, Default)]
 pub struct Named {
-    /// Every value that there is.
+    /// Every existing value.
     known: HashSet<u128>,
     values: HashSet<u128>,
     keys: BTreeSet<KeyId>,
     /// The last hex digits that were read, as a number.
     number: u128,
-    /// How many of them follow one another; no more than a name has.
+    /// The number of consecutive hex digits read, at most those of a name.
     digits: u8,
-    /// How much of the beginning of a sealed text was read.
+    /// The length of the prefix of a sealed text that was read.
     begun: usize,
     /// The beginning of a sealed text, while it is read.
     text: Option<Vec<u8>>,
 }
 
 impl Named {
-    /// Nothing is named yet of these values.
+    /// Creates a search for the names of these values.
     pub(super) fn of<'a>(known: impl Iterator<Item = &'a VaultRef>) -> Self {
         let known = known.map(|reference| u128::from_be_bytes(reference.0)).collect();
         Self { known, ..Self::default() }
     }
 
-    /// Whether a value is named.
+    /// Returns true if a value was named.
     pub(super) fn has(&self, reference: VaultRef) -> bool {
         self.values.contains(&u128::from_be_bytes(reference.0))
     }
 
-    /// The keys that sealed texts name.
+    /// Returns the keys that sealed texts named.
     pub(super) fn keys(&self) -> &BTreeSet<KeyId> {
         &self.keys
     }
 
-    /// Begins with other bytes: nothing goes on in them.
+    /// Begins with other bytes: no name continues in them.
     pub fn begin(&mut self) {
         (self.digits, self.begun, self.text) = (0, 0, None);
     }
@@ -99,7 +100,7 @@ impl Named {
     }
 }
 
-/// The key that a sealed text of at least this much names.
+/// Returns the key that the beginning of a sealed text names.
 fn key(text: &[u8]) -> Option<KeyId> {
     let bytes = BASE64_STANDARD_NO_PAD.decode(text).ok()?;
     bytes.get(16..32)?.try_into().ok()

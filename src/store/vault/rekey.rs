@@ -1,9 +1,10 @@
-//! The master key of a vault is exchanged for another one.
+//! Exchanges the master key of a vault.
 //!
-//! Guarantees: one replacement of the file of keys decides which of the two keys opens the vault. Every data key is
-//! wrapped anew under the new key, and seals nothing any more: the next value of its subject gets a data key that the
-//! old master key never wrapped. What was sealed before stays readable. A value that is sealed but not written yet loses
-//! nothing: a fresh data key is wrapped when it is written.
+//! Guarantees: one replacement of the file of keys decides which of the two keys opens the vault.
+//! Every data key is wrapped anew under the new key, and seals nothing any more: the next value of
+//! its subject gets a data key that the old master key never wrapped. Values sealed before stay
+//! readable. A value that is sealed but not written yet is not lost: a fresh data key is wrapped
+//! when it is written.
 
 use chrono::{DateTime, Utc};
 use rand_core::CryptoRng;
@@ -19,8 +20,8 @@ impl Vault {
     /// Exchanges the master key, durably.
     ///
     /// # Errors
-    /// If the state has or had this key, or a data key is damaged, the vault stays as it was. If the disk refuses, either key
-    /// may open the vault, and the vault accepts nothing more.
+    /// If the state has or had this key, or a data key is damaged, the vault stays as it was. If
+    /// the disk refuses, either key may open the vault, and the vault accepts nothing more.
     pub fn rekey(
         &self,
         new: &MasterKey,
@@ -46,13 +47,14 @@ impl Vault {
         self.state().poisoned.is_some()
     }
 
-    /// Returns what the state keeps for ever, whatever its master key is.
+    /// Returns the identity that the state keeps for ever, under any master key.
     pub fn identity(&self) -> Identity {
         self.state().wrapping.identity.clone()
     }
 }
 
-/// Returns what the state of the vault on this disk keeps for ever. A disk without a vault has what this key gives it.
+/// Returns the identity of the state whose vault is on this disk. A disk without a vault gets the
+/// one of this key.
 ///
 /// # Errors
 /// The key does not open the vault, or the file of keys is damaged or cannot be read.
@@ -60,7 +62,7 @@ pub fn identity(disk: &dyn Disk, master: &MasterKey) -> Result<Identity, VaultEr
     Ok(wrapping(disk, master)?.unwrap_or_else(|| Wrapping::new(master)).identity)
 }
 
-/// The keys of a vault; `None` where there is no file of keys.
+/// Returns the keys of a vault; `None` if there is no file of keys.
 pub(super) fn wrapping(
     disk: &dyn Disk,
     master: &MasterKey,

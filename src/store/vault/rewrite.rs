@@ -1,10 +1,12 @@
-//! Compaction of the vault: values that nothing names any more, and keys that open none, are left behind.
+//! Compaction of the vault: drops values that no record names any more, and keys that open none.
 //!
-//! Guarantees: a new file is whole and durable before it gets its name, and the keys are rewritten only behind that, so a
-//! crash at any step leaves a vault in which every named value opens. Reads and writes go on meanwhile; what is written
-//! during the copying is copied last, while writers wait. A value whose subject was erased keeps its name and loses its
-//! content, so it is known as erased.
-//! Assumptions: every value before the end of the survey is named by something that was read, or by nothing ever more.
+//! Guarantees: a new file is complete and durable before it gets its name, and the keys are
+//! rewritten only after that. So a crash at any step leaves a vault in which every named value
+//! opens. Reads and writes continue meanwhile; values written during the copying are copied last,
+//! while writers wait. A value whose subject was erased keeps its name and loses its content, so it
+//! is known as erased.
+//! Assumptions: every value before the end of the survey is named by bytes that the survey read, or
+//! will never be named.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,22 +20,22 @@ use super::named::Named;
 use super::{State, Vault, VaultError, VaultRef, list};
 use crate::base::planted;
 
-/// How much is written at once.
+/// Bytes written at once.
 const PIECE_BYTES: usize = 1 << 20;
-/// Writers wait for the copying of no more than this.
+/// Maximum of bytes that are copied while writers wait.
 const TAIL_BYTES: u64 = 1 << 20;
 
-/// The values that a compaction looks at.
+/// The values that a compaction examines.
 #[derive(Debug)]
 pub struct Survey {
     /// The end of the file of values when the survey began, in bytes.
     end: u64,
-    /// What is named of them: give it everything that may name one.
+    /// The names found so far; pass it all bytes that may name a value.
     pub named: Named,
 }
 
 impl Vault {
-    /// Lists the values that there are. What is written from now on stays in any case.
+    /// Lists the existing values. Values written from now on are kept in any case.
     pub fn survey(&self) -> Result<Survey, VaultError> {
         let (file, end) = self.extent()?;
         let read = VaultError::io("read", blob::FILE);
@@ -42,21 +44,22 @@ impl Vault {
         Ok(Survey { end, named: Named::of(places.keys()) })
     }
 
-    /// Drops the values of a survey that nothing names; answers how many.
+    /// Drops the values of a survey that were not named; returns their number.
     ///
     /// # Errors
-    /// A disk that refuses leaves the vault as it was. Only where it is not known what it did, nothing more is accepted.
+    /// A disk that refuses leaves the vault as it was. Only if the result of a change is unknown,
+    /// the vault accepts nothing more.
     pub fn drop_unnamed(&self, survey: &Survey) -> Result<u64, VaultError> {
         let _alone = self.shared.compacting();
         let done = self.rewrite(survey);
         if done.is_err() {
-            // It has no name yet and holds nothing that is not in the file in use.
+            // The file has no name yet and holds only values that are also in the file in use.
             drop(self.disk().remove(NEXT));
         }
         done
     }
 
-    /// The file in use and its length. Asked for under the lock, so that no write is half done.
+    /// Returns the file in use and its length, read under the lock, so that no write is half done.
     fn extent(&self) -> Result<(String, u64), VaultError> {
         let state = self.state();
         state.refuse_if_poisoned()?;
@@ -92,7 +95,7 @@ impl Vault {
         Ok(dropped)
     }
 
-    /// Copies the rest and puts the new file in use; nobody writes or syncs meanwhile.
+    /// Copies the rest and puts the new file in use; no write or sync runs meanwhile.
     fn exchange(&self, mut copy: Copying, survey: &Survey, file: &str) -> Result<(), VaultError> {
         let _nobody_syncs = self.shared.syncing();
         let mut state = self.state();
@@ -111,8 +114,8 @@ impl Vault {
         self.drop_keys(&mut state, &|id| keys.contains(id) || survey.named.keys().contains(id))
     }
 
-    /// Rewrites the file of keys without those that open nothing. One that this process sealed with is needed: what is
-    /// sealed is not written yet.
+    /// Rewrites the file of keys without those that open nothing. A key that this process sealed
+    /// with is kept, since the sealed value may not be written yet.
     fn drop_keys(
         &self,
         state: &mut State,
@@ -134,16 +137,16 @@ impl Vault {
     }
 }
 
-/// A new file in the making.
+/// A new file under construction.
 #[derive(Debug, Default)]
 struct Copying {
-    /// Keys that were destroyed: their values keep no content.
+    /// Destroyed keys, whose values keep no content.
     erased: BTreeSet<KeyId>,
-    /// Where each value's frame begins in the new file.
+    /// The offset of each value's frame in the new file.
     places: BTreeMap<VaultRef, u64>,
     /// The keys of these values.
     keys: BTreeSet<KeyId>,
-    /// Up to where the old file was read, in bytes.
+    /// The offset up to which the old file was read, in bytes.
     read: u64,
     /// The length of the new file, in bytes.
     written: u64,
@@ -151,7 +154,7 @@ struct Copying {
 }
 
 impl Copying {
-    /// Copies what was written since.
+    /// Copies the values written since.
     fn rest(&mut self, disk: &dyn Disk, file: &str, end: u64) -> Result<(), VaultError> {
         self.take(disk, Scan::until(disk, file, self.read, end), |_| true)
     }

@@ -1,4 +1,4 @@
-//! The vault as this process knows it: one lock holds all of it.
+//! The vault's state in memory, under one lock.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,11 +12,11 @@ use super::{VaultError, VaultRef, blob, generation, list};
 pub(super) struct State {
     pub(super) wrapping: Wrapping,
     pub(super) keys: Option<Keys>,
-    /// The key that was last sealed with, in the open: many values of one subject come one after the other.
+    /// The last used key, in the open: many values of one subject follow one another.
     pub(super) recent: Option<(KeyId, DataKey)>,
     /// The keys that this process sealed with.
     pub(super) used: BTreeSet<KeyId>,
-    /// Which file holds the values.
+    /// The generation of the file that holds the values.
     pub(super) generation: u64,
     /// The offset of each value's frame.
     pub(super) places: Option<BTreeMap<VaultRef, u64>>,
@@ -45,7 +45,7 @@ impl State {
         }
     }
 
-    /// The file of values in use.
+    /// Returns the file of values in use.
     pub(super) fn file(&self) -> String {
         generation::name(self.generation)
     }

@@ -1,13 +1,15 @@
-//! The keys that are derived from the master key, and the first frame of the file of keys, which proves the master key.
+//! The keys derived from the master key, and the first frame of the file of keys, which proves the
+//! master key.
 //!
 //! ```text
 //! check:   0 · keyed digest 32
 //! rekeyed: 3 · keyed digest 32 · nonce 24 · sealed identity 96 · about (CBOR)
 //! ```
 //!
-//! A state keeps the keys of its digests for ever: the journal, marks, addresses and links name what they made. Once the
-//! master key was exchanged, these keys lie in the first frame, sealed under the present master key. A program that
-//! does not know the second form refuses the file: it would make other digests.
+//! A state keeps the keys of its digests for ever, since the journal, marks, addresses and links
+//! contain these digests. After the first exchange of the master key, these keys lie in the first
+//! frame, sealed under the present master key. A program that does not know the second form refuses
+//! the file: it would compute other digests.
 
 use std::fmt;
 
@@ -29,10 +31,11 @@ const SEALED_BYTES: usize = 32 + 32 + NAME_BYTES + 16;
 /// The length of a fingerprint.
 const NAME_BYTES: usize = 16;
 
-/// The part of a state that no exchange of its master key changes: the keys of its digests, and its name.
+/// The part of a state that no exchange of its master key changes: the keys of its digests, and its
+/// name.
 #[derive(Clone)]
 pub struct Identity {
-    /// The key of digests that journal, addresses and links name.
+    /// The key of digests in journal, addresses and links.
     digests: Zeroizing<[u8; 32]>,
     /// The key of digests of sealed content.
     content: Zeroizing<[u8; 32]>,
@@ -41,11 +44,11 @@ pub struct Identity {
     about: Option<About>,
 }
 
-/// The exchanges of a master key, readable without one.
+/// The exchanges of a master key, readable without a key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct About {
     last: Rekeyed,
-    /// The fingerprints of the master keys before.
+    /// The fingerprints of the former master keys.
     earlier: Vec<String>,
 }
 
@@ -60,7 +63,7 @@ pub(super) struct Wrapping {
 }
 
 impl Identity {
-    /// The identity of a state that begins with this master key.
+    /// Returns the identity of a state that begins with this master key.
     pub fn of(master: &MasterKey) -> Self {
         Self {
             digests: master.derive("digest"),
@@ -70,12 +73,12 @@ impl Identity {
         }
     }
 
-    /// Returns the key of digests that journal, addresses and links name.
+    /// Returns the key of digests in journal, addresses and links.
     pub fn digest_key(&self) -> [u8; 32] {
         *self.digests
     }
 
-    /// Returns the name that binds the state to its owner: the fingerprint of its first master key.
+    /// Returns the name that ties the state to its owner: the fingerprint of its first master key.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -125,14 +128,14 @@ impl<'a> Header<'a> {
 }
 
 impl Wrapping {
-    /// The keys of a state whose master key was never exchanged.
+    /// Returns the keys of a state whose master key was never exchanged.
     pub(super) fn new(master: &MasterKey) -> Self {
         let mut header = vec![CHECK];
         header.extend_from_slice(&check(master));
         Self::with(master, header, Identity::of(master))
     }
 
-    /// The keys of a state whose file of keys begins with this payload.
+    /// Returns the keys of a state whose file of keys begins with this payload.
     ///
     /// # Errors
     /// Another master key made the file, or the payload is damaged.
@@ -159,7 +162,7 @@ impl Wrapping {
         Self { wrap, header, fingerprint: master.fingerprint(), identity }
     }
 
-    /// The same state's keys under another master key, and the record of the exchange.
+    /// Returns the same state's keys under another master key, and the record of the exchange.
     ///
     /// # Errors
     /// The state has or had this master key.
@@ -183,7 +186,7 @@ impl Wrapping {
         Ok((Self::with(new, header, identity), last))
     }
 
-    /// Returns a digest of sealed content that is worth nothing without the master key.
+    /// Returns a digest of sealed content that is useless without the master key.
     pub(super) fn digest(&self, subject: &str, content: &[u8]) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new_keyed(&self.identity.content);
         hasher.update(&to_u64(subject.len()).to_le_bytes());
@@ -191,12 +194,12 @@ impl Wrapping {
         hasher.finalize().into()
     }
 
-    /// The payload by which a file of keys knows its master key.
+    /// Returns the payload that proves the master key of a file of keys.
     pub(super) fn header(&self) -> &[u8] {
         &self.header
     }
 
-    /// A data key under this master key.
+    /// Wraps a data key under this master key.
     pub(super) fn wrap(
         &self,
         id: &KeyId,
@@ -208,7 +211,7 @@ impl Wrapping {
         Some(Wrapped { subject: subject.to_owned(), nonce, sealed, retired: false })
     }
 
-    /// The key in the open; `None` if it is not what was written.
+    /// Unwraps a data key; `None` if it is damaged.
     pub(super) fn unwrap(&self, id: &KeyId, wrapped: &Wrapped) -> Option<DataKey> {
         let bound = bound(id, &wrapped.subject);
         let opened = cipher::open(&self.wrap, &wrapped.nonce, &wrapped.sealed, &bound)?;
@@ -221,7 +224,7 @@ impl Wrapping {
     }
 }
 
-/// The digest that proves a master key.
+/// Returns the digest that proves a master key.
 fn check(master: &MasterKey) -> [u8; 32] {
     let key = master.derive("reckon 2026 vault check v1");
     blake3::keyed_hash(&key, b"reckon vault").into()
@@ -232,7 +235,7 @@ fn same(one: [u8; 32], other: [u8; 32]) -> bool {
     blake3::Hash::from(one) == blake3::Hash::from(other)
 }
 
-/// The first payload of a file whose master key was exchanged.
+/// Returns the first payload of a file whose master key was exchanged.
 fn header(master: &MasterKey, identity: &Identity, nonce: [u8; 24]) -> Option<Vec<u8>> {
     let mut about = Vec::new();
     ciborium::into_writer(identity.about.as_ref()?, &mut about).ok()?;
@@ -241,7 +244,7 @@ fn header(master: &MasterKey, identity: &Identity, nonce: [u8; 24]) -> Option<Ve
     Some([&kind[..], &check(master), &nonce, &sealed, &about].concat())
 }
 
-/// Opens the identity in such a payload.
+/// Opens the identity in the second form of the first payload.
 fn identity(master: &MasterKey, header: &Header<'_>) -> Result<Identity, VaultError> {
     let lost = |_| VaultError::KeysLost;
     let about: About = ciborium::from_reader(header.about).map_err(lost)?;
@@ -255,7 +258,7 @@ fn identity(master: &MasterKey, header: &Header<'_>) -> Result<Identity, VaultEr
     identity.ok_or(VaultError::KeysLost)
 }
 
-/// The key under which an identity is sealed.
+/// Derives the key under which an identity is sealed.
 fn sealing(master: &MasterKey) -> Zeroizing<[u8; 32]> {
     master.derive("reckon 2026 vault identity key v1")
 }

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::base::planted;
 
-/// One commit on its way, encoded by its caller.
+/// One pending commit, encoded by its caller.
 pub(super) struct Job<R> {
     blobs: Vec<Sealed>,
     bodies: Vec<Vec<u8>>,
@@ -26,25 +26,24 @@ pub(super) struct Job<R> {
     when: When,
 }
 
-/// Something that is done to the journal between two commits.
+/// A function that runs on the journal between two commits.
 pub(super) type Act = Box<dyn FnOnce(&mut Journal) + Send>;
 
-/// What waits for the writer.
+/// Work that waits for the writer.
 pub(super) enum Work<R> {
     Commit(Job<R>),
     Act(Act),
 }
 
-/// From so many records on nobody waits for a fold who need not. A shorter one is over before those who are answered
-/// come with the next ones: answering them first would only split the group that follows, and each has a sync.
+/// From this number of records on, callers that need only durability do not wait for the fold. A
+/// shorter fold ends before acknowledged callers send their next commits: acknowledging them first
+/// would only split the next group, and each group has a sync.
 const FOLD_LONG: usize = 32;
 
-/// When who waits for a commit is answered, at the latest.
+/// The step after which the caller of a commit is acknowledged, at the latest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum When {
-    /// It is durable.
     Durable,
-    /// It is folded, too.
     Folded,
 }
 
@@ -69,14 +68,14 @@ pub(in crate::store) fn encode<R: Serialize>(record: &R) -> Result<Vec<u8>, Stor
     Ok(body)
 }
 
-/// What several commits write together.
+/// The combined content of several commits.
 struct Group<R> {
     blobs: Vec<Sealed>,
     bodies: Vec<Vec<u8>>,
     records: Vec<R>,
 }
 
-/// A caller that waits, and what to tell it.
+/// A waiting caller, with its result.
 struct Waiter {
     answer: oneshot::Sender<Result<u64, StoreError>>,
     last: u64,
@@ -87,7 +86,7 @@ pub(super) struct Core<R, F> {
     journal: Journal,
     vault: Vault,
     fold: F,
-    /// Written, and not folded yet. Survives a caller that is dropped in between.
+    /// Written and not folded yet. Survives a caller that is dropped in between.
     unfolded: Vec<(u64, R)>,
     waiters: Vec<Waiter>,
     /// The sequence of the last record accepted.
@@ -95,7 +94,7 @@ pub(super) struct Core<R, F> {
     failed: Option<Arc<str>>,
     head: Arc<Mutex<Head>>,
     syncs: Arc<Syncs>,
-    /// Whether something leaves the process after the next sync.
+    /// True if something leaves the process after the next sync.
     leaving: bool,
 }
 
@@ -118,7 +117,7 @@ impl<R: Clone, F: Fold<R>> Core<R, F> {
         (core, shared)
     }
 
-    /// Does what waits, in order: commits that follow one another are one group.
+    /// Does the waiting work in order: successive commits form one group.
     pub(super) fn work(&mut self, waiting: Vec<Work<R>>) {
         let mut jobs = Vec::new();
         for work in waiting {
@@ -135,7 +134,8 @@ impl<R: Clone, F: Fold<R>> Core<R, F> {
         }
     }
 
-    /// Does something to the journal, unless an earlier step failed: then nobody is answered.
+    /// Runs a function on the journal. After a failed step it is dropped, and its caller gets no
+    /// result.
     fn act(&mut self, act: Act) {
         if self.failed.is_none() {
             act(&mut self.journal);
@@ -154,7 +154,7 @@ impl<R: Clone, F: Fold<R>> Core<R, F> {
         self.answer(When::Folded);
     }
 
-    /// The same for one commit, with a place to stop before each step.
+    /// Takes one commit through all steps, with a yield before each.
     pub(super) async fn commit_slowly(&mut self, job: Job<R>) {
         yield_now().await;
         let group = self.accept(vec![job]);
@@ -186,7 +186,7 @@ impl<R: Clone, F: Fold<R>> Core<R, F> {
         }
     }
 
-    /// Takes the jobs apart. Whoever waits is known before anything can fail.
+    /// Merges jobs into a group. Their callers are registered before any step can fail.
     fn accept(&mut self, jobs: Vec<Job<R>>) -> Group<R> {
         let mut group = Group { blobs: Vec::new(), bodies: Vec::new(), records: Vec::new() };
         for Job { blobs, bodies, records, answer, when } in jobs {
@@ -213,7 +213,6 @@ impl<R: Clone, F: Fold<R>> Core<R, F> {
         Ok(())
     }
 
-    /// The syncs so far.
     pub(super) fn syncs(&self) -> Arc<Syncs> {
         Arc::clone(&self.syncs)
     }
@@ -242,7 +241,8 @@ impl<R: Clone, F: Fold<R>> Core<R, F> {
         Ok(())
     }
 
-    /// Tells everyone who waits for no more than this. One who no longer waits is not an error.
+    /// Acknowledges the callers that wait for this step at most. A caller that was dropped is not
+    /// an error.
     fn answer(&mut self, reached: When) {
         let done = |waiter: &mut Waiter| reached == When::Folded || waiter.when == reached;
         for Waiter { answer, last, when: _ } in self.waiters.extract_if(.., done) {

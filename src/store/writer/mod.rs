@@ -1,14 +1,15 @@
-//! The one door for appends: vault, journal, fold, answer, in this order.
+//! Appends to the store: vault, journal, fold, acknowledgement, in this order.
 //!
-//! Why it exists: law 1 in one place, and one sync for however many wait (group commit).
+//! Why it exists: law 1 in one place, and one sync for all waiting commits (group commit).
 //!
-//! Guarantees: an answered commit is durable and folded, so that who waited for it reads its own
-//! writes (or durable alone, for who wants no more); commits take effect in the order in which they were accepted; after any failure nothing
-//! more is accepted, and nobody who waited is told that it went well.
-//! Assumptions: a crash may keep the first records of a commit that was never answered and lose
-//! the rest: what must not be separated is one record.
+//! Guarantees: an acknowledged commit is durable and folded, so that its caller reads its own
+//! writes; a caller of [`Writer::keep`] may be acknowledged once it is durable. Commits take effect
+//! in the order in which they were accepted. After any failure nothing more is accepted, and no
+//! waiting caller gets a success.
+//! Assumptions: a crash may keep the first records of a commit that was never acknowledged and lose
+//! the rest. So facts that must not be separated belong in one record.
 //!
-//! Two forms of the same code: on a thread of its own for production, and inside the caller's
+//! The same code runs in two forms: on a thread of its own for production, and inside the caller's
 //! future for the simulator, which stops it at each yield.
 
 mod core;
@@ -39,7 +40,7 @@ const QUEUE_MAX: usize = 1024;
 /// Commits made durable by one sync.
 const GROUP_MAX: usize = 1024;
 
-/// What one caller wants to be durable.
+/// Records and sealed values that a caller appends together.
 #[derive(Debug, Clone)]
 pub struct Commit<R> {
     /// Values that the records refer to; durable before them.
@@ -49,42 +50,41 @@ pub struct Commit<R> {
 }
 
 impl<R> Commit<R> {
-    /// A commit of records without sealed values.
+    /// Returns a commit of records without sealed values.
     pub fn of(records: Vec<R>) -> Self {
         Self { blobs: Vec::new(), records }
     }
 }
 
-/// Takes durable records into the index.
+/// Folds durable records into the index.
 pub trait Fold<R>: Send {
     /// Applies records with their sequences, in order and in one transaction of the index together
     /// with `head`, which is the last of them.
     fn apply(&mut self, batch: &[(u64, R)], head: Head) -> Result<(), StoreError>;
 
-    /// Whether something leaves the process once this record is durable: then the mark of the journal is durable
-    /// before whoever appended it is answered.
+    /// Returns true if something leaves the process once this record is durable: then the journal's
+    /// mark is made durable before the caller is acknowledged.
     fn leaves(&self, _record: &R) -> bool {
         false
     }
 
-    /// Notes of the resources that applied records spoke of.
+    /// Returns the notes of the resources that applied records changed.
     fn touched(&self) -> Touched {
         Touched::default()
     }
 }
 
-/// What a closed writer gives back.
+/// The parts that a closed writer returns.
 #[derive(Debug)]
 pub struct Parts<F> {
     /// The journal; everything in it is durable.
     pub journal: Journal,
-    /// The vault.
     pub vault: Vault,
-    /// The fold; it has seen everything that is in the journal, unless a write failed.
+    /// The fold; it includes the whole journal, unless a write failed.
     pub fold: F,
 }
 
-/// The door. Share it behind an `Arc`.
+/// The writer. Share it behind an `Arc`.
 pub struct Writer<R, F> {
     door: Door<R, F>,
     head: Arc<Mutex<Head>>,
@@ -98,7 +98,7 @@ enum Door<R, F> {
 }
 
 struct Thread<R, F> {
-    /// Gone once the writer is closed.
+    /// `None` once the writer is closed.
     queue: Mutex<Option<mpsc::Sender<Work<R>>>>,
     parts: AsyncMutex<Option<oneshot::Receiver<Parts<F>>>>,
 }
@@ -108,7 +108,7 @@ where
     R: Serialize + Clone + Send + 'static,
     F: Fold<R> + 'static,
 {
-    /// A writer on an operating system thread of its own.
+    /// Creates a writer on an operating system thread of its own.
     pub fn threaded(journal: Journal, vault: Vault, fold: F) -> Result<Self, StoreError> {
         let touched = fold.touched();
         let (core, head) = Core::new(journal, vault, fold);
@@ -123,9 +123,9 @@ where
         Ok(Self { door, head, syncs, touched })
     }
 
-    /// A writer that works inside the futures of its callers, one at a time, and yields before it
-    /// writes, before it syncs and before it folds. A future dropped at a yield leaves its commit
-    /// to the next caller.
+    /// Creates a writer that works inside the futures of its callers, one at a time. It yields
+    /// before each write, sync and fold. A future dropped at a yield leaves its commit to the next
+    /// caller.
     pub fn inline(journal: Journal, vault: Vault, fold: F) -> Self {
         let touched = fold.touched();
         let (core, head) = Core::new(journal, vault, fold);
@@ -134,26 +134,28 @@ where
         Self { door, head, syncs, touched }
     }
 
-    /// The last record that is durable and folded.
+    /// Returns the last record that is durable and folded.
     pub fn head(&self) -> Head {
         *self.head.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How long the journal's syncs took so far.
+    /// Returns the durations of the journal's syncs so far.
     pub fn syncs(&self) -> &Syncs {
         &self.syncs
     }
 
-    /// The resources that folded records spoke of since somebody last took the notes.
+    /// Returns the notes of the resources that folded records changed and that were not taken
+    /// since.
     pub fn touched(&self) -> &Touched {
         &self.touched
     }
 
-    /// Makes a commit durable and folds it; answers the sequence of its last record, or of the
-    /// last record before it if it has none.
+    /// Makes a commit durable and folds it; returns the sequence of its last record, or of the last
+    /// record before it if it has none.
     ///
+    /// # Errors
     /// A record that is too large is refused before anything is written. After any other error the
-    /// commit may or may not be durable, and so it is when the future is dropped.
+    /// commit may or may not be durable; the same holds for a dropped future.
     pub fn append(
         &self,
         commit: Commit<R>,
@@ -161,8 +163,8 @@ where
         self.commit(commit, When::Folded)
     }
 
-    /// The same, answered as soon as it is durable where much waits to be folded. Who reads at once may not see it yet:
-    /// what is appended later is folded later.
+    /// Same as `append`, but acknowledged once durable if many records wait to be folded. An
+    /// immediate read may not see the commit yet; later commits are folded later.
     pub fn keep(&self, commit: Commit<R>) -> impl Future<Output = Result<u64, StoreError>> + Send {
         self.commit(commit, When::Durable)
     }
@@ -187,8 +189,8 @@ where
         }
     }
 
-    /// Does something to the journal between two commits; everything accepted before is durable and folded then.
-    /// Nothing is written meanwhile, so it ought to be short.
+    /// Runs `act` on the journal between two commits; everything accepted before is then durable
+    /// and folded. Nothing is written meanwhile, so `act` should be short.
     ///
     /// # Errors
     /// The writer is closed, or an earlier write failed.
@@ -197,7 +199,7 @@ where
         act: impl FnOnce(&mut Journal) -> T + Send + 'static,
     ) -> Result<T, StoreError> {
         let (send, answer) = oneshot::channel();
-        // Whoever asked may have gone away.
+        // The caller may have been dropped.
         let act: Act = Box::new(move |journal| drop(send.send(act(journal))));
         match &self.door {
             Door::Thread(thread) => thread.send(Work::Act(act)).await?,
@@ -208,8 +210,10 @@ where
         answer.await.map_err(|_| StoreError::Closed)
     }
 
-    /// Finishes what was accepted, accepts nothing more, and gives the parts back. A second call
-    /// is [`StoreError::Closed`].
+    /// Finishes the accepted commits, accepts nothing more, and returns the parts.
+    ///
+    /// # Errors
+    /// A second call returns [`StoreError::Closed`].
     pub async fn close(&self) -> Result<Parts<F>, StoreError> {
         match &self.door {
             Door::Thread(thread) => {
@@ -242,7 +246,7 @@ impl<R, F> Thread<R, F> {
     }
 }
 
-/// The loop of the writer's thread: everything that waits becomes one group.
+/// Runs the loop of the writer's thread: all waiting work becomes one group.
 fn run<R: Clone, F: Fold<R>>(mut core: Core<R, F>, mut queue: mpsc::Receiver<Work<R>>) -> Parts<F> {
     let mut waiting = Vec::new();
     while queue.blocking_recv_many(&mut waiting, GROUP_MAX) > 0 {

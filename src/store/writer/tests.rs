@@ -10,7 +10,7 @@ use crate::store::{
     testing::{TestDisk, seeded},
 };
 
-/// A fold that remembers, waits where it is told to, and fails on a word.
+/// A fold that remembers its records, waits at a gate, and fails on one word.
 #[derive(Debug, Default)]
 struct Memory {
     seen: Vec<(u64, String)>,
@@ -126,7 +126,7 @@ async fn many_waiters_share_few_syncs() {
     for waiter in &mut waiters {
         assert!(waiter.now_or_never().is_none());
     }
-    // The thread stands in its first fold, and all others are queued behind it.
+    // The thread waits in its first fold, and all others are queued behind it.
     open_gate.send(()).unwrap();
     first.await.unwrap();
     let mut answers: Vec<u64> = join_all(waiters).await.into_iter().map(Result::unwrap).collect();

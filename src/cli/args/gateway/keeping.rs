@@ -1,4 +1,4 @@
-//! `gateway`: what is kept for later, a file or a payment method.
+//! Arguments of `gateway`: files and payment methods that are stored for later.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::{AccountType, Common};
 
-/// `gateway upload`.
+/// Arguments of `gateway upload`.
 #[derive(Debug, Args)]
 pub struct UploadArgs {
     /// The file: at most 10 MiB.
@@ -15,18 +15,18 @@ pub struct UploadArgs {
     /// The contact: the NAME of its document, or its id on the service.
     #[arg(long, value_name = "NAME|ID")]
     pub contact: String,
-    /// What payers see it is called; the name of the file by default.
+    /// The file's name for payers; the name of the local file by default.
     #[arg(long, value_name = "NAME")]
     pub file_name: Option<String>,
     #[command(flatten)]
     pub common: Common,
 }
 
-/// A one-time token.
+/// Argument that holds a one-time token.
 #[derive(Args)]
 pub struct TokenArgs {
-    /// A one-time token, which lives for five minutes; `-` reads standard input. It is used up by this, and written
-    /// down nowhere.
+    /// A one-time token, which is valid for five minutes; `-` reads standard input. The command
+    /// uses the token up and writes it down nowhere.
     #[arg(long, value_name = "TOKEN")]
     pub token: String,
 }
@@ -37,13 +37,13 @@ impl std::fmt::Debug for TokenArgs {
     }
 }
 
-/// `gateway vault`.
+/// Arguments of `gateway vault`.
 #[derive(Debug, Args)]
 pub struct VaultArgs {
     /// The contact: the NAME of its document, or its id on the service.
     #[arg(value_name = "CONTACT")]
     pub contact: String,
-    /// What the token holds.
+    /// The type of the method behind the token.
     #[arg(long = "type", value_name = "TYPE")]
     pub kind: AccountType,
     #[command(flatten)]
@@ -52,15 +52,15 @@ pub struct VaultArgs {
     pub common: Common,
 }
 
-/// `gateway save`.
+/// Arguments of `gateway save`.
 #[derive(Debug, Args)]
 pub struct SaveArgs {
-    /// What the token holds.
+    /// The type of the method behind the token.
     #[arg(value_name = "TYPE")]
     pub kind: AccountType,
     #[command(flatten)]
     pub token: TokenArgs,
-    /// A text for it.
+    /// A text that describes the saved method.
     #[arg(long, value_name = "TEXT")]
     pub description: Option<String>,
     #[command(flatten)]

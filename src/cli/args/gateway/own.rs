@@ -1,24 +1,24 @@
-//! `gateway`: changes of what a merchant has of its own.
+//! Arguments of `gateway`: changes of a merchant's own details, accounts and objects.
 
 use clap::{Args, ValueEnum};
 
 use super::Common;
 use crate::base::id::RemoteId;
 
-/// `gateway merchant`.
+/// Arguments of `gateway merchant`.
 #[derive(Debug, Args)]
 pub struct MerchantArgs {
-    /// What to set; may be said several times. An empty VALUE takes it away. Names: `contact_name`,
-    /// `contact_email`, `contact_phone`, `address1`, `address2`, `city`, `state`, `postal_code`, `country`,
-    /// `api_allowed_ip_address_ranges` (whoever calls from elsewhere is locked out, this program too),
-    /// `live_events_urls`, `test_events_urls`.
+    /// A field to set; may be repeated. An empty VALUE removes it. Names: `contact_name`,
+    /// `contact_email`, `contact_phone`, `address1`, `address2`, `city`, `state`, `postal_code`,
+    /// `country`, `api_allowed_ip_address_ranges` (callers from other addresses are locked out,
+    /// this program too), `live_events_urls`, `test_events_urls`.
     #[arg(long, value_name = "NAME=VALUE", required = true)]
     pub set: Vec<String>,
     #[command(flatten)]
     pub common: Common,
 }
 
-/// What an account takes.
+/// The payment type of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum AccountType {
     /// Cards.
@@ -28,7 +28,7 @@ pub enum AccountType {
 }
 
 impl AccountType {
-    /// The word for it.
+    /// Returns its word in an action's JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Card => "card",
@@ -37,50 +37,51 @@ impl AccountType {
     }
 }
 
-/// `gateway account`.
+/// Arguments of `gateway account`.
 #[derive(Debug, Args)]
 pub struct AccountArgs {
     /// The account: its id on the service.
     #[arg(value_name = "ACCOUNT")]
     pub account: RemoteId,
-    /// What it takes.
+    /// The account's payment type.
     #[arg(long = "type", value_name = "TYPE")]
     pub kind: AccountType,
-    /// What to set; may be said several times. Names: `name`, `primary` (true: it takes that place from another one
-    /// of its type), `transaction_allowed_countries`; of a card account also `cvv_policy`, `avs_policy`,
-    /// `required_payment_fields`, `accepted_card_types`.
+    /// A field to set; may be repeated. Names: `name`, `primary` (true: this account replaces the
+    /// present primary one of its type), `transaction_allowed_countries`; of a card account also
+    /// `cvv_policy`, `avs_policy`, `required_payment_fields`, `accepted_card_types`.
     #[arg(long, value_name = "NAME=VALUE", required = true)]
     pub set: Vec<String>,
     #[command(flatten)]
     pub common: Common,
 }
 
-/// `gateway purge`.
+/// Arguments of `gateway purge`.
 #[derive(Debug, Args)]
 pub struct PurgeArgs {
-    /// Transactions, recurring charges and their occurrences. Without this and --methods: everything.
+    /// Clear transactions, recurring charges and their occurrences. Without this and --methods:
+    /// everything.
     #[arg(long)]
     pub transactions: bool,
-    /// Saved cards and banks, and one-time tokens.
+    /// Clear saved cards and banks, and one-time tokens.
     #[arg(long)]
     pub methods: bool,
     #[command(flatten)]
     pub common: Common,
 }
 
-/// What `gateway delete` deletes, and `gateway change` changes.
+/// Types of objects that `gateway delete` deletes, and `gateway change` changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Deletable {
     /// A saved card.
     Card,
     /// A saved bank.
     Bank,
-    /// A recurring charge, with what it has not collected.
+    /// A recurring charge, with its uncollected occurrences.
     Recurring,
 }
 
 impl Deletable {
-    /// The word for it.
+    /// Returns its word in an action's JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Card => "card",
@@ -90,13 +91,13 @@ impl Deletable {
     }
 }
 
-/// `gateway delete`.
+/// Arguments of `gateway delete`.
 #[derive(Debug, Args)]
 pub struct DeleteArgs {
-    /// What it is.
+    /// The type of the object.
     #[arg(value_name = "TYPE")]
     pub kind: Deletable,
-    /// Its id on the service.
+    /// The object's id on the service.
     #[arg(value_name = "ID")]
     pub id: RemoteId,
     #[command(flatten)]

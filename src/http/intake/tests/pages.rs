@@ -1,4 +1,5 @@
-//! The daemon's pages: what they may load, where they lead, and that nothing on them leads nowhere (E16).
+//! The daemon's pages: their allowed sources and link targets, and that no link on them is dead
+//! (E16).
 
 use tower::ServiceExt;
 
@@ -6,7 +7,8 @@ use super::{asking, door, get_of, looked, outside, read};
 use crate::base::look::outline;
 use crate::engine::Intake;
 
-/// Closes E16: browsers let the button lead to the service's page, whose host nobody here knows beforehand.
+/// Closes E16: browsers let the button lead to the service's page, whose host the daemon does not
+/// know beforehand.
 #[tokio::test]
 async fn the_button_of_an_applicant_s_link_may_lead_to_the_service() {
     let link = outside().link("", &"MerchantApplication/default/jane".parse().unwrap());
@@ -17,8 +19,8 @@ async fn the_button_of_an_applicant_s_link_may_lead_to_the_service() {
     assert_eq!(forms, "'self' https: http://127.0.0.1:* http://localhost:*");
 }
 
-/// Closes E16: on no page is anything named that is not there, a field without a label, or a form that may lead elsewhere; and
-/// an address that leads nowhere is a page, too.
+/// Closes E16: no page has a reference to an absent element, a field without a label, or a form
+/// that may lead elsewhere. An unknown address is a page, too.
 #[tokio::test]
 async fn every_page_is_whole_and_guarded() {
     let (card, bank) = (asking("card"), asking("bank"));
@@ -36,7 +38,7 @@ async fn every_page_is_whole_and_guarded() {
     }
 }
 
-/// Closes E16: where a script is needed, nothing is shown that does not work without it.
+/// Closes E16: a page that needs a script shows nothing that does not work without it.
 #[tokio::test]
 async fn without_scripts_a_payer_s_page_shows_no_dead_form() {
     let (_, text) = looked(asking("card")).await;

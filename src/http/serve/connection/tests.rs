@@ -13,7 +13,7 @@ use super::*;
 
 const GET: &str = "GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-/// A byte a second, for so long.
+/// Returns a body of one byte a second, for this time.
 fn stream(seconds: u32) -> Body {
     Body::from_stream(futures::stream::unfold(0_u32, move |sent| async move {
         sleep(Duration::from_secs(1)).await;
@@ -35,7 +35,7 @@ fn router() -> Router {
         )
 }
 
-/// The client's end of a connection, and the task that answers it.
+/// Returns the client's end of a connection, and the task that answers it.
 fn connected(sort: Sort) -> (DuplexStream, JoinHandle<()>, watch::Sender<bool>) {
     let (client, server) = duplex(1024);
     let peer = Peer { address: "192.0.2.1:4000".parse().unwrap(), sort };
@@ -43,7 +43,7 @@ fn connected(sort: Sort) -> (DuplexStream, JoinHandle<()>, watch::Sender<bool>) 
     (client, tokio::spawn(answer(server, peer, router(), stopped)), stop)
 }
 
-/// Closes S5: a client that asks and never reads has its connection for ten seconds.
+/// Closes S5: a client that asks and never reads keeps its connection for ten seconds.
 #[tokio::test(start_paused = true)]
 async fn a_client_that_never_reads_is_given_up() {
     let (mut client, answering, _stop) = connected(Sort::Any);
@@ -53,7 +53,7 @@ async fn a_client_that_never_reads_is_given_up() {
     assert_eq!(begin.elapsed().as_secs(), 10);
 }
 
-/// Closes S5: one that reads a little, again and again, has it for a minute.
+/// Closes S5: a client that reads a little, again and again, has its connection for a minute.
 #[tokio::test(start_paused = true)]
 async fn a_client_that_reads_slowly_is_given_up_after_a_minute() {
     for path in ["/large", "/stream"] {
@@ -74,7 +74,8 @@ async fn a_client_that_reads_slowly_is_given_up_after_a_minute() {
     }
 }
 
-/// Who sends again and again hears in an answer that it was the last one, and is not cut between two.
+/// A client that sends again and again gets an answer marked as the last one, and is not cut
+/// between two.
 #[tokio::test(start_paused = true)]
 async fn an_old_connection_ends_with_an_answer() {
     let (mut client, answering, _stop) = connected(Sort::Any);
@@ -107,7 +108,7 @@ async fn a_stream_of_whoever_showed_a_token_goes_on() {
     assert!(begin.elapsed().as_secs() >= 300 && text.matches("\r\nx\r\n").count() == 300);
 }
 
-/// Closes S5: questions about health end their connection, so that none is kept busy with them.
+/// Closes S5: health checks end their connection, so that they keep none busy.
 #[tokio::test(start_paused = true)]
 async fn questions_about_health_end_their_connection() {
     for sort in [Sort::Any, Sort::Health] {

@@ -1,4 +1,4 @@
-//! What hooks moved, by the service's own books.
+//! Checks the money that hooks moved, by the service's own books.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::sim::hooks::texts::{
     EARLY, ECHO, GIVEN, GIVEN_LATE, LATE, PART, PARTS, SKIP, START, THANKS, TOLD, VOID, WHOLE,
 };
 
-/// What each payment of these amounts is answered with: refunds.
+/// Returns the refunds that scripts make for a payment of this amount.
 fn given_back(amount: i64) -> &'static [i64] {
     match amount {
         WHOLE => &[WHOLE],
@@ -23,7 +23,7 @@ fn given_back(amount: i64) -> &'static [i64] {
     }
 }
 
-/// Of each payment is given back what the scripts say, each part once.
+/// Checks that each payment is refunded as the scripts request, each part once.
 pub(super) fn refunds(books: &Books<'_>, found: &mut Vec<Violation>) {
     for amount in [WHOLE, PARTS, THANKS, VOID, ECHO, TOLD, LATE] {
         for Asked { event, data, due, .. } in books.payments(amount) {
@@ -52,7 +52,8 @@ pub(super) fn refunds(books: &Books<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// How many there are of what each of these asks for `each` times.
+/// Checks the number `made` of objects against the payments that request between `least` and `most`
+/// of them each.
 fn count(
     books: &Books<'_>,
     (what, made): (&str, usize),
@@ -71,8 +72,8 @@ fn count(
     }
 }
 
-/// Each payment that is thanked for is thanked for once. A credit waits behind one like it, of the same method, that a
-/// person has to settle: nothing may tell the two apart.
+/// Checks that each payment of [`THANKS`] gets one credit. A credit waits behind an equal one of
+/// the same method that a person must resolve, since the two may be indistinguishable.
 pub(super) fn credits(books: &Books<'_>, found: &mut Vec<Violation>) {
     let made = books.transactions("CREDIT").filter(|one| cents(one) == GIVEN).count();
     let mut all = books.payments(THANKS);
@@ -84,17 +85,18 @@ pub(super) fn credits(books: &Books<'_>, found: &mut Vec<Violation>) {
     count(books, ("credits", made), &all, (1, 1), found);
 }
 
-/// The id of the method that paid.
+/// Returns the id of the method that paid.
 fn method(payment: &Value) -> &str {
     payment.pointer("/method/id").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Each payment is echoed until its chain of causes is as long as it may be. A state that was lost may have begun it.
+/// Checks that each payment is echoed until its chain of causes has the maximum length. A lost
+/// state may have begun the chain.
 pub(super) fn chains(books: &Books<'_>, found: &mut Vec<Violation>) {
     let marked = |one: &Value| Mark::find_in(text(one, "reference")).is_some();
     let made = books.transactions("CHARGE").filter(|one| cents(one) == ECHO && marked(one)).count();
     let all = books.payments(ECHO);
-    // What stands behind one that was refused, or is in the hands of a person, is not asked for.
+    // Echoes after one that was refused or waits for a person are not required.
     let whole = all.iter().all(|one| one.due || is_last(books, one));
     let roots: Vec<Asked<'_>> = all.into_iter().filter(|one| !marked(one.data)).collect();
     let depth = usize::try_from(DEPTH_MAX).unwrap_or(usize::MAX);
@@ -103,13 +105,13 @@ pub(super) fn chains(books: &Books<'_>, found: &mut Vec<Violation>) {
     count(books, ("echoes", made), &roots, (most, least), found);
 }
 
-/// Whether nothing comes behind an echo: its chain is as long as it may be.
+/// Returns true if no echo follows this one, since its chain has the maximum length.
 fn is_last(books: &Books<'_>, one: &Asked<'_>) -> bool {
     let mine = books.ran.iter().filter(|ran| ran.event == one.event);
     books.complete && mine.into_iter().any(|ran| super::is_too_deep(ran))
 }
 
-/// A payment is taken back if a script says so, and no other.
+/// Checks that exactly the payments that a script voids are voided.
 pub(super) fn voided(books: &Books<'_>, found: &mut Vec<Violation>) {
     for amount in [WHOLE, PARTS, THANKS, VOID, TOLD, LATE] {
         for Asked { event, data, due, .. } in books.payments(amount) {
@@ -129,7 +131,7 @@ pub(super) fn voided(books: &Books<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// The first occurrence is paid, or left out, once; no other is touched.
+/// Checks that the first occurrence is paid or skipped once, and that no other changes.
 pub(super) fn occurrences(books: &Books<'_>, found: &mut Vec<Violation>) {
     for (amount, wanted) in [(EARLY, "PAID"), (SKIP, "IGNORED")] {
         let fits = |data: &Value| cents(data) == amount;

@@ -1,4 +1,4 @@
-//! What hooks told people, and what they keep.
+//! Checks the notifications of hooks, and the values that hooks store.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,11 +9,11 @@ use crate::sim::desk::text;
 use crate::sim::hooks::Try;
 use crate::sim::hooks::texts::{LATE, TOLD};
 
-/// What is told of anything.
+/// Text of the notification that every event may cause.
 const UNRELATED: &str = "unrelated";
 
-/// Each notification arrives once, unless it was refused or its fate is not known; then not more often. Notes what may be
-/// told at all.
+/// Checks that each notification arrives once; one that was refused or is in doubt may be missing.
+/// Collects the texts that may arrive.
 pub(super) fn told(
     books: &Books<'_>,
     tries: &[Try],
@@ -35,13 +35,13 @@ pub(super) fn told(
     }
 }
 
-/// How often something may be told: once by each state that began with nothing.
+/// Returns the most arrivals of one text: one for each state that began empty.
 fn most(books: &Books<'_>) -> usize {
     let begun = books.evidence.lost.iter().filter(|lost| lost.kept.is_none()).count();
     begun.saturating_add(1)
 }
 
-/// Nobody is told anything else, and nothing of one name is told twice.
+/// Checks that no other text arrives.
 pub(super) fn strangers(tries: &[Try], texts: &BTreeSet<String>, found: &mut Vec<Violation>) {
     for one in tries.iter().filter(|one| one.text != UNRELATED && !texts.contains(&one.text)) {
         let text = format!("`{}` is told, and no event asks for that", one.text);
@@ -49,7 +49,8 @@ pub(super) fn strangers(tries: &[Try], texts: &BTreeSet<String>, found: &mut Vec
     }
 }
 
-/// What a script keeps is what its runs kept, one after the other.
+/// Checks that a script's stored value is the last one that its runs stored, and that each run
+/// counted one more.
 pub(super) fn kept(all: &Listening<'_>, ran: &[&Ran], found: &mut Vec<Violation>) {
     let Some(known) = all.known else { return };
     let keys: BTreeSet<String> = all.merchants.iter().map(|one| kept_under(one)).collect();

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::*;
 
-/// Far enough in the future that no file counts as just changed.
+/// So far in the future that no file counts as just changed.
 const LATER: i64 = i64::MAX;
 
 fn tree() -> tempfile::TempDir {
@@ -42,7 +42,7 @@ fn an_untouched_tree_is_unchanged_and_any_touch_shows() {
     assert_eq!(changes.removed, ["b.yaml"]);
 }
 
-/// Puts another content of the same length into a file and its old time back.
+/// Replaces a file's content by another one of the same length, and restores its old time.
 fn change_unseen(path: &Path, text: &str) {
     let before = fs::metadata(path).unwrap();
     assert_eq!(usize::try_from(before.len()).unwrap(), text.len());

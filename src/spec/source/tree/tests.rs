@@ -51,7 +51,7 @@ fn a_missing_root_is_trouble() {
     assert_eq!(Listing::of(&dir.path().join("gone").into(), "").troubles.len(), 1);
 }
 
-/// Closes S4: what is no file is told by its name, and not waited for.
+/// Closes S4: an entry that is no file is reported by its name, and not waited for.
 #[test]
 fn s4_a_fifo_among_the_specs_is_trouble() {
     let dir = tree(&["a.yaml"]);
@@ -69,7 +69,7 @@ fn s4_a_fifo_among_the_specs_is_trouble() {
     assert!(read(&folder, "pipe.yaml").is_err() && read(&folder, "linked.yaml").is_err());
 }
 
-/// Closes S4: a folder of specs that is a link is not read, whatever it leads to.
+/// Closes S4: a folder of specs that is a link is not read, whatever its target.
 #[test]
 fn s4_a_root_that_is_a_link_is_not_read() {
     let outside = tree(&["o.yaml"]);

@@ -1,4 +1,4 @@
-//! From version 11: the failed hooks of each merchant and script are counted.
+//! From version 11: counts the failed hook runs of each merchant and script.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,6 @@
-//! From version 9: actions and failed hooks have a place in the order of times and are counted, kept values are measured,
-//! posted ids without an event are listed, and payments stand with the resource that collects them.
+//! From version 9: actions and failed hook runs are ordered by time and counted, and stored values
+//! are measured. Posted ids without an event are listed, and payments are kept with the resource
+//! that collects them.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +18,7 @@ use crate::store::facts::{
 use crate::store::fold::{hooks::failed, payments};
 use crate::store::index::{Batch, Index};
 
-/// Counts by merchant.
+/// Ledgers by merchant.
 type Ledgers = BTreeMap<Key, EventLedger>;
 
 pub(super) fn carry(index: &dyn Index) -> Result<(), FactError> {
@@ -46,7 +47,7 @@ fn ledgers(index: &dyn Index) -> Result<Ledgers, FactError> {
     Ok(ledgers)
 }
 
-/// Lists posted ids that no event of the merchant's mode bears.
+/// Lists posted ids that match no event of the merchant's mode.
 fn strangers(index: &dyn Index) -> Result<(), FactError> {
     each(index, EVENTS, |batch, (key, value)| {
         let entry: EventEntry = decode_entry(key, value)?;
@@ -63,7 +64,7 @@ fn strangers(index: &dyn Index) -> Result<(), FactError> {
     })
 }
 
-/// Gives each action that is not settled its place in the order of times.
+/// Adds each pending action request to the order of due times.
 fn pending(index: &dyn Index, ledgers: &mut Ledgers) -> Result<(), FactError> {
     each(index, WISHES, |batch, (key, value)| {
         let pending: Pending = decode_entry(key, value)?;
@@ -74,7 +75,7 @@ fn pending(index: &dyn Index, ledgers: &mut Ledgers) -> Result<(), FactError> {
     })
 }
 
-/// Gives each failed hook its place in the order of times.
+/// Adds each failed hook run to the order of retries.
 fn failures(index: &dyn Index, ledgers: &mut Ledgers) -> Result<(), FactError> {
     each(index, HOOKS_FAILED, |batch, (key, value)| {
         let failed: FailedHook = decode_entry(key, value)?;
@@ -84,7 +85,7 @@ fn failures(index: &dyn Index, ledgers: &mut Ledgers) -> Result<(), FactError> {
     })
 }
 
-/// Measures the values that scripts keep. A value that was set to nothing is removed.
+/// Measures the values that scripts store. A null value is removed.
 fn kept(index: &dyn Index) -> Result<(), FactError> {
     let mut sizes: BTreeMap<String, KeptSize> = BTreeMap::new();
     each(index, HOOKS_KEPT, |batch, (entry, value)| {
@@ -105,7 +106,7 @@ fn kept(index: &dyn Index) -> Result<(), FactError> {
     Ok(index.apply(batch)?)
 }
 
-/// Takes in what a merchant's events told of payments, in the order in which they became known.
+/// Applies a merchant's events to payments, in the order in which they became known.
 fn payments_of(index: &dyn Index, merchant: &Key) -> Result<(), FactError> {
     each(index, &numbers_of(merchant), |batch, (key, value)| {
         let id: String = decode_entry(key, value)?;

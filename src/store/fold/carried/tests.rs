@@ -1,4 +1,4 @@
-//! The states in `tests/fixtures/fold-9` were written by a program of that version.
+//! Tests over the states in `tests/fixtures/fold-9`, which a program of that version wrote.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ const KEY: [u8; 32] = [7; 32];
 /// Records of the snapshot.
 const SNAPSHOT: u64 = 269;
 
-/// A copy of the files in this folder, in memory.
+/// A copy in memory of the files in this folder.
 fn disk(folder: &Path) -> MemoryDisk {
     let disk = MemoryDisk::new();
     for file in std::fs::read_dir(folder).unwrap() {
@@ -40,7 +40,6 @@ fn fixture(state: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/fold-9").join(state)
 }
 
-/// Opens a state over an empty index.
 fn open(
     journal: MemoryDisk,
     state: &str,
@@ -69,7 +68,7 @@ fn records(journal: &Journal, from: u64) -> Vec<(u64, Record)> {
     records.map(|one| (one.sequence, decode(one.sequence, &one.body).unwrap())).collect()
 }
 
-/// Every entry, without what version 9 did not write down.
+/// Every entry, without the facts that version 9 did not record.
 fn comparable(index: &MemoryIndex) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let blurred = |(key, value): (Vec<u8>, Vec<u8>)| {
         let mut batch = Batch::new();
@@ -90,7 +89,7 @@ fn comparable(index: &MemoryIndex) -> BTreeMap<Vec<u8>, Vec<u8>> {
     entries(index).unwrap().into_iter().map(blurred).collect()
 }
 
-/// Closes K11: a snapshot of fold 9 gives the index that the records of the time give.
+/// Closes K11: a snapshot of fold 9 gives the same index as the records of that version.
 #[test]
 fn a_snapshot_of_fold_9_is_carried_on_and_says_what_its_records_say() {
     let (journal, carried) = opened("compacted");
@@ -108,7 +107,8 @@ fn a_snapshot_of_fold_9_is_carried_on_and_says_what_its_records_say() {
     assert!(more.is_empty(), "{more:?}");
 }
 
-/// Closes K11: the fixture holds enough kinds of entries to prove something, those that change among them.
+/// Closes K11: the fixture holds enough kinds of entries to prove something, those that the steps
+/// convert among them.
 #[test]
 fn the_fixture_of_fold_9_holds_actions_failures_forgeries_and_kept_values() {
     let (_journal, index) = opened("compacted");
@@ -120,7 +120,7 @@ fn the_fixture_of_fold_9_holds_actions_failures_forgeries_and_kept_values() {
     assert!(paid.into_iter().any(|known| known.payments.is_some()));
 }
 
-/// Closes K11: every record of the time still decodes.
+/// Closes K11: every record of that version still decodes.
 #[test]
 fn records_of_fold_9_of_many_kinds_decode() {
     let (whole, _) = opened("records");
@@ -134,7 +134,8 @@ fn records_of_fold_9_of_many_kinds_decode() {
     assert!(kinds.len() >= 22, "{} {kinds:?}", kinds.len());
 }
 
-/// Closes K11: a version that is too old, or newer than this program, is refused with what to do.
+/// Closes K11: a snapshot of a version that is too old, or newer than this program, is refused with
+/// a remedy.
 #[test]
 fn snapshots_of_other_versions_are_refused() {
     for (fold, words) in [(8_u32, "too old"), (u32::MAX, "use that version")] {

@@ -1,4 +1,4 @@
-//! Laws of what is counted.
+//! Properties of the tallies.
 
 use serde_json::json;
 

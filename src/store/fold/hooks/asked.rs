@@ -1,4 +1,5 @@
-//! What runs ask for, in the index: one name beneath an event is one action, whichever script asks for it.
+//! Folds the action requests of runs: one name beneath an event is one action, whichever script
+//! requests it.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -17,10 +18,10 @@ use crate::store::facts::{
 use crate::store::fold::undone;
 use crate::store::index::{Batch, Index};
 
-/// An action that ended as soon as it was asked for: what was asked for, and its end.
+/// An action that ended when it was requested: the request, and its result.
 pub(super) type Ended = (Pending, Granted);
 
-/// The end of an action, with the digest of what was asked for: the fields of [`Granted`], and one more.
+/// The result of an action with the digest of its request: the fields of [`Granted`], and one more.
 #[derive(Debug, Serialize, Deserialize)]
 struct Settled {
     id: WishId,
@@ -31,7 +32,7 @@ struct Settled {
     content: Option<Digest>,
 }
 
-/// Writes the end of an action.
+/// Writes the result of an action.
 pub(super) fn settled(
     batch: &mut Batch,
     granted: &Granted,
@@ -42,16 +43,16 @@ pub(super) fn settled(
     write(batch, &granted_key(&granted.id), &settled)
 }
 
-/// What one run asked for.
+/// The action requests of one run.
 #[derive(Default)]
 pub(super) struct Asked {
-    /// How many actions are new and wait.
+    /// The number of new actions that wait.
     pub(super) new: u64,
     /// Actions that ended at once.
     pub(super) ended: Vec<Ended>,
 }
 
-/// What one run asks for, behind so many actions of other runs.
+/// Folds the action requests of one run; `before` counts those of the event's other runs before it.
 pub(super) fn asked(
     index: &dyn Index,
     batch: &mut Batch,
@@ -86,13 +87,14 @@ fn pending((ran, run): (&Ran, &Run), wish: &Wish, doubted: bool, nth: usize) -> 
     Pending { id, wish: wish.clone(), script: run.script.clone(), unsure, at: ran.at }
 }
 
-/// An action's own name; a planted fault counts instead.
+/// Returns an action's own name; a planted fault uses its ordinal instead.
 fn name(wish: &Wish, nth: usize) -> Name {
     let counted = format!("nth-{nth}").parse().ok().filter(|_| planted::is("hook-by-ordinal"));
     counted.unwrap_or_else(|| wish.name.clone())
 }
 
-/// The digest of what was asked for under a name before, and who asked, where that is still known.
+/// Returns the digest of an earlier request of the same name, and the script that made it as far as
+/// it is known.
 fn known(
     index: &dyn Index,
     batch: &Batch,
@@ -118,7 +120,7 @@ fn ask(batch: &mut Batch, ran: &Ran, pending: &Pending, doubted: bool) -> Result
     write(batch, &wish_key(&pending.id), pending)
 }
 
-/// Whether the bound of a notification allows it; then it is counted.
+/// Counts a notification against its bound, and returns true if the bound allows it.
 fn allowed(index: &dyn Index, batch: &mut Batch, pending: &Pending) -> Result<bool, FactError> {
     let Some(bound) = &pending.wish.at_most else { return Ok(true) };
     let key = at_most_key(&pending.id.merchant, &pending.script, &bound.key);
@@ -128,7 +130,7 @@ fn allowed(index: &dyn Index, batch: &mut Batch, pending: &Pending) -> Result<bo
     Ok(allowed)
 }
 
-/// Writes down that a notification is one too many.
+/// Records a notification as skipped, since its bound is reached.
 fn skipped(batch: &mut Batch, ran: &Ran, pending: Pending) -> Result<Ended, FactError> {
     let message = "`at_most` allows no more within the span of this event".to_owned();
     let granted = Granted { id: pending.id.clone(), fate: Fate::Skipped, message, at: ran.at };
@@ -136,7 +138,7 @@ fn skipped(batch: &mut Batch, ran: &Ran, pending: Pending) -> Result<Ended, Fact
     Ok((pending, granted))
 }
 
-/// An action whose name means another one.
+/// Returns the failure of an action whose name belongs to a different request.
 fn shared(ran: &Ran, pending: Pending, other: &str) -> Ended {
     let name = &pending.id.name;
     let message = format!(
@@ -146,7 +148,7 @@ fn shared(ran: &Ran, pending: Pending, other: &str) -> Ended {
     (pending, granted)
 }
 
-/// Counts actions that ended at once, and lists those that were not done.
+/// Counts actions that ended at once, and lists the failed ones.
 pub(super) fn list(
     index: &dyn Index,
     batch: &mut Batch,

@@ -1,8 +1,9 @@
-//! What a state that is lost may have done for hooks, in the index.
+//! Folds the doubt about actions that a lost state may have done for hooks.
 //!
-//! Nobody knows which events a lost state had answered: one that was restored from a backup, or that began with nothing,
-//! reads them from the list again. So all events are in doubt until the whole list was read once; those that come after
-//! that are new. The service's clock and ours need not agree for this.
+//! The events that a lost state had handled are unknown. A state that was restored from a backup,
+//! or that began empty, reads them from the list again. So all events are in doubt until the
+//! complete list was read once; events known after that are new. This does not need the service's
+//! clock and ours to agree.
 
 use crate::base::id::Key;
 use crate::kinds::step::MERCHANT;
@@ -16,8 +17,8 @@ use crate::store::facts::{
 };
 use crate::store::index::{Batch, Index};
 
-/// Whether a lost state may have run the hooks of this event. The partner's notifications stand in no list, and are not
-/// told again once they were taken.
+/// Returns true if a lost state may have run the hooks of this event. The partner's webhooks are in
+/// no list, and are not delivered again once they were accepted.
 pub(super) fn doubted(index: &dyn Index, batch: &Batch, ran: &Ran) -> Result<bool, FactError> {
     if ran.again {
         let scripts = ran.runs.iter().map(|run| &run.script);
@@ -33,28 +34,28 @@ pub(super) fn doubted(index: &dyn Index, batch: &Batch, ran: &Ran) -> Result<boo
     Ok(!sure(index, batch, &ran.merchant)?.covers(ran.number))
 }
 
-/// Which events of a merchant no lost state can have run hooks for: those behind this number, if any; all of them where
-/// they stand in no list.
+/// Events of a merchant whose hooks no lost state can have run: those behind this number, if any;
+/// all events, if they are in no list.
 pub(super) struct Sure {
     listed: bool,
     from: Option<u64>,
 }
 
 impl Sure {
-    /// Whether the event of this number is one of them.
+    /// Returns true if no lost state can have run the hooks of the event with this number.
     pub(super) fn covers(&self, number: u64) -> bool {
         !self.listed || self.from.is_some_and(|from| number > from)
     }
 }
 
-/// Which events of a merchant are surely new.
+/// Returns the events of a merchant that are certainly new.
 pub(super) fn sure(index: &dyn Index, batch: &Batch, merchant: &Key) -> Result<Sure, FactError> {
     let from = read(index, batch, &sure_key(merchant))?;
     Ok(Sure { listed: merchant.kind.as_str() == MERCHANT, from })
 }
 
-/// Whether nothing at the service can tell whether an action was done: it tells somebody something, or its name is made
-/// of what it asks for, and that may come from what was read then.
+/// Returns true if the service cannot show whether an action was done. Such an action notifies a
+/// person, or its name is made from its content, which may come from what the run read.
 pub(super) fn is_guessed(run: &Run, wish: &Wish) -> bool {
     match wish.verb.as_str() {
         NOTIFY => true,
@@ -63,14 +64,14 @@ pub(super) fn is_guessed(run: &Run, wish: &Wish) -> bool {
     }
 }
 
-/// What does this action is looked for before it is sent.
+/// Makes the effect of this action be looked up before it is sent.
 pub(super) fn note(batch: &mut Batch, pending: &Pending) {
     if let Ok(action) = pending.action() {
         batch.put(doubt_key(&action), Vec::new());
     }
 }
 
-/// The list of events was read to its end: what comes from now on is new.
+/// Marks later events as new, if the list of events was read to its end.
 pub(in crate::store::fold) fn listed(
     index: &dyn Index,
     batch: &mut Batch,
@@ -84,7 +85,8 @@ pub(in crate::store::fold) fn listed(
     write(batch, &key, &ledger.unwrap_or_default().told)
 }
 
-/// A backup was restored: what it knows to be asked for may be done, and no event is surely new.
+/// Handles a restored backup: pending action requests may be done already, and no event is
+/// certainly new.
 pub(in crate::store::fold) fn restored(
     index: &dyn Index,
     batch: &mut Batch,
@@ -94,7 +96,7 @@ pub(in crate::store::fold) fn restored(
     }
     for (key, value) in batch.scan(index, WISHES)? {
         let mut pending: Pending = decode_entry(&key, &value)?;
-        // Its name stands, so what it did can be found, if anything shows it.
+        // The action's name is fixed, so its effect can be found, if the service shows it.
         pending.unsure |= pending.wish.verb == NOTIFY;
         note(batch, &pending);
         write(batch, &key, &pending)?;
@@ -107,7 +109,7 @@ pub(in crate::store::fold) fn restored(
     Ok(())
 }
 
-/// A person says that actions which wait since a restore were done before it.
+/// Records a person's word that actions pending since a restore were done before it.
 pub(in crate::store::fold) fn done(
     index: &dyn Index,
     batch: &mut Batch,

@@ -1,7 +1,8 @@
-//! Failed hooks in the index: each with its place in the order of times, and counted in its merchant's ledger, and by script.
+//! Folds failed hook runs: each has a place in the order of retries, and counts in its merchant's
+//! ledger and by script.
 //!
-//! Guarantees: a script with [`FAILED_MAX`](crate::model::ran::FAILED_MAX) of them for a merchant is stopped there. It
-//! goes on as soon as fewer are left.
+//! Guarantees: a script with [`FAILED_MAX`](crate::model::ran::FAILED_MAX) failed runs for a
+//! merchant is stopped there. The script continues when fewer are left.
 
 use crate::base::id::Key;
 use crate::model::event::EventLedger;
@@ -15,12 +16,12 @@ fn key(failed: &FailedHook) -> Vec<u8> {
     failed_key(&failed.merchant, &failed.event, &failed.failed.script)
 }
 
-/// The count that a failed hook belongs to.
+/// Returns the count that includes a failed hook run.
 fn count<'a>(ledger: &'a mut EventLedger, failed: &FailedHook) -> &'a mut u64 {
     if failed.failed.again.is_some() { &mut ledger.retried } else { &mut ledger.dead }
 }
 
-/// Puts a failed hook in the place of what was known of it.
+/// Puts a failed hook run in the place of its former entry.
 pub(in crate::store::fold) fn put(
     index: &dyn Index,
     batch: &mut Batch,
@@ -33,7 +34,7 @@ pub(in crate::store::fold) fn put(
     write(batch, &key(failed), failed)
 }
 
-/// Changes the number of failed hooks of a script for a merchant.
+/// Changes the number of a script's failed runs for a merchant.
 fn script_count(
     index: &dyn Index,
     batch: &mut Batch,
@@ -50,7 +51,7 @@ fn script_count(
     write(batch, &key, &count)
 }
 
-/// Returns whether a script takes no further events of a merchant.
+/// Returns true if a script handles no further events of a merchant.
 pub(in crate::store::fold) fn is_stopped(
     index: &dyn Index,
     batch: &Batch,
@@ -60,7 +61,7 @@ pub(in crate::store::fold) fn is_stopped(
     Ok(failed_count(index, batch, merchant, script)? >= FAILED_MAX)
 }
 
-/// Gives a failed hook its place in the order of times, and counts it.
+/// Adds a failed hook run to the order of retries, and counts it.
 pub(in crate::store::fold) fn list(
     batch: &mut Batch,
     ledger: &mut EventLedger,
@@ -73,7 +74,7 @@ pub(in crate::store::fold) fn list(
     *count = count.saturating_add(1);
 }
 
-/// Removes the failed hook with this key, if there is one.
+/// Removes the failed hook run with this key, if it exists.
 pub(in crate::store::fold) fn remove(
     index: &dyn Index,
     batch: &mut Batch,

@@ -1,4 +1,4 @@
-//! What scripts keep, in the index, with how much that is.
+//! Folds the values that scripts store, with their sizes.
 
 use serde_json::Value;
 
@@ -9,11 +9,12 @@ use crate::model::ran::{Fate, Granted, Pending, Ran, WishId};
 use crate::store::facts::{FactError, kept_key, kept_size_key, read, write};
 use crate::store::index::{Batch, Index};
 
-/// The verb of an addition that was not made, and its name.
+/// Verb and name of an addition that failed.
 const ADD: &str = "kv_add";
 const ADD_NAME: &str = "kv-add";
 
-/// What one run keeps. Answers the additions that cannot be made: another run changed the value's type meanwhile.
+/// Stores the values of one run. Returns the additions that failed, since another run changed the
+/// value's type meanwhile.
 pub(super) fn keep(
     index: &dyn Index,
     batch: &mut Batch,
@@ -44,7 +45,7 @@ fn kept(index: &dyn Index, batch: &Batch, run: &Run, key: &str) -> Result<Value,
     Ok(read(index, batch, &kept_key(&run.script, key))?.unwrap_or_default())
 }
 
-/// Puts a value in the place of another; null removes the key.
+/// Replaces a value; null removes the key.
 fn put(
     batch: &mut Batch,
     run: &Run,

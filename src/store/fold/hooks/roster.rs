@@ -1,4 +1,5 @@
-//! The roster of scripts in the index. The place of an absent script is kept until a person lets it go.
+//! Folds the roster of scripts. The cursor of an absent script is kept until a person forgets the
+//! script.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,10 +14,9 @@ use crate::store::facts::{
 };
 use crate::store::index::{Batch, Index};
 
-/// Every script that the state knows, by its name.
+/// Every script that the state knows, by name.
 pub(super) type Roster = BTreeMap<String, Enrolled>;
 
-/// The roster.
 pub(super) fn roster(index: &dyn Index, batch: &Batch) -> Result<Roster, FactError> {
     let entries = batch.scan(index, ROSTER)?.into_iter();
     entries
@@ -27,7 +27,7 @@ pub(super) fn roster(index: &dyn Index, batch: &Batch) -> Result<Roster, FactErr
         .collect()
 }
 
-/// Other scripts are in use.
+/// Applies a new set of scripts.
 pub(in crate::store::fold) fn loaded(
     index: &dyn Index,
     batch: &mut Batch,
@@ -65,7 +65,7 @@ pub(in crate::store::fold) fn loaded(
     queue_all(index, batch, &known)
 }
 
-/// A script goes on under another name where it was.
+/// Moves a script's cursors to its new name.
 fn renamed(
     index: &dyn Index,
     batch: &mut Batch,
@@ -83,7 +83,7 @@ fn renamed(
     Ok(())
 }
 
-/// Says of every merchant whether a script in use has events to be run for.
+/// Queues or unqueues every merchant, depending on whether a script in use has events to run for.
 fn queue_all(index: &dyn Index, batch: &mut Batch, known: &Roster) -> Result<(), FactError> {
     for (key, value) in batch.scan(index, EVENT_LEDGERS)? {
         let merchant = parse_key(key.get(EVENT_LEDGERS.len()..).unwrap_or_default())?;
@@ -92,7 +92,7 @@ fn queue_all(index: &dyn Index, batch: &mut Batch, known: &Roster) -> Result<(),
     Ok(())
 }
 
-/// The same of one merchant.
+/// Queues or unqueues one merchant.
 fn queue(
     index: &dyn Index,
     batch: &mut Batch,
@@ -113,7 +113,7 @@ fn queue(
     Ok(())
 }
 
-/// The same of a merchant for whom a script may go on.
+/// Queues or unqueues a merchant for which a script may continue.
 pub(in crate::store::fold) fn queue_again(
     index: &dyn Index,
     batch: &mut Batch,
@@ -142,8 +142,8 @@ fn cursors(
         .collect()
 }
 
-/// All scripts in use were run up to this event, but for those that are held. Their cursors up to it are of no use any
-/// more; an absent script and a held one keep the place that they had.
+/// Advances all scripts in use, except those in `held`, to an event. Their cursors up to that event
+/// are removed. An absent script and a held one keep their place.
 pub(super) fn moved(
     index: &dyn Index,
     batch: &mut Batch,
@@ -169,7 +169,7 @@ pub(super) fn moved(
     Ok(())
 }
 
-/// One script that was behind all others was run up to this event.
+/// Advances one script, which was behind all others, to an event.
 pub(super) fn caught_up(
     index: &dyn Index,
     batch: &mut Batch,
@@ -192,7 +192,7 @@ pub(super) fn caught_up(
     Ok(queue(index, batch, (merchant, &ledger), &roster(index, batch)?)?)
 }
 
-/// A person let an absent script go.
+/// Forgets an absent script: its place and its stored values.
 pub(in crate::store::fold) fn forgotten(
     index: &dyn Index,
     batch: &mut Batch,

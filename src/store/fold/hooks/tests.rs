@@ -19,7 +19,7 @@ fn merchant() -> Key {
     "Merchant/acme".parse().unwrap()
 }
 
-/// An index in which so many events were told.
+/// An index with this many verified events.
 fn with_events(count: u64) -> Arc<MemoryIndex> {
     let index = Arc::new(MemoryIndex::new());
     let mut batch = Batch::new();
@@ -136,7 +136,7 @@ fn failing(number: u64) -> Ran {
     Ran { failures: vec![failed], ..one(number, Some("a")) }
 }
 
-/// K11: a script that is stopped keeps its place, and nothing is left to be run until it goes on.
+/// K11: a stopped script keeps its place, and has nothing to run until it continues.
 #[test]
 fn k11_a_stopped_script_keeps_its_place_and_goes_on_when_fewer_of_its_runs_are_left() {
     let index = with_events(FAILED_MAX + 9);
@@ -167,7 +167,8 @@ fn k11_a_stopped_script_keeps_its_place_and_goes_on_when_fewer_of_its_runs_are_l
     assert_eq!(facts.stopped(&merchant()).unwrap(), Vec::<String>::new());
 }
 
-/// K11: a person may let a script go on while the record is written that says it keeps its place.
+/// K11: a person may let a stopped script continue while the record that keeps its place is
+/// written.
 #[test]
 fn k11_a_script_that_goes_on_while_others_pass_it_loses_no_event() {
     let index = with_events(9);
@@ -198,7 +199,7 @@ fn well(script: &str) -> Run {
     }
 }
 
-/// What a run kept, or how it failed.
+/// A run of a script: every third fails, the others store a value.
 fn ended(number: u64, script: &str) -> Record {
     let mut ran = one(number, Some(script));
     if number.is_multiple_of(3) {

@@ -1,4 +1,4 @@
-//! What becomes of old actions, in a state that a daemon wrote (`tests/fixtures/fold-9`).
+//! Retention of old actions, in a state that a daemon wrote (`tests/fixtures/fold-9`).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ fn state() -> (Arc<MemoryIndex>, Facts) {
     (index.clone(), Facts::new(index))
 }
 
-/// Folds a record that names every intent there is, at this moment.
+/// Folds a record that names every intent of the state, at the time `at`.
 fn retain(index: &MemoryIndex, facts: &Facts, at: &str) {
     let all = facts.promises_after(IntentId::new(0), usize::MAX).unwrap();
     let retained = Retained {
@@ -36,7 +36,7 @@ fn retain(index: &MemoryIndex, facts: &Facts, at: &str) {
     index.apply(batch).unwrap();
 }
 
-/// The actions of hooks that were done, with their names beneath events.
+/// Returns the hooks' actions that were done, with their keys.
 fn done(index: &MemoryIndex) -> Vec<(Granted, Key)> {
     let all = index.scan(b"w/d/").unwrap();
     let all = all.iter().map(|(key, value)| decode_entry::<Granted>(key, value).unwrap());
@@ -49,7 +49,8 @@ fn done(index: &MemoryIndex) -> Vec<(Granted, Key)> {
     done.map(of).collect()
 }
 
-/// The entries that name this, beside those of its event and of looks after a restore.
+/// Returns the entries that name this action, except those of its event and of searches after a
+/// restore.
 fn naming(index: &MemoryIndex, key: &Key) -> Vec<String> {
     let name = key.to_string();
     let names = |(key, value): &(Vec<u8>, Vec<u8>)| {
@@ -61,7 +62,8 @@ fn naming(index: &MemoryIndex, key: &Key) -> Vec<String> {
     all.map(|(key, _)| String::from_utf8_lossy(&key).into_owned()).collect()
 }
 
-/// Closes K11: six months after a hook had something done nothing of it is left but its event's; before that all is.
+/// Closes K11: six months after a hook's action was done only its event's entries remain; before
+/// that everything remains.
 #[test]
 fn an_action_of_a_hook_is_dropped_once_the_service_answers_to_it_no_more() {
     let (index, facts) = state();
@@ -79,7 +81,8 @@ fn an_action_of_a_hook_is_dropped_once_the_service_answers_to_it_no_more() {
     assert!(entries(&*index).unwrap().len() + 6 * keys.len() <= before);
 }
 
-/// Closes K11: what a person asked for under a name, and what documents stand for, is never dropped.
+/// Closes K11: actions that a person requested under a name, and the resources of documents, are
+/// never dropped.
 #[test]
 fn what_people_and_documents_asked_for_stays() {
     let (index, facts) = state();
@@ -97,7 +100,7 @@ fn what_people_and_documents_asked_for_stays() {
     assert!(held.iter().any(|(_, promise)| promise.key.kind.as_str() == "Contact"));
 }
 
-/// Closes K11: an action whose end the hook's side has not noted yet is kept, however old it is.
+/// Closes K11: an action whose result is not recorded for its hook yet is kept at any age.
 #[test]
 fn an_action_that_a_hook_still_waits_for_is_kept() {
     let (index, facts) = state();

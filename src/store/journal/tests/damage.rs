@@ -1,4 +1,4 @@
-//! What is cut, what is refused, and what is found out.
+//! Tails that are cut, damage that is refused, and edits that are detected.
 
 use super::{super::error::Follows, *};
 

@@ -45,7 +45,6 @@ fn bodies(journal: &Journal) -> Vec<String> {
     journal.read_from(1).map(|record| String::from_utf8(record.unwrap().body).unwrap()).collect()
 }
 
-/// One file as bytes.
 fn file(disk: &MemoryDisk, first: u64) -> Vec<u8> {
     disk.read_at(&segment::name(first), 0, usize::MAX).unwrap()
 }
@@ -55,7 +54,7 @@ fn flip(disk: &MemoryDisk, first: u64, offset: u64) {
     disk.write_at(&segment::name(first), offset, &[byte ^ 0x41]).unwrap();
 }
 
-/// The journal again, with one byte of a record changed and its checksum made to match.
+/// A copy of the journal with one byte of a record changed and its checksum adjusted.
 fn forged(disk: &MemoryDisk, begins: u64, offset: u64) -> MemoryDisk {
     let forged = disk.copy();
     flip(&forged, 1, offset);

@@ -1,4 +1,4 @@
-//! How old the records of a segment are, and which of them are evidence.
+//! Age of a segment's records, with that of its evidence.
 
 use std::collections::BTreeSet;
 
@@ -8,19 +8,19 @@ use crate::base::id::IntentId;
 use crate::model::absence::Said;
 use crate::model::record::Record;
 
-/// Approvals, and money that was moved, are kept at least so long: six months.
+/// Minimum age of approvals and of intents that move money before they are dropped: six months.
 const EVIDENCE: TimeDelta = TimeDelta::days(184);
 
-/// The newest moments that records name.
+/// The newest times that records name.
 #[derive(Debug, Default)]
 pub(super) struct Age {
     newest: Option<DateTime<Utc>>,
-    /// Of those that are evidence.
+    /// The newest time among evidence.
     evidence: Option<DateTime<Utc>>,
 }
 
 impl Age {
-    /// Takes a record in. `money`: the intents so far that move money.
+    /// Notes a record. `money` holds the intents so far that move money.
     pub(super) fn note(&mut self, record: &Record, money: &mut BTreeSet<IntentId>) {
         let at = at(record);
         self.newest = self.newest.max(at);
@@ -29,8 +29,8 @@ impl Age {
         }
     }
 
-    /// Whether all of them are older than this, and those that are evidence older than six months. A segment in which
-    /// no record names a moment is kept.
+    /// Returns true if all records are older than `keep`, and all evidence is also older than six
+    /// months. A segment without any time is kept.
     pub(super) fn is_over(&self, keep: TimeDelta, now: DateTime<Utc>) -> bool {
         let older = |at: DateTime<Utc>, than: TimeDelta| {
             now.checked_sub_signed(than).is_some_and(|horizon| at < horizon)
@@ -40,7 +40,7 @@ impl Age {
     }
 }
 
-/// Whether a record tells of an approval, or of money.
+/// Returns true if a record is about an approval or about money.
 fn is_evidence(record: &Record, money: &mut BTreeSet<IntentId>) -> bool {
     if let Record::Intent(intent) = record
         && !intent.stake.moves.is_empty()
@@ -51,7 +51,7 @@ fn is_evidence(record: &Record, money: &mut BTreeSet<IntentId>) -> bool {
         || intent_of(record).is_some_and(|id| money.contains(&id))
 }
 
-/// The intent that a record is, or tells of.
+/// Returns the intent that a record is, or is about.
 fn intent_of(record: &Record) -> Option<IntentId> {
     if let Record::Intent(intent) = record {
         return Some(intent.id);
@@ -62,7 +62,7 @@ fn intent_of(record: &Record) -> Option<IntentId> {
     None
 }
 
-/// When a record was written, as far as it says so.
+/// Returns the time in a record, if it names one.
 fn at(record: &Record) -> Option<DateTime<Utc>> {
     Some(match record {
         Record::Intent(one) => one.at,
@@ -107,7 +107,7 @@ fn at(record: &Record) -> Option<DateTime<Utc>> {
     })
 }
 
-/// When something was said of a document's absence.
+/// Returns the time of an observation or decision about a missing document.
 fn said(said: &Said) -> DateTime<Utc> {
     match said {
         Said::Back { at } => *at,
@@ -129,7 +129,7 @@ mod tests {
         DateTime::UNIX_EPOCH.checked_add_signed(TimeDelta::days(days)).unwrap()
     }
 
-    /// Closes K11: money that was moved stays for six months, all else as long as is said.
+    /// Closes K11: records of moved money stay for six months, all others for the given time.
     #[test]
     fn money_is_kept_for_six_months_whatever_is_said() {
         let over = |records: &[Record], keep: i64, now: i64| {

@@ -1,4 +1,4 @@
-//! The archive: segments that a compaction put aside, and how long they stay there.
+//! The archive: segments that a compaction moved out of the journal, and their retention.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -15,19 +15,20 @@ use crate::store::disk::Disk;
 use crate::store::journal::{self, Reader};
 use crate::store::real_disk::RealDisk;
 
-/// What becomes of the records that a snapshot replaces.
+/// Treatment of the records that a snapshot replaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum History {
-    /// They are put aside.
+    /// The records are archived.
     Keep,
-    /// They are put aside, and dropped once all of a segment is so old, in seconds.
+    /// The records are archived. A segment is dropped once all of it is older than this, in
+    /// seconds.
     KeepFor(i64),
-    /// They are dropped, and so is what was put aside before.
+    /// The records are dropped, and so is the present archive.
     Drop,
 }
 
-/// Where segments are put aside; made when the first one is.
+/// Place of archived segments; created with the first one.
 #[derive(Debug)]
 pub struct Archive {
     dir: PathBuf,
@@ -35,17 +36,17 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// The archive in this folder, which need not be there.
+    /// Returns the archive in this folder, which need not exist.
     pub fn in_folder(dir: PathBuf) -> Self {
         Self { dir, disk: OnceLock::new() }
     }
 
-    /// The archive on this disk.
+    /// Returns the archive on this disk.
     pub fn over(disk: Arc<dyn Disk>) -> Self {
         Self { dir: PathBuf::new(), disk: OnceLock::from(disk) }
     }
 
-    /// Its disk, if there is one.
+    /// Returns the archive's disk, if it exists.
     pub(super) fn there(&self) -> Result<Option<Arc<dyn Disk>>, OpenError> {
         if self.disk.get().is_none() && !self.dir.is_dir() {
             return Ok(None);
@@ -53,7 +54,7 @@ impl Archive {
         self.made().map(Some)
     }
 
-    /// Its disk, made if there is none.
+    /// Returns the archive's disk, and creates it if necessary.
     pub(super) fn made(&self) -> Result<Arc<dyn Disk>, OpenError> {
         if let Some(disk) = self.disk.get() {
             return Ok(Arc::clone(disk));
@@ -63,7 +64,8 @@ impl Archive {
         Ok(Arc::clone(self.disk.get_or_init(|| Arc::new(opened))))
     }
 
-    /// Drops what is too old, oldest first, so that what is left has no gap; answers how many segments that were.
+    /// Drops the segments that `history` no longer keeps, oldest first, so that the rest has no
+    /// gap; returns their number.
     pub(super) fn thin(&self, history: History, now: DateTime<Utc>) -> Result<usize, OpenError> {
         let Some(disk) = self.there()? else { return Ok(0) };
         let reader = Reader::over(Arc::clone(&disk));
@@ -81,13 +83,14 @@ impl Archive {
     }
 }
 
-/// The first and the last record of each segment; the end of the newest one is where its records end.
+/// Returns the first and the last record of each segment; the newest one ends where its records
+/// end.
 fn ranges(segments: &[u64]) -> impl Iterator<Item = (u64, u64)> {
     let ends = segments.iter().skip(1).map(|next| next.saturating_sub(1));
     segments.iter().copied().zip(ends.chain([u64::MAX]))
 }
 
-/// Whether nothing of a segment has to be kept.
+/// Returns true if nothing in a segment must be kept.
 fn goes(
     reader: &Reader,
     (first, last): (u64, u64),

@@ -1,4 +1,5 @@
-//! A fresh index, made from the snapshot and the records of the journal while the one in use goes on.
+//! A fresh index, built from the snapshot and the records of the journal while the old one is in
+//! use.
 
 use std::sync::Arc;
 
@@ -10,13 +11,13 @@ use crate::store::index::{Buffered, Index};
 use crate::store::journal::{Head, JournalError, Reader};
 use crate::store::writer::Fold;
 
-/// What the index says about itself, and what is kept there that is no part of the state.
+/// Prefix of the index's own marks and of values that are no part of the state.
 const OWN: &[u8] = b"x/";
 
-/// Whether to go on: an error ends the work.
+/// Check to go on; an error ends the work.
 type GoesOn<'a> = &'a dyn Fn() -> Result<(), OpenError>;
 
-/// An index that is being made.
+/// An index under construction.
 #[derive(Debug)]
 pub(super) struct Fresh {
     journal: Reader,
@@ -28,8 +29,9 @@ pub(super) struct Fresh {
 }
 
 impl Fresh {
-    /// The body of a snapshot behind this record, which must be durable. The records are folded in an empty scratch index,
-    /// which is then removed: its files also hold the entries that were put and removed again.
+    /// Returns the body of a snapshot behind this record, which must be durable. The records are
+    /// folded in an empty scratch index, which is then removed: its files also hold entries that
+    /// were put and removed again.
     pub(super) fn body(
         journal: &Reader,
         scratch: Arc<dyn Index>,
@@ -46,7 +48,7 @@ impl Fresh {
         base::body(&*fresh.index)
     }
 
-    /// An index that holds the body of the snapshot behind this record, and nothing else.
+    /// Creates an index that holds exactly the body of the snapshot behind this record.
     pub(super) fn filled(
         journal: &Reader,
         empty: Arc<dyn Index>,
@@ -66,7 +68,7 @@ impl Fresh {
     /// Folds the records up to this one, which must be durable.
     ///
     /// # Errors
-    /// The journal does not run through it: what is on the disk is not what was written.
+    /// The journal does not run through `head`: the disk does not hold the data that was written.
     pub(super) fn follow(&mut self, head: Head, goes_on: GoesOn<'_>) -> Result<(), OpenError> {
         let mut batch = Vec::new();
         for record in self.journal.records(self.reached.sequence.saturating_add(1), head.sequence) {
@@ -87,7 +89,7 @@ impl Fresh {
         Err(JournalError::Forgotten { known: head, found: self.reached }.into())
     }
 
-    /// Makes durable what is in it so far, with what the index in use says about itself.
+    /// Makes the index durable so far, with the marks of the index in use.
     pub(super) fn flush(&self, used: &Buffered) -> Result<(), OpenError> {
         let mut own = crate::store::index::Batch::new();
         for (key, value) in used.scan(OWN)?.into_iter().filter(|(key, _)| key != APPLIED) {
@@ -97,7 +99,7 @@ impl Fresh {
         Ok(self.index.flush()?)
     }
 
-    /// Puts it in the place of the one in use, which has seen the same records; answers the one before.
+    /// Replaces the index in use, which must have folded the same records; returns the former one.
     pub(super) fn take_over(self, used: &Buffered) -> Result<Arc<dyn Index>, OpenError> {
         let (ours, theirs) = (Facts::applied_of(&*self.index)?, Facts::applied_of(used)?);
         if ours != theirs {

@@ -9,22 +9,21 @@ use crate::store::disk::Disk;
 pub struct Sizes {
     /// Snapshot and records in use.
     pub journal: u64,
-    /// Records that were put aside.
+    /// Archived records.
     pub archive: u64,
     /// Sealed values and their keys.
     pub vault: u64,
-    /// The index.
     pub index: u64,
 }
 
 impl Sizes {
-    /// All of them.
+    /// Returns the sum of all parts.
     pub fn total(&self) -> u64 {
         [self.archive, self.vault, self.index].into_iter().fold(self.journal, u64::saturating_add)
     }
 }
 
-/// The bytes of the files on a disk. One that goes meanwhile counts as gone.
+/// Returns the bytes of the files on a disk. A file that is removed meanwhile does not count.
 pub(super) fn of(disk: &dyn Disk) -> std::io::Result<u64> {
     let lengths = disk.list()?.into_iter().filter_map(|file| disk.len(&file).ok());
     Ok(lengths.fold(0, u64::saturating_add))

@@ -50,7 +50,8 @@ async fn a_compacted_state_says_where_its_journal_begins() {
     assert!(compacted.sequence >= head.sequence && head.sequence > 0);
 }
 
-/// Closes K11: a state in use shrinks on the disk, index and all, and knows what it knew.
+/// Closes K11: a state in use shrinks on the disk, its index included, and its content stays the
+/// same.
 #[tokio::test]
 async fn a_state_in_use_shrinks_and_is_the_same_state() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The master key is exchanged: S14, `store rekey`.
+//! Exchanges of the master key: S14, `store rekey`.
 
 use super::*;
 use crate::store::testing::FullDisk;
@@ -48,7 +48,8 @@ fn the_new_key_opens_what_was_sealed_before_and_the_old_key_opens_nothing() {
     }
 }
 
-/// Closes S14: what is sealed while the key is exchanged, and written after it, is neither lost nor under the old key.
+/// Closes S14: a value sealed during the exchange and written after it is neither lost nor under
+/// the old key.
 #[test]
 fn a_value_that_is_sealed_before_and_written_after_the_exchange_opens() {
     let disk = MemoryDisk::new();
@@ -85,7 +86,7 @@ fn an_older_copy_of_the_keys_opens_what_was_sealed_before_and_nothing_that_came_
     assert!(matches!(thief.open_blob(&after), Err(VaultError::Damaged { .. })));
 }
 
-/// Closes S14: erasing and compacting go on as before.
+/// Closes S14: erasing and compacting work as before.
 #[test]
 fn after_an_exchange_a_subject_is_erased_with_all_its_keys_and_compaction_keeps_what_is_named() {
     let disk = MemoryDisk::new();
@@ -104,7 +105,8 @@ fn after_an_exchange_a_subject_is_erased_with_all_its_keys_and_compaction_keeps_
     assert!(opened(&disk, 1).is_err());
 }
 
-/// Closes S14: whatever the disk refuses, just one of both keys opens the vault, and nothing is lost.
+/// Closes S14: after any refusal of the disk exactly one of both keys opens the vault, and nothing
+/// is lost.
 #[test]
 fn a_disk_that_refuses_at_any_change_leaves_one_key_that_opens_everything() {
     for room in 0..4 {
@@ -126,7 +128,7 @@ fn a_disk_that_refuses_at_any_change_leaves_one_key_that_opens_everything() {
     }
 }
 
-/// Closes S14: nothing is changed for a key that the state has or had, or where a data key is damaged.
+/// Closes S14: nothing is changed for a key that the state has or had, or if a data key is damaged.
 #[test]
 fn a_used_key_and_a_damaged_data_key_are_refused_before_anything_changes() {
     let disk = MemoryDisk::new();
@@ -157,7 +159,7 @@ fn a_used_key_and_a_damaged_data_key_are_refused_before_anything_changes() {
     assert_eq!(file(&disk, KEYS), damaged);
 }
 
-/// Closes S14: a program that does not know exchanges sees no check that it could believe.
+/// Closes S14: a program that does not know exchanges finds no check that it could trust.
 #[test]
 fn a_file_of_an_exchanged_key_is_not_taken_for_one_of_before() {
     let disk = MemoryDisk::new();

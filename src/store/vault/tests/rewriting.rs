@@ -18,7 +18,7 @@ fn opens(vault: &Vault, reference: &VaultRef) -> Option<Vec<u8>> {
     vault.open_blob(reference).ok().map(|plain| plain.to_vec())
 }
 
-/// Closes K11: what nothing names goes, with the keys of subjects that have no value.
+/// Closes K11: unnamed values are dropped, with the keys of subjects that have no value.
 #[test]
 fn only_what_is_named_stays_and_the_files_shrink() {
     let disk = MemoryDisk::new();

@@ -1,4 +1,4 @@
-//! What hooks asked for, folded: what may have been done before, and what a compaction keeps.
+//! The fold of action requests: which ones may have been done before, and what a compaction keeps.
 
 use chrono::DateTime;
 use serde_json::json;
@@ -57,7 +57,8 @@ fn wish(verb: &str, name: Option<&str>) -> Wish {
     }
 }
 
-/// The hooks of an event ran: a refund by a name, one by its content, and a notification.
+/// The hooks of an event ran: they request a refund by a name, one by its content, and a
+/// notification.
 fn ran(event: &str, number: u64, reads: bool) -> Record {
     let look = Look { what: "find".to_owned(), arguments: json!([]), answer: sha256(b"") };
     let run = Run {
@@ -121,7 +122,8 @@ fn folded(records: &[Record]) -> (MemoryIndex, Facts) {
     (index, Facts::new(copy))
 }
 
-/// The names of the actions that nothing can tell, and how many are looked for.
+/// Returns the verbs of the actions that the service cannot show, and the number of those that are
+/// looked up.
 fn doubts(facts: &Facts) -> (Vec<String>, usize) {
     let all = facts.wishes().unwrap();
     let looked = all.iter().filter(|one| facts.is_doubted(&one.action().unwrap()).unwrap()).count();
