@@ -52,4 +52,5 @@ mod spine;
 mod suspend;
 mod trouble;
 mod wire;
+mod witness;
 mod zones;

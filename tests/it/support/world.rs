@@ -51,6 +51,11 @@ impl Secrets for FromSandbox {
         if let Some(file) = source.get("file").and_then(Value::as_str) {
             return Ok(Secret::from(self.1[file].clone()));
         }
+        if let Some(text) =
+            source.get("env").and_then(Value::as_str).and_then(|env| self.1.get(env))
+        {
+            return Ok(Secret::from(text.clone()));
+        }
         let body = json!({"merchant": key.name});
         let answer = request(&self.0, "POST", "/_sandbox/credentials", None, Some(&body));
         Ok(Secret::from(answer["authorization_code"].as_str().unwrap_or_default().to_owned()))
@@ -97,9 +102,11 @@ pub(crate) struct World {
     pub(crate) index: Arc<MemoryIndex>,
     /// How many entries of hooks' actions and failures engines have read from the index.
     pub(crate) reads: Arc<AtomicU64>,
-    /// The files of secrets: name and contents.
+    /// Secrets by the name of their file or variable.
     pub(crate) files: BTreeMap<String, String>,
     pub(crate) vault: MemoryDisk,
+    /// Key of the digests of the state: `[9; 32]` at first.
+    pub(crate) digest_key: [u8; 32],
     /// After so many failures in a row a resource is left alone.
     pub(crate) failures_max: Option<u32>,
     /// Limits and approvals.
@@ -125,9 +132,14 @@ pub(crate) struct World {
 impl World {
     /// A sandbox of this surface at this time, and an empty state.
     pub(crate) fn new(surface: Surface, epoch: &str) -> Self {
+        Self::seeded(surface, epoch, Options::default().seed)
+    }
+
+    /// The same with another seed of the sandbox.
+    pub(crate) fn seeded(surface: Surface, epoch: &str, seed: u64) -> Self {
         let epoch: DateTime<Utc> = epoch.parse().unwrap();
         let clock = Arc::new(VirtualClock::new(epoch));
-        let options = Options { clock: clock.clone(), surface, ..Options::default() };
+        let options = Options { clock: clock.clone(), surface, seed, ..Options::default() };
         let sandbox = Sandbox::open(Arc::new(MemoryIndex::new()), options).unwrap();
         Self {
             sandbox,
@@ -136,6 +148,7 @@ impl World {
             reads: Arc::default(),
             files: BTreeMap::new(),
             vault: MemoryDisk::new(),
+            digest_key: [9; 32],
             failures_max: None,
             policy: reckon::policy::Rules::default(),
             prune: Prune::open(),
@@ -302,7 +315,7 @@ impl World {
             settings: Settings {
                 planning: plan::Settings {
                     partner: "acme".to_owned(),
-                    digest_key: [9; 32],
+                    digest_key: self.digest_key,
                     on_doubt: OnDoubt::Recreate,
                     live_refused: None,
                     prune: self.prune.clone(),
