@@ -26,7 +26,8 @@ pub(crate) fn has_test(source: &str, name: &str) -> bool {
         above.clone().any(|line| line.starts_with("#[test]") || line.starts_with("#[tokio::test"))
             && !above.clone().any(|line| line.starts_with("#[ignore"))
     };
-    let is_trial = source.contains("libtest_mimic") && source.contains(&format!("\"{name}\""));
+    let packed: String = source.split_whitespace().collect();
+    let is_trial = packed.contains(&format!("trial(\"{name}\","));
     is_trial || lines.iter().enumerate().any(|(at, line)| is_it(line) && marked(at))
 }
 
