@@ -2,7 +2,7 @@
 //!
 //! Loading parses the file and reports every mistake with its place. It reads no variable and no
 //! other file. Any scalar may be `{env: NAME}`: a [`Setting`] is read at its first use, from an
-//! [`Env`] that is passed in. Relative paths are relative to the file's folder.
+//! [`EnvSource`] that is passed in. Relative paths are relative to the file's folder.
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -13,14 +13,14 @@ use std::{fs, io};
 
 use ipnet::IpNet;
 
-use crate::base::folder::Place;
+use crate::base::folder::FolderLocation;
 use crate::base::id::Name;
 use crate::base::money::Currency;
 use crate::base::secret::Secret;
 use crate::kinds::CheckCx;
-use crate::kinds::files::Files;
+use crate::kinds::files::AttachmentFiles;
 use crate::kinds::open_variables::{EnvPattern, Variables};
-use crate::model::issue::Problem;
+use crate::model::issue::PlacedIssue;
 use crate::model::manifest::OnDoubt;
 use crate::spec::mask::MaskedSource;
 use crate::spec::source::folder::AttachmentFolder;
@@ -42,14 +42,16 @@ mod value;
 mod webhooks;
 
 pub use approval_file::ApprovalFile;
-pub use notify::{Encryption, MailAddress, MailTarget, Notify, NotifyTarget, SecretUrl, WebForm};
+pub use notify::{
+    MailAddress, MailEncryption, MailTarget, NotifyTarget, NotifyTargets, SecretUrl, WebFormat,
+};
 pub use programs::Programs;
 pub use script_rights::ScriptRights;
-pub use setting::{ConfigError, Env, FromText, ProcessEnv, Setting, Wrong};
-pub use signed::{Authors, SignedRules};
-pub use store::{Archived, Store, When};
-pub use value::{Amounts, HttpUrl, VaultKey};
-pub use webhooks::Webhooks;
+pub use setting::{ConfigError, EnvSource, FromText, InvalidValue, ProcessEnv, Setting};
+pub use signed::{AuthorEvidence, SignedRules};
+pub use store::{ArchiveRetention, CompactionMode, StoreSettings};
+pub use value::{AmountFormat, HttpUrl, VaultKey};
+pub use webhooks::WebhookSettings;
 
 /// The file name where `--config` names none.
 pub const FILE_NAME: &str = "reckon.yaml";
@@ -69,9 +71,9 @@ pub struct Config {
     pub file: Arc<str>,
     /// The folder that relative paths start from.
     pub dir: Arc<Path>,
-    pub partner: Partner,
-    pub service: Service,
-    pub secrets: Secrets,
+    pub partner: PartnerSettings,
+    pub service: ServiceSettings,
+    pub secrets: SecretSettings,
     /// The folder of manifests.
     pub specs: Setting<PathBuf>,
     /// The folder of scripts.
@@ -89,29 +91,29 @@ pub struct Config {
     pub public_url: Option<Setting<HttpUrl>>,
     /// Proxies in front of that listener whose forwarded addresses are believed.
     pub trusted_proxies: Vec<Setting<IpNet>>,
-    pub webhooks: Webhooks,
+    pub webhooks: WebhookSettings,
     /// Limits and guards.
-    pub policy: Policy,
+    pub policy: PolicySettings,
     /// The targets of notifications from hooks and alerts.
-    pub notify: Notify,
-    pub events: Events,
-    pub store: Store,
+    pub notify: NotifyTargets,
+    pub events: EventSettings,
+    pub store: StoreSettings,
     /// The settlement of lost answers.
-    pub doubt: Doubt,
+    pub doubt: DoubtSettings,
     /// Oddities of the file that are no errors.
-    pub warnings: Vec<Problem>,
+    pub warnings: Vec<PlacedIssue>,
     variables: BTreeSet<String>,
 }
 
 /// `events`: their retention.
 #[derive(Debug, Clone)]
-pub struct Events {
+pub struct EventSettings {
     /// The time for which an event is kept with its hook runs and settled actions, and for which a
     /// forged post is.
     pub keep: Setting<Duration>,
 }
 
-impl Default for Events {
+impl Default for EventSettings {
     fn default() -> Self {
         Self { keep: Setting::Literal(KEEP_DEFAULT) }
     }
@@ -120,7 +122,7 @@ impl Default for Events {
 /// `partner`: the account at the service (partner-api, Authentication). A command that needs a
 /// missing field fails with an error of its own.
 #[derive(Debug, Clone, Default)]
-pub struct Partner {
+pub struct PartnerSettings {
     /// The first part of every `source_id`; never changes once an object was created.
     pub name: Option<Setting<Name>>,
     pub client_id: Option<Setting<String>>,
@@ -128,12 +130,12 @@ pub struct Partner {
     /// The address to which a merchant's authorisation returns.
     pub redirect_uri: Option<Setting<HttpUrl>>,
     /// The plans that an application may request.
-    pub plans: Vec<Plan>,
+    pub plans: Vec<PartnerPlan>,
 }
 
 /// One of `partner.plans`.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct PartnerPlan {
     /// The service's id of the plan.
     pub id: Setting<String>,
     /// True if merchants on the plan have a trust account.
@@ -142,7 +144,7 @@ pub struct Plan {
 
 /// `service`: its addresses, its authority and the time limit of calls.
 #[derive(Debug, Clone)]
-pub struct Service {
+pub struct ServiceSettings {
     /// `{base_url}` of both reference documents.
     pub base_url: Option<Setting<HttpUrl>>,
     /// `{web_url}` of merchants that name none.
@@ -159,7 +161,7 @@ pub struct Service {
 
 /// `secrets`: the sources that a SECRET of a manifest may name.
 #[derive(Debug, Clone, Default)]
-pub struct Secrets {
+pub struct SecretSettings {
     /// The key of the vault.
     pub key: Option<Setting<VaultKey>>,
     /// The variables that manifests may name.
@@ -176,19 +178,19 @@ pub struct Secrets {
 }
 
 #[derive(Debug, Clone)]
-pub struct Policy {
+pub struct PolicySettings {
     /// The accepted forms of amounts.
-    pub amounts: Setting<Amounts>,
-    pub limits: limits::Limits,
+    pub amounts: Setting<AmountFormat>,
+    pub limits: limits::LimitSettings,
     /// The approvals that let a plan past a limit.
-    pub approvals: limits::Approvals,
+    pub approvals: limits::ApprovalSettings,
     /// The guards of removals.
     pub prune: prune::PruneSection,
     pub scripts: ScriptRights,
 }
 
 #[derive(Debug, Clone)]
-pub struct Doubt {
+pub struct DoubtSettings {
     /// The time that a proof of absence waits beyond the call's timeout.
     pub grace: Setting<Duration>,
     /// The treatment of a contact whose creation can neither be proved nor disproved.
@@ -202,15 +204,15 @@ pub enum LoadError {
     #[error("failed to read {}: {source}", .file.display())]
     Unreadable { file: PathBuf, source: io::Error },
     #[error("{} has {} problems", .0.file, .0.problems.len())]
-    Broken(Box<Broken>),
+    Invalid(Box<InvalidConfig>),
 }
 
 /// The problems of a file, and its text for the snippets.
 #[derive(Debug)]
-pub struct Broken {
+pub struct InvalidConfig {
     /// The file's name in the problems.
     pub file: Arc<str>,
-    pub problems: Vec<Problem>,
+    pub problems: Vec<PlacedIssue>,
     /// The text with private values masked.
     pub source: MaskedSource,
 }
@@ -226,11 +228,11 @@ impl Config {
         let dir = file.parent().filter(|dir| !dir.as_os_str().is_empty());
         let name = file.file_name().map_or_else(|| FILE_NAME.into(), |name| name.to_string_lossy());
         Self::parse(&name, dir.unwrap_or(Path::new(".")), bytes)
-            .map_err(|broken| LoadError::Broken(Box::new(broken)))
+            .map_err(|broken| LoadError::Invalid(Box::new(broken)))
     }
 
     /// Parses the file's bytes. `name` is the file's name in problems; paths start from `dir`.
-    pub fn parse(name: &str, dir: &Path, bytes: Vec<u8>) -> Result<Self, Broken> {
+    pub fn parse(name: &str, dir: &Path, bytes: Vec<u8>) -> Result<Self, InvalidConfig> {
         read::parse(name, dir, bytes)
     }
 
@@ -238,11 +240,11 @@ impl Config {
     ///
     /// # Errors
     /// The file lacks the setting, or its variable is unset or does not fit.
-    pub fn need<T: FromText + Clone>(
+    pub fn require<T: FromText + Clone>(
         &self,
         path: &'static str,
         setting: Option<&Setting<T>>,
-        env: &dyn Env,
+        env: &dyn EnvSource,
     ) -> Result<T, ConfigError> {
         let missing = || ConfigError::Missing { path, file: self.file.clone() };
         setting.ok_or_else(missing)?.get(env)
@@ -252,20 +254,20 @@ impl Config {
     ///
     /// # Errors
     /// As [`Setting::get`].
-    pub fn check_cx(&self, env: &dyn Env) -> Result<CheckCx, ConfigError> {
-        let Service { web_url, brands, .. } = &self.service;
+    pub fn check_context(&self, env: &dyn EnvSource) -> Result<CheckCx, ConfigError> {
+        let ServiceSettings { web_url, brands, .. } = &self.service;
         let urls = web_url.iter().chain(brands).map(|setting| setting.get(env));
         let web_urls =
             urls.map(|url| url.map(|url| url.as_str().to_owned())).collect::<Result<_, _>>()?;
-        let decimal_amounts_only = self.policy.amounts.get(env)? == Amounts::Decimal;
+        let decimal_amounts_only = self.policy.amounts.get(env)? == AmountFormat::Decimal;
         let plans = self.partner.plans.iter();
         let plans = plans.map(|plan| Ok((plan.id.get(env)?, plan.trust.get(env)?)));
         let plans = plans.collect::<Result<_, _>>()?;
         let programs = Some(self.secrets.exec.keys().cloned().collect());
         let currency = Currency::USD;
         let folder = self.secrets.attachments.as_ref().map(|dir| dir.get(env)).transpose()?;
-        let files = folder.map(|dir| -> Arc<dyn Files> {
-            Arc::new(AttachmentFolder::new(Place::configured(&self.dir, &dir)))
+        let files = folder.map(|dir| -> Arc<dyn AttachmentFiles> {
+            Arc::new(AttachmentFolder::new(FolderLocation::from_config(&self.dir, &dir)))
         });
         let variables = Some(self.open_variables(env)?);
         Ok(CheckCx { decimal_amounts_only, web_urls, currency, plans, programs, variables, files })
@@ -276,13 +278,13 @@ impl Config {
     ///
     /// # Errors
     /// As [`Setting::get`].
-    pub fn open_variables(&self, env: &dyn Env) -> Result<Variables, ConfigError> {
+    pub fn open_variables(&self, env: &dyn EnvSource) -> Result<Variables, ConfigError> {
         let patterns = self.secrets.env.iter().map(|setting| setting.get(env));
         Ok(Variables::new(patterns.collect::<Result<_, _>>()?, self.variables.clone()))
     }
 }
 
-impl Default for Service {
+impl Default for ServiceSettings {
     fn default() -> Self {
         Self {
             base_url: None,
@@ -295,19 +297,19 @@ impl Default for Service {
     }
 }
 
-impl Default for Policy {
+impl Default for PolicySettings {
     fn default() -> Self {
         Self {
-            amounts: Setting::Literal(Amounts::Minor),
-            limits: limits::Limits::default(),
-            approvals: limits::Approvals::default(),
+            amounts: Setting::Literal(AmountFormat::Minor),
+            limits: limits::LimitSettings::default(),
+            approvals: limits::ApprovalSettings::default(),
             prune: prune::PruneSection::default(),
             scripts: ScriptRights::default(),
         }
     }
 }
 
-impl Default for Doubt {
+impl Default for DoubtSettings {
     fn default() -> Self {
         Self {
             grace: Setting::Literal(GRACE_DEFAULT),

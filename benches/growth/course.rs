@@ -124,10 +124,10 @@ async fn day_by_day(stand: &mut Stand, wanted: &Wanted, rows: &mut Vec<Row>) -> 
 
 /// So many events come and are answered.
 async fn comes(running: &Running<'_>, events: u64) -> Result<(), Failed> {
-    let until = running.ledger()?.told.saturating_add(events);
+    let until = running.ledger()?.verified.saturating_add(events);
     let mut amount: u64 = 1000;
     loop {
-        let missing = until.saturating_sub(running.ledger()?.told);
+        let missing = until.saturating_sub(running.ledger()?.verified);
         if missing == 0 {
             return Ok(());
         }
@@ -147,7 +147,7 @@ async fn settled(running: &Running<'_>) -> Result<(), Failed> {
         running.wait(1).await;
         running.deliver().await?;
         let ledger = running.ledger()?;
-        if ledger.waiting == 0 && ledger.pending == 0 && ledger.ran_to == ledger.told {
+        if ledger.waiting == 0 && ledger.pending == 0 && ledger.ran_to == ledger.verified {
             return Ok(());
         }
     }
@@ -170,7 +170,7 @@ async fn goes(stand: &mut Stand, keep: TimeDelta) -> Result<(), Failed> {
                 running.ledger()
             })
             .await?;
-        if ledger.dropped >= *all.get_or_insert(ledger.told) {
+        if ledger.dropped >= *all.get_or_insert(ledger.verified) {
             break;
         }
     }
@@ -181,6 +181,6 @@ async fn row(stand: &mut Stand, moment: &str) -> Result<Row, Failed> {
     let sizes = Sizes::of(&stand.state())?;
     let ledger = stand.running(async |running| running.ledger()).await?;
     let (resident_kib, _) = resident()?;
-    let held = ledger.told.saturating_sub(ledger.dropped);
-    Ok(Row { moment: moment.to_owned(), told: ledger.told, held, sizes, resident_kib })
+    let held = ledger.verified.saturating_sub(ledger.dropped);
+    Ok(Row { moment: moment.to_owned(), told: ledger.verified, held, sizes, resident_kib })
 }

@@ -14,29 +14,31 @@ use reckon::base::hash::{Digest, sha256};
 use reckon::base::id::{Key, Mode};
 use reckon::base::money::Currency;
 use reckon::base::secret::Secret;
-use reckon::client::{Client, Partner, Service, Transport, Untouched};
+use reckon::client::{Client, ClientCredentials, FaultlessWire, ServiceConfig, Transport};
 use reckon::control::Control;
 use reckon::engine::{
-    Carried, Courier, Engine, Event, Found, IntakeLink, PartnerAccess, Parts, Retention,
-    SecretError, Secrets, Settings, Shared, Until,
+    DeliveryAttempt, Engine, EngineInput, EngineParts, EngineSettings, EngineShared, IntakeLink,
+    NotificationSender, PartnerAccess, Retention, RunUntil, ScriptSet, SecretError, SecretResolver,
 };
-use reckon::hooks::{Hooks, Known, Source};
-use reckon::http::{Outside, public};
+use reckon::hooks::{ConfiguredNames, Hooks, ScriptSource};
+use reckon::http::{PublicRoutes, public_router};
 use reckon::kinds::CheckCx;
 use reckon::kinds::register::KINDS;
 use reckon::model::event::EventLedger;
 use reckon::model::manifest::OnDoubt;
-use reckon::outbox::{Message, Sent};
-use reckon::policy::{Rights, prune::Prune};
-use reckon::sandbox::{self, Options, Sandbox};
-use reckon::spec::document::ReadCx;
+use reckon::outbox::{DeliveryResult, OutgoingNotification};
+use reckon::policy::{Rights, prune::PruneGuards};
+use reckon::sandbox::{self, Sandbox, SandboxOptions};
+use reckon::spec::document::ReadContext;
 use reckon::spec::loader::Loader;
-use reckon::store::facts::Facts;
-use reckon::store::index::{Buffered, Index};
-use reckon::store::journal::Options as JournalOptions;
+use reckon::store::facts::ReadModel;
+use reckon::store::index::{BufferedIndex, Index};
+use reckon::store::journal::JournalOptions;
 use reckon::store::key::MasterKey;
-use reckon::store::lock::Owner;
-use reckon::store::open::{self, Compacting, History, Opening, Pieces, State, assemble, close};
+use reckon::store::lock::LockOwner;
+use reckon::store::open::{
+    self, ArchivePolicy, CompactionRequest, OpenState, StateOptions, StateParts, assemble, close,
+};
 use reckon::store::real_disk::RealDisk;
 use reckon::store::sled::SledIndex;
 use reckon::store::writer::Writer;
@@ -85,7 +87,7 @@ fn text(value: &Value, pointer: &str) -> String {
 /// Codes from the emulator.
 struct FromSandbox(axum::Router);
 
-impl Secrets for FromSandbox {
+impl SecretResolver for FromSandbox {
     fn resolve(&self, _source: &Value, key: &Key) -> Result<Secret, SecretError> {
         let body = json!({"merchant": key.name});
         let answer = request(&self.0, "POST", "/_sandbox/credentials", None, &body);
@@ -101,21 +103,21 @@ impl Secrets for FromSandbox {
 /// Takes every notification at once.
 struct Taker;
 
-impl Courier for Taker {
-    fn carry<'a>(&'a self, _message: &'a Message) -> Carried<'a> {
-        Box::pin(async { Sent::Done })
+impl NotificationSender for Taker {
+    fn deliver<'a>(&'a self, _message: &'a OutgoingNotification) -> DeliveryAttempt<'a> {
+        Box::pin(async { DeliveryResult::Done })
     }
 
-    fn repeats(&self, _target: &str) -> bool {
+    fn drops_repeats(&self, _target: &str) -> bool {
         false
     }
 
-    fn takes_any(&self, _target: &str) -> bool {
+    fn allows_any_address(&self, _target: &str) -> bool {
         false
     }
 
-    fn intake(&self, link: &IntakeLink) -> String {
-        Outside::new(&LINKS).intake(BASE, link)
+    fn intake_address(&self, link: &IntakeLink) -> String {
+        PublicRoutes::new(&LINKS).intake_url(BASE, link)
     }
 }
 
@@ -135,16 +137,16 @@ pub(crate) struct Stand {
 pub(crate) struct Running<'a> {
     stand: &'a Stand,
     public: axum::Router,
-    facts: Facts,
+    facts: ReadModel,
 }
 
 impl Stand {
     /// An empty state whose daemon runs this script and keeps events for so long.
     pub(crate) fn new(folder: &Path, script: &str, keep: TimeDelta) -> Result<Self, Failed> {
         let clock = Arc::new(VirtualClock::new(START.parse()?));
-        let options = Options { clock: clock.clone(), ..Options::default() };
-        let emulator = SledIndex::open(&folder.join("emulator"))?.unsynced();
-        let sandbox = Sandbox::open(Arc::new(Buffered::new(Arc::new(emulator))), options)?;
+        let options = SandboxOptions { clock: clock.clone(), ..SandboxOptions::default() };
+        let emulator = SledIndex::open(&folder.join("emulator"))?.without_sync();
+        let sandbox = Sandbox::open(Arc::new(BufferedIndex::new(Arc::new(emulator))), options)?;
         std::fs::create_dir_all(folder.join("specs"))?;
         std::fs::write(folder.join("specs/merchant.yaml"), MERCHANT)?;
         let (folder, script) = (folder.to_owned(), script.to_owned());
@@ -168,7 +170,8 @@ impl Stand {
         let mut merchants = merchants.into_iter().flatten();
         let acme = merchants.find(|one| text(one, "/name") == "acme");
         self.key = text(acme.ok_or("there is no merchant")?, "/test/secret_key");
-        let url = Outside::new(&LINKS).gateway_url(BASE, &"Merchant/acme".parse()?, Mode::Test, 0);
+        let url =
+            PublicRoutes::new(&LINKS).gateway_url(BASE, &"Merchant/acme".parse()?, Mode::Test, 0);
         self.ask("PATCH", "/v1/merchant", &json!({"test_events_urls": url}))?;
         Ok(())
     }
@@ -191,18 +194,18 @@ impl Stand {
         let (shared, index) = self.shared()?;
         let (facts, writer) = (shared.facts.clone(), shared.writer.clone());
         let mut engine = Engine::new(shared, Box::new(self.loader()))?;
-        engine.keep_looking();
+        engine.start_sweeps();
         let (late, ahead) = (Retention::LATE, Retention::AHEAD);
         engine.retain(Retention { keep: self.keep, every: Duration::from_mins(5), late, ahead });
-        engine.tell_through(Arc::new(Taker));
+        engine.set_notifier(Arc::new(Taker));
         engine.use_scripts(self.scripts()?)?;
-        let (sender, events) = mpsc::channel::<Event>(256);
+        let (sender, events) = mpsc::channel::<EngineInput>(256);
         let control = Control::new(sender.clone());
-        control.receive(engine.inbox(sender));
-        let public = public(control, &Outside::new(&LINKS));
+        control.receive(engine.event_receiver(sender));
+        let public = public_router(control, &PublicRoutes::new(&LINKS));
         let running = Running { stand: self, public, facts };
         let acted = tokio::select! {
-            ended = engine.run(events, Until::Stopped) => Err(format!("the daemon ended: {ended:?}").into()),
+            ended = engine.run(events, RunUntil::Stopped) => Err(format!("the daemon ended: {ended:?}").into()),
             acted = act(&running) => acted,
         };
         close(&writer, &*index).await?;
@@ -211,14 +214,18 @@ impl Stand {
         acted
     }
 
-    fn scripts(&self) -> Result<Found, Failed> {
+    fn scripts(&self) -> Result<ScriptSet, Failed> {
         let text = self.script.as_str();
-        let source =
-            Source { shown: "growth.rhai".into(), path: "growth.rhai".into(), text: text.into() };
+        let source = ScriptSource {
+            display_path: "growth.rhai".into(),
+            path: "growth.rhai".into(),
+            text: text.into(),
+        };
         let targets = ["ops".to_owned()].into();
-        let known = Known { targets, rights: Rights::all(), ..Known::default() };
+        let known =
+            ConfiguredNames { targets, rights: Rights::all(), ..ConfiguredNames::default() };
         let hooks = Hooks::load(&[source], &known).map_err(|problems| format!("{problems:?}"))?;
-        Ok(Found { hooks: Some(hooks), files: sha256(text.as_bytes()), problems: 0 })
+        Ok(ScriptSet { hooks: Some(hooks), files: sha256(text.as_bytes()), problems: 0 })
     }
 
     fn loader(&self) -> Loader {
@@ -232,19 +239,19 @@ impl Stand {
             files: None,
         };
         let mut loader =
-            Loader::new(self.folder.join("specs"), "specs", ReadCx { kinds: KINDS, check });
+            Loader::new(self.folder.join("specs"), "specs", ReadContext { kinds: KINDS, check });
         loader.load_all();
         loader
     }
 
-    fn shared(&self) -> Result<(Arc<Shared>, Arc<dyn Index>), Failed> {
+    fn shared(&self) -> Result<(Arc<EngineShared>, Arc<dyn Index>), Failed> {
         let known = self.control("credentials")?;
         let partner = |field: &str| text(&known, &format!("/partner/{field}"));
         let state = self.state();
         std::fs::create_dir_all(&state)?;
         let index: Arc<dyn Index> =
-            Arc::new(Buffered::new(Arc::new(SledIndex::open(&state.join("sled"))?)));
-        let pieces = Pieces {
+            Arc::new(BufferedIndex::new(Arc::new(SledIndex::open(&state.join("sled"))?)));
+        let pieces = StateParts {
             journal: Arc::new(RealDisk::open(&state.join("journal"))?),
             vault: Arc::new(RealDisk::open(&state.join("vault"))?),
             index: index.clone(),
@@ -253,26 +260,27 @@ impl Stand {
             segment_bytes: JournalOptions::default().segment_bytes,
             watch: None,
         };
-        let open::Assembled { journal, fold, vault, .. } =
-            assemble(pieces, &MasterKey::new(KEY), open::Found::default())?;
+        let open::AssembledState { journal, fold, vault, .. } =
+            assemble(pieces, &MasterKey::new(KEY), open::OpenReport::default())?;
         let writer = Writer::inline(journal, vault.clone(), fold);
-        let service = Service {
+        let service = ServiceConfig {
             base_url: SERVICE.to_owned(),
             web_url: SERVICE.to_owned(),
             timeout: Duration::from_secs(30),
             ca_file: None,
-            partner: Some(Partner {
+            partner: Some(ClientCredentials {
                 client_id: partner("client_id"),
                 client_secret: Secret::from(partner("client_secret")),
             }),
             jitter_seed: 1,
         };
         let router = self.sandbox.router();
-        let transport = Transport::InProcess { router: router.clone(), wire: Arc::new(Untouched) };
-        let shared = Shared::new(Parts {
+        let transport =
+            Transport::InProcess { router: router.clone(), wire: Arc::new(FaultlessWire) };
+        let shared = EngineShared::new(EngineParts {
             client: Client::new(service, transport, self.clock.clone())?,
             writer: Arc::new(writer),
-            facts: Facts::new(index.clone()),
+            facts: ReadModel::new(index.clone()),
             vault,
             clock: self.clock.clone(),
             secrets: Arc::new(FromSandbox(router)),
@@ -289,14 +297,15 @@ impl Stand {
 
     /// Does what `store compact` does.
     pub(crate) async fn compact(&self) -> Result<(), Failed> {
-        let owner = Owner { pid: std::process::id(), host: "bench".into(), started: START.into() };
+        let owner =
+            LockOwner { pid: std::process::id(), host: "bench".into(), started: START.into() };
         let (dir, boot) = (self.state(), "growth".to_owned());
-        let opening = Opening { dir, owner, boot, rebuild: false, marking: None };
-        let state = State::open(&opening, &MasterKey::new(KEY))?;
-        let (history, at) = (History::KeepFor(self.keep.num_seconds()), self.clock.now());
-        state.compact(&Compacting { history, at, actor: "bench".to_owned() }).await?;
+        let opening = StateOptions { dir, owner, boot, rebuild: false, marking: None };
+        let state = OpenState::open(&opening, &MasterKey::new(KEY))?;
+        let (history, at) = (ArchivePolicy::KeepFor(self.keep.num_seconds()), self.clock.now());
+        state.compact(&CompactionRequest { history, at, actor: "bench".to_owned() }).await?;
         // Opening gives the fresh index its place.
-        State::open(&opening, &MasterKey::new(KEY))?.close().await?;
+        OpenState::open(&opening, &MasterKey::new(KEY))?.close().await?;
         Ok(())
     }
 }
@@ -317,14 +326,14 @@ async fn let_go(index: &Arc<dyn Index>) -> Result<(), Failed> {
 const LOOKS_MAX: u32 = 10_000;
 const SERVICE: &str = "https://127.0.0.1:8700";
 
-fn settings() -> Settings {
-    Settings {
-        planning: reckon::plan::Settings {
+fn settings() -> EngineSettings {
+    EngineSettings {
+        planning: reckon::plan::PlannerSettings {
             partner: "acme".to_owned(),
             digest_key: [9; 32],
             on_doubt: OnDoubt::Recreate,
             live_refused: None,
-            prune: Prune::open(),
+            prune: PruneGuards::without_guards(),
         },
         timeout: Duration::from_secs(30),
         grace: Duration::from_secs(30),
@@ -333,7 +342,7 @@ fn settings() -> Settings {
         hook_time: None,
         first_look: false,
         cautious_start: false,
-        policy: reckon::policy::Rules::default(),
+        policy: reckon::policy::PolicyRules::default(),
     }
 }
 
@@ -348,7 +357,7 @@ impl Running<'_> {
 
     /// The service posts what it has to post.
     pub(crate) async fn deliver(&self) -> Result<(), Failed> {
-        let post = async |notice: sandbox::Notice| {
+        let post = async |notice: sandbox::OutgoingWebhook| {
             let path = notice.url.strip_prefix(BASE)?;
             let request =
                 http::Request::post(path).body(axum::body::Body::from(notice.body)).ok()?;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use reckon::store::error::StoreError;
-use reckon::store::journal::{Head, Journal, Options};
+use reckon::store::journal::{Head, Journal, JournalOptions};
 use reckon::store::key::MasterKey;
 use reckon::store::real_disk::RealDisk;
 use reckon::store::vault::Vault;
@@ -76,9 +76,9 @@ pub(crate) async fn run(bench: &Bench, report: &mut Report) -> Result<(), Failed
 /// Appends through the store's own door, so many writers at a time.
 async fn append(folder: &Path, writers: usize) -> Result<Duration, Failed> {
     let disk = |name: &str| RealDisk::open(&folder.join(name)).map(Arc::new);
-    let (journal, _) = Journal::open(disk("journal")?, Options::default())?;
+    let (journal, _) = Journal::open(disk("journal")?, JournalOptions::default())?;
     let vault = Vault::open(disk("vault")?, &MasterKey::new([7; 32]))?;
-    let writer = Arc::new(Writer::threaded(journal, vault, Nothing)?);
+    let writer = Arc::new(Writer::on_thread(journal, vault, Nothing)?);
     let started = Instant::now();
     let mut running = tokio::task::JoinSet::new();
     for _ in 0..writers {

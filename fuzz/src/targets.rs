@@ -14,18 +14,18 @@ use reckon::api;
 use reckon::base::money::Currency;
 use reckon::base::secret::mask_digits;
 use reckon::config::{ApprovalFile, Config};
-use reckon::control::Request;
+use reckon::control::ControlRequest;
 use reckon::engine::SavedPlan;
-use reckon::hooks::Given;
+use reckon::hooks::ScriptEvent;
 use reckon::kinds::CheckCx;
 use reckon::kinds::register::KINDS;
-use reckon::model::issue::Problem;
+use reckon::model::issue::PlacedIssue;
 use reckon::model::remote_object::RemoteObject;
 use reckon::spec::decode::decode;
-use reckon::spec::document::{LazySource, ReadCx, private, read};
+use reckon::spec::document::{LazySource, ReadContext, private_ranges, read};
 use reckon::spec::split::split;
 use reckon::store::disk::{Disk, MemoryDisk};
-use reckon::store::journal::{Journal, Options};
+use reckon::store::journal::{Journal, JournalOptions};
 use reckon::store::key::MasterKey;
 use reckon::store::vault::Vault;
 use serde_json::Value;
@@ -38,12 +38,12 @@ const VAULT_FILES: [&str; 2] = ["keys", "data"];
 /// A file of documents: every problem has a place in the text, and private ranges lie in it.
 pub fn documents(bytes: &[u8]) {
     let decoded = decode(bytes.to_vec());
-    let cx = ReadCx { kinds: KINDS, check: check_cx() };
+    let cx = ReadContext { kinds: KINDS, check: check_cx() };
     let source = LazySource::new(Arc::from("fuzz.yaml"), &decoded.text);
     let (slices, _) = split(&decoded.text);
     for slice in &slices {
         placed(&decoded.text, &read(&cx, &source, slice, 0).problems);
-        for range in private(KINDS, &decoded.text, slice) {
+        for range in private_ranges(KINDS, &decoded.text, slice) {
             assert!(decoded.text.get(range.clone()).is_some(), "{range:?} is no part of the text");
         }
     }
@@ -62,7 +62,7 @@ fn check_cx() -> CheckCx {
 }
 
 /// Every problem lies in the text that it speaks of.
-fn placed(text: &str, problems: &[Problem]) {
+fn placed(text: &str, problems: &[PlacedIssue]) {
     let lines = text.split(['\n', '\r']).count().max(1);
     for problem in problems {
         let inside = (1..=lines).contains(&problem.line);
@@ -88,16 +88,16 @@ pub fn posted_event(bytes: &[u8]) {
     if let Ok(event) = serde_json::from_slice::<api::event::Event>(bytes) {
         let data = event.data.unwrap_or(Value::Null);
         let _object = RemoteObject::of(&event.kind, &data, DateTime::UNIX_EPOCH);
-        let _given = Given::showing(&data, bytes);
+        let _given = ScriptEvent::with_record(&data, bytes);
     }
 }
 
 /// A request over the socket or HTTP: one that is read is written and read again as the same.
 pub fn control_request(bytes: &[u8]) {
-    if let Ok(request) = serde_json::from_slice::<Request>(bytes) {
+    if let Ok(request) = serde_json::from_slice::<ControlRequest>(bytes) {
         let again = serde_json::to_vec(&request).expect("a request can be written");
         let again =
-            serde_json::from_slice::<Request>(&again).expect("what was written can be read");
+            serde_json::from_slice::<ControlRequest>(&again).expect("what was written can be read");
         assert_eq!(again, request);
     }
 }
@@ -109,13 +109,15 @@ pub fn journal_frames(bytes: &[u8]) {
     }
     let disk: Arc<dyn Disk> = Arc::new(MemoryDisk::new());
     disk.write_at(SEGMENT, 0, bytes).expect("memory takes it");
-    let Ok((mut journal, opened)) = Journal::open(disk.clone(), Options::default()) else { return };
+    let Ok((mut journal, opened)) = Journal::open(disk.clone(), JournalOptions::default()) else {
+        return;
+    };
     assert_eq!(journal.verify().expect("what opened verifies"), opened.head);
     journal.append(&[b"next".to_vec()]).expect("it takes a record");
     journal.sync().expect("memory is durable");
     let head = journal.head();
     drop(journal);
-    let (_, again) = Journal::open(disk, Options::default()).expect("it opens again");
+    let (_, again) = Journal::open(disk, JournalOptions::default()).expect("it opens again");
     assert_eq!(again.head, head);
 }
 
@@ -129,11 +131,11 @@ pub fn vault_frames(bytes: &[u8]) {
         disk.write_at(name, 0, content).expect("memory takes it");
     }
     let Ok(vault) = Vault::open(disk, &master()) else { return };
-    let _gaps = vault.gaps();
+    let _gaps = vault.find_gaps();
     if let Ok(sealed) = vault.seal("subject", b"plain", &mut ChaCha8Rng::seed_from_u64(1)) {
         let reference = sealed.reference();
         vault.write(&[sealed]).expect("memory takes it");
-        assert_eq!(vault.open_blob(&reference).expect("it opens").as_slice(), b"plain");
+        assert_eq!(vault.unseal(&reference).expect("it opens").as_slice(), b"plain");
     }
 }
 
@@ -162,7 +164,7 @@ pub fn saved_plan(bytes: &[u8]) {
 /// A segment of a journal with a few records, as a seed.
 pub fn journal_seed() -> Vec<u8> {
     let disk = Arc::new(MemoryDisk::new());
-    let options = Options { segment_bytes: 1024, ..Options::default() };
+    let options = JournalOptions { segment_bytes: 1024, ..JournalOptions::default() };
     let (mut journal, _) = Journal::open(disk.clone(), options).expect("an empty one opens");
     for bodies in [vec![b"one".to_vec()], vec![b"two".to_vec(), vec![0; 40]]] {
         journal.append(&bodies).expect("it takes records");

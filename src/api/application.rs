@@ -25,7 +25,10 @@ use serde_json::{Map, Value};
 use crate::api::{Auth, Endpoint, Host, Method, wire};
 use crate::base::secret::Secret;
 
-pub use fields::{FIELDS, Field, FieldType, Need, Privacy, SECOND_OWNER, SECOND_OWNER_FIELDS};
+pub use fields::{
+    ApplicationField, ApplicationPrivacy, FIELDS, FieldType, Need, SECOND_OWNER,
+    SECOND_OWNER_FIELDS,
+};
 pub use rules::rules;
 
 /// Suffix of the business name of a sign-up test (partner-api, the sign-up endpoint).
@@ -146,7 +149,11 @@ pub struct SignUpPage {
     pub id: ApplicationId,
     /// Address of the page where the applicant finishes the application; good for five minutes and
     /// one use (partner-api, Limits). Anyone with this link sees the fields that were filled in.
-    #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "wire::exposed")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "wire::serialize_exposed"
+    )]
     pub redirect_uri: Option<Secret>,
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::method::{BankWord, PaymentMethod};
 use crate::api::query::{PAGE, PAGE_SIZE, Parameter, REFERENCE};
-use crate::api::rules::{FieldProblem, NAME_LENGTH_MAX, Problems, REFERENCE_LENGTH_MAX};
+use crate::api::rules::{FieldProblem, FieldProblems, NAME_LENGTH_MAX, REFERENCE_LENGTH_MAX};
 use crate::api::saved::{SavedChange, text_rules};
 use crate::api::{Auth, Endpoint, Host, Method, Page, wire};
 use crate::base::routing::{RoutingNumber, RoutingNumberError, is_published_test_routing};
@@ -28,7 +28,7 @@ pub struct NewBank {
     #[schemars(regex(pattern = r"^[0-9]{9}$"), extend("examples" = ["111000025"]))]
     pub routing_number: Option<String>,
     /// 4 to 17 digits.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::exposed")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::serialize_exposed")]
     #[schemars(regex(pattern = r"^[0-9]{4,17}$"), extend("examples" = ["000123456789"]))]
     pub account_number: Option<Secret>,
     /// `CHECKING` or `SAVINGS`.
@@ -87,7 +87,7 @@ pub struct NewBank {
 
 /// Returns every problem of a bank account's fields, all at once.
 pub fn rules(bank: &NewBank) -> Vec<FieldProblem> {
-    let mut problems = Problems::default();
+    let mut problems = FieldProblems::default();
     let routing = bank.routing_number.as_deref().unwrap_or_default();
     digits(&mut problems, "routing_number", "Routing number", routing, 9..=9);
     let slip = RoutingNumber::parse(routing) == Err(RoutingNumberError::CheckDigit);
@@ -111,7 +111,7 @@ pub fn rules(bank: &NewBank) -> Vec<FieldProblem> {
 }
 
 fn digits(
-    problems: &mut Problems,
+    problems: &mut FieldProblems,
     context: &str,
     label: &str,
     value: &str,
@@ -130,14 +130,14 @@ fn digits(
 /// which `account_holder_type` may be left out (service-facts, 26c). Or the holder is an individual
 /// with `given_name` and `surname` (gateway-api, Payment method).
 pub fn holder_rules(bank: &PaymentMethod) -> Vec<FieldProblem> {
-    let mut problems = Problems::default();
+    let mut problems = FieldProblems::default();
     let person = bank.given_name.is_some() || bank.surname.is_some();
     let name = ("name", "Name", &bank.name);
     let names =
         [("given_name", "Given name", &bank.given_name), ("surname", "Surname", &bank.surname)];
     let fields = if person && bank.name.is_none() { names.to_vec() } else { vec![name] };
     for (context, label, value) in fields {
-        problems.required(context, label, value.as_deref().unwrap_or_default());
+        problems.require_text(context, label, value.as_deref().unwrap_or_default());
     }
     problems.into_list()
 }

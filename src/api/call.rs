@@ -119,7 +119,7 @@ impl Call {
 
     /// Returns whether 204 and no body means success, which holds for one path alone
     /// (service-facts, 4).
-    pub fn may_answer_nothing(&self) -> bool {
+    pub fn allows_empty_reply(&self) -> bool {
         self.endpoint == PurgeTestData::NAME
     }
 
@@ -147,7 +147,7 @@ impl fmt::Debug for Call {
 /// Extension of an in-process response whose answer is lost: the caller has to see a broken
 /// connection, whatever the response holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DroppedAnswer;
+pub struct LostReplyMarker;
 
 /// Fills the braces of a path pattern, one parameter each, percent-encoding every character that a
 /// path segment may not hold.

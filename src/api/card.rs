@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::method::{CardWord, PaymentMethod};
-use crate::api::query::{Holds, PAGE, PAGE_SIZE, Parameter, REFERENCE};
-use crate::api::rules::{FieldProblem, NAME_LENGTH_MAX, Problems, REFERENCE_LENGTH_MAX};
+use crate::api::query::{PAGE, PAGE_SIZE, Parameter, ParameterType, REFERENCE};
+use crate::api::rules::{FieldProblem, FieldProblems, NAME_LENGTH_MAX, REFERENCE_LENGTH_MAX};
 use crate::api::saved::{SavedChange, text_rules};
 use crate::api::{Auth, Endpoint, Host, Method, Page, wire};
 use crate::base::secret::Secret;
@@ -25,7 +25,7 @@ pub struct NewCard {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token_id: Option<String>,
     /// 12 to 19 digits.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::exposed")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::serialize_exposed")]
     #[schemars(regex(pattern = r"^[0-9]{12,19}$"), extend("examples" = ["4242424242424242"]))]
     pub number: Option<Secret>,
     /// 1 to 12.
@@ -37,7 +37,7 @@ pub struct NewCard {
     #[schemars(range(min = 0, max = 9999), extend("examples" = [2049]))]
     pub exp_year: Option<i64>,
     /// Three or four digits; never stored.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::exposed")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::serialize_exposed")]
     #[schemars(regex(pattern = r"^([0-9]{3,4})?$"))]
     pub cvv: Option<Secret>,
     /// Name of the holder.
@@ -88,7 +88,7 @@ pub struct NewCard {
 /// Returns every problem of a card's fields, all at once. The number's check digit and a past date
 /// are no field problems: they are rule errors and come alone (service-facts, 23, 52).
 pub fn rules(card: &NewCard) -> Vec<FieldProblem> {
-    let mut problems = Problems::default();
+    let mut problems = FieldProblems::default();
     number_rules(&mut problems, card.number.as_ref().map_or("", Secret::expose));
     match card.exp_month {
         None => problems.add("exp_month", "not_null", "Expiration month cannot be blank"),
@@ -110,7 +110,7 @@ pub fn rules(card: &NewCard) -> Vec<FieldProblem> {
     problems.into_list()
 }
 
-fn number_rules(problems: &mut Problems, number: &str) {
+fn number_rules(problems: &mut FieldProblems, number: &str) {
     if number.trim().is_empty() {
         problems.add("number", "not_blank", "Card number cannot be blank");
     } else if !number.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -120,7 +120,7 @@ fn number_rules(problems: &mut Problems, number: &str) {
     }
 }
 
-fn cvv_rules(problems: &mut Problems, cvv: Option<&str>) {
+fn cvv_rules(problems: &mut FieldProblems, cvv: Option<&str>) {
     let Some(code) = cvv.filter(|code| !code.is_empty()) else {
         return;
     };
@@ -131,7 +131,7 @@ fn cvv_rules(problems: &mut Problems, cvv: Option<&str>) {
     }
 }
 
-fn holder_rules(problems: &mut Problems, card: &NewCard) {
+fn holder_rules(problems: &mut FieldProblems, card: &NewCard) {
     problems.length_max("name", "Name", card.name.as_deref(), NAME_LENGTH_MAX);
     problems.length_max("address1", "Street number", card.address1.as_deref(), NAME_LENGTH_MAX);
     problems.length_max("address2", "Address", card.address2.as_deref(), NAME_LENGTH_MAX);
@@ -199,9 +199,9 @@ impl Endpoint for DeleteCard {
 }
 
 const EXP_MONTH: Parameter =
-    Parameter::new("exp_month", Holds::Integer(1, 12), "that expire in this month");
+    Parameter::new("exp_month", ParameterType::Integer(1, 12), "that expire in this month");
 const EXP_YEAR: Parameter =
-    Parameter::new("exp_year", Holds::Integer(0, 9999), "that expire in this year");
+    Parameter::new("exp_year", ParameterType::Integer(0, 9999), "that expire in this year");
 
 /// Lists saved cards; filters `reference`, `exp_month`, `exp_year`.
 #[derive(Debug, Clone, Copy, JsonSchema)]

@@ -80,7 +80,7 @@ pub struct Contact {
     pub owner_id: Option<String>,
     /// The organization that owns the contact.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub owner: Option<Owner>,
+    pub owner: Option<ContactOwner>,
     /// Addresses of the contact.
     pub email_addresses: Vec<EmailAddress>,
     /// `person`.
@@ -91,7 +91,8 @@ pub struct Contact {
 /// The merchant's organization, as contacts show it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Owner {
+#[schemars(rename = "Owner")]
+pub struct ContactOwner {
     /// Id of the organization.
     pub id: String,
     /// True in test mode.
@@ -139,9 +140,9 @@ pub struct EmailAddress {
 
 /// Returns every problem of a new contact, all at once (partner-api, POST /contacts).
 pub fn rules(new: &NewContact) -> Vec<FieldProblem> {
-    let mut problems = rules::Problems::default();
-    problems.required("first_name", "First name", &new.first_name);
-    problems.required("last_name", "Last name", &new.last_name);
+    let mut problems = rules::FieldProblems::default();
+    problems.require_text("first_name", "First name", &new.first_name);
+    problems.require_text("last_name", "Last name", &new.last_name);
     if new.kind != "person" {
         problems.add("type", "invalid", "Type is invalid");
     }

@@ -8,7 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::api::wire::exposed;
+use crate::api::wire::serialize_exposed;
 use crate::api::{Auth, Endpoint, Host, Method};
 use crate::base::secret::Secret;
 
@@ -17,7 +17,7 @@ use crate::base::secret::Secret;
 #[serde(default)]
 pub struct ContactHash {
     /// Address of the payer's page.
-    #[serde(serialize_with = "exposed")]
+    #[serde(serialize_with = "serialize_exposed")]
     pub url: Option<Secret>,
 }
 

@@ -125,7 +125,7 @@ pub struct Account {
     /// The merchant's public key, 24 characters.
     pub public_key: String,
     /// The secret key for the gateway.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::exposed")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::serialize_exposed")]
     pub secret_key: Option<Secret>,
     /// True for a trust account. A string on the wire.
     #[serde(with = "wire::text_bool")]

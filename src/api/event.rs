@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::api::query::{Holds, PAGE, PAGE_SIZE, Parameter};
+use crate::api::query::{PAGE, PAGE_SIZE, Parameter, ParameterType};
 use crate::api::wire::Timestamp;
 use crate::api::{Auth, Endpoint, Host, Method, Page};
 
@@ -25,7 +25,7 @@ pub struct Event {
 }
 
 const START: Parameter =
-    Parameter::new("start_date", Holds::Moment, "from then on, in rising order");
+    Parameter::new("start_date", ParameterType::Moment, "from then on, in rising order");
 
 /// Lists events: newest first, or from `start_date` in rising order (service-facts, 75).
 #[derive(Debug, Clone, Copy, JsonSchema)]

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::invoice::FileReference;
-use crate::api::rules::{FieldProblem, Problems};
+use crate::api::rules::{FieldProblem, FieldProblems};
 use crate::api::{Auth, Endpoint, Host, Method};
 
 /// Maximum size of a file, in bytes.
@@ -42,8 +42,8 @@ pub struct NewFile {
 /// # Errors
 /// Every problem of the file, all at once.
 pub fn bytes(new: &NewFile) -> Result<Vec<u8>, Vec<FieldProblem>> {
-    let mut problems = Problems::default();
-    problems.required("file_name", "File name", &new.file_name);
+    let mut problems = FieldProblems::default();
+    problems.require_text("file_name", "File name", &new.file_name);
     problems.length_max("file_name", "File name", Some(&new.file_name), FILE_NAME_LENGTH_MAX);
     if new.file_name.contains(['/', '\\']) || new.file_name.chars().any(char::is_control) {
         problems.add("file_name", "invalid", "File name is invalid");

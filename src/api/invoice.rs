@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::audit::Audit;
 use crate::api::contact::Contact;
-use crate::api::rules::{FieldProblem, Problems, is_email};
+use crate::api::rules::{FieldProblem, FieldProblems, is_email};
 use crate::api::wire::Timestamp;
 use crate::api::{Auth, Endpoint, Host, Method};
 
@@ -251,9 +251,9 @@ pub struct FileReference {
 
 /// Returns every problem of a new invoice, all at once (partner-api, POST /invoices).
 pub fn rules(new: &NewInvoice) -> Vec<FieldProblem> {
-    let mut problems = Problems::default();
-    problems.required("contact_id", "Contact", &new.contact_id);
-    problems.required("bank_account_id", "Bank account", &new.bank_account_id);
+    let mut problems = FieldProblems::default();
+    problems.require_text("contact_id", "Contact", &new.contact_id);
+    problems.require_text("bank_account_id", "Bank account", &new.bank_account_id);
     if new.invoice_date.is_none() {
         problems.add("invoice_date", "not_blank", "Invoice date cannot be blank");
     }
@@ -270,7 +270,7 @@ pub fn rules(new: &NewInvoice) -> Vec<FieldProblem> {
     problems.into_list()
 }
 
-fn line_rules(problems: &mut Problems, at: &str, item: &NewLineItem) {
+fn line_rules(problems: &mut FieldProblems, at: &str, item: &NewLineItem) {
     match item.rate_per_quantity.parse::<i64>() {
         Ok(rate) => problems.amount(&format!("{at}.rate_per_quantity"), "Rate", rate, 0),
         Err(_) => problems.add(&format!("{at}.rate_per_quantity"), "invalid", "Rate is invalid"),
@@ -283,7 +283,7 @@ fn line_rules(problems: &mut Problems, at: &str, item: &NewLineItem) {
     }
 }
 
-fn message_rules(problems: &mut Problems, context: &str, message: &NewInvoiceMessage) {
+fn message_rules(problems: &mut FieldProblems, context: &str, message: &NewInvoiceMessage) {
     if message.email_addresses.is_empty() {
         problems.add(context, "not_blank", "Email addresses cannot be blank");
     } else if !message.email_addresses.iter().all(|address| is_email(address)) {

@@ -41,8 +41,8 @@ pub mod wire;
 mod tests;
 
 pub(crate) use call::encode;
-pub use call::{Auth, Call, DroppedAnswer, Endpoint, Host, Method};
-pub use problem::{Message, Problem};
+pub use call::{Auth, Call, Endpoint, Host, LostReplyMarker, Method};
+pub use problem::{Problem, ProblemMessage};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -57,7 +57,7 @@ pub struct PartnerEvent {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct PartnerEventData {
     /// The code to exchange for the new merchant's token.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::exposed")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::serialize_exposed")]
     pub auth_code: Option<Secret>,
     /// The application's number.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,14 +69,14 @@ pub struct PartnerEventData {
 
 impl PartnerEvent {
     /// Makes the event of an approved application.
-    pub fn provisioned(reference: &str, auth_code: Secret) -> Self {
+    pub fn new_provisioned(reference: &str, auth_code: Secret) -> Self {
         let reference = Some(reference.to_owned());
         let data = PartnerEventData { auth_code: Some(auth_code), id: None, reference };
         Self { kind: PartnerEventType::Provisioned, reason: None, data }
     }
 
     /// Makes the event of a denied application.
-    pub fn declined(reference: &str, id: ApplicationId, reason: DeclineReason) -> Self {
+    pub fn new_declined(reference: &str, id: ApplicationId, reason: DeclineReason) -> Self {
         let reference = Some(reference.to_owned());
         let data = PartnerEventData { auth_code: None, id: Some(id), reference };
         Self { kind: PartnerEventType::Declined, reason: Some(reason), data }
@@ -129,8 +129,12 @@ mod tests {
     fn both_events_are_written_as_the_reference_shapes_them() {
         let body = Notification {
             events: vec![
-                PartnerEvent::provisioned("rk1", Secret::from("code")),
-                PartnerEvent::declined("rk2", ApplicationId(7), DeclineReason::DuplicateMerchant),
+                PartnerEvent::new_provisioned("rk1", Secret::from("code")),
+                PartnerEvent::new_declined(
+                    "rk2",
+                    ApplicationId(7),
+                    DeclineReason::DuplicateMerchant,
+                ),
             ],
         };
         let written = json!({"events": [

@@ -4,8 +4,8 @@ use chrono::NaiveDate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::api::query::{Holds, Parameter};
-use crate::api::recurring::Schedule;
+use crate::api::query::{Parameter, ParameterType};
+use crate::api::recurring::RecurringSchedule;
 use crate::api::rules::AMOUNT_MAX;
 use crate::api::{Auth, Endpoint, Host, Method};
 
@@ -34,7 +34,7 @@ pub struct PreviewRequest {
     /// Schedule of the payments.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("required" = ["interval_unit", "interval_delay"]))]
-    pub schedule: Option<Schedule>,
+    pub schedule: Option<RecurringSchedule>,
 }
 
 /// The predicted course of a recurring charge.
@@ -61,7 +61,7 @@ pub struct Preview {
     pub remaining_amount: Option<i64>,
     /// Schedule of the payments.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub schedule: Option<Schedule>,
+    pub schedule: Option<RecurringSchedule>,
     /// Date of the first payment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_payment: Option<NaiveDate>,
@@ -82,14 +82,14 @@ pub struct PreviewOccurrence {
 
 const OCCURRENCES: Parameter = Parameter::new(
     "occurrences",
-    Holds::Integer(1, PREVIEW_OCCURRENCES_MAX),
+    ParameterType::Integer(1, PREVIEW_OCCURRENCES_MAX),
     "how many are shown; 10 where left out",
 );
 const START: Parameter =
-    Parameter::new("start_date", Holds::Date, "the first date; tomorrow where left out");
+    Parameter::new("start_date", ParameterType::Date, "the first date; tomorrow where left out");
 const WITH_CHARGE: Parameter = Parameter::new(
     "start_date_charge",
-    Holds::Flag,
+    ParameterType::Flag,
     "as if a charge of today started it; `start_date` is then today or left out",
 );
 

@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 pub struct Problem {
     /// The problems, one entry per field or rule.
     #[serde(default)]
-    pub messages: Vec<Message>,
+    pub messages: Vec<ProblemMessage>,
 }
 
 /// One problem of a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Message {
+#[schemars(rename = "Message")]
+pub struct ProblemMessage {
     /// Machine-readable code, such as `invalid_data` or `card_declined`.
     #[serde(default)]
     pub code: String,
@@ -40,7 +41,7 @@ pub struct Message {
 impl Problem {
     /// Makes a problem of one message with a code and a text.
     pub fn new(code: &str, message: &str) -> Self {
-        Self { messages: vec![Message::new(code, message)] }
+        Self { messages: vec![ProblemMessage::new(code, message)] }
     }
 
     /// Returns the first code, empty when the body held none.
@@ -49,7 +50,7 @@ impl Problem {
     }
 }
 
-impl Message {
+impl ProblemMessage {
     /// Makes an error message of the gateway with a code and a text.
     pub fn new(code: &str, message: &str) -> Self {
         Self {
@@ -63,14 +64,14 @@ impl Message {
 
     /// Sets the field or object that the message refers to.
     #[must_use]
-    pub fn about(mut self, context: &str) -> Self {
+    pub fn with_context(mut self, context: &str) -> Self {
         self.context = Some(context.to_owned());
         self
     }
 
     /// Sets a finer code.
     #[must_use]
-    pub fn sub_code(mut self, sub_code: &str) -> Self {
+    pub fn with_sub_code(mut self, sub_code: &str) -> Self {
         self.sub_code = Some(sub_code.to_owned());
         self
     }

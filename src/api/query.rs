@@ -7,14 +7,14 @@ use crate::api::rules::AMOUNT_MAX;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameter {
     pub name: &'static str,
-    pub holds: Holds,
+    pub value_type: ParameterType,
     /// Meaning of the parameter, in words for the `OpenAPI` document.
     pub meaning: &'static str,
 }
 
 /// Type of a parameter's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Holds {
+pub enum ParameterType {
     /// Any text.
     Text,
     /// Texts of this pattern; the parameter may be repeated.
@@ -31,34 +31,35 @@ pub enum Holds {
 
 impl Parameter {
     /// Declares a parameter.
-    pub const fn new(name: &'static str, holds: Holds, meaning: &'static str) -> Self {
-        Self { name, holds, meaning }
+    pub const fn new(name: &'static str, holds: ParameterType, meaning: &'static str) -> Self {
+        Self { name, value_type: holds, meaning }
     }
 }
 
 /// Number of a list's page.
 pub const PAGE: Parameter =
-    Parameter::new("page", Holds::Integer(1, i64::MAX.cast_unsigned()), "the page, from 1");
+    Parameter::new("page", ParameterType::Integer(1, i64::MAX.cast_unsigned()), "the page, from 1");
 /// Number of results in a page.
 pub const PAGE_SIZE: Parameter = Parameter::new(
     "page_size",
-    Holds::Integer(1, PAGE_SIZE_MAX),
+    ParameterType::Integer(1, PAGE_SIZE_MAX),
     "results of a page; 20 where left out",
 );
 /// Restricts a list to one account.
-pub const ACCOUNT: Parameter = Parameter::new("account_id", Holds::Text, "of this account alone");
+pub const ACCOUNT: Parameter =
+    Parameter::new("account_id", ParameterType::Text, "of this account alone");
 /// Restricts a list to one reference.
 pub const REFERENCE: Parameter =
-    Parameter::new("reference", Holds::Text, "with this reference alone");
+    Parameter::new("reference", ParameterType::Text, "with this reference alone");
 /// Order of a list.
 pub const ORDER: Parameter = Parameter::new(
     "order_by",
-    Holds::Text,
+    ParameterType::Text,
     "fields separated by commas, `-` before one that falls; newest first where left out",
 );
 /// Amount that a surcharge is calculated for.
 pub const AMOUNT: Parameter = Parameter::new(
     "amount",
-    Holds::Integer(1, AMOUNT_MAX.cast_unsigned()),
+    ParameterType::Integer(1, AMOUNT_MAX.cast_unsigned()),
     "minor units; the answer then says what they come to",
 );

@@ -20,7 +20,7 @@ use crate::api::{Auth, Call, Endpoint, Host, Method};
 
 /// One read.
 #[derive(Debug, Clone, Copy)]
-pub struct Read {
+pub struct ReadEndpoint {
     /// The endpoint's name, such as `card.list`.
     pub name: &'static str,
     pub host: Host,
@@ -34,7 +34,7 @@ pub struct Read {
     pub secret: Option<&'static str>,
 }
 
-impl Read {
+impl ReadEndpoint {
     const fn of<E: Endpoint>() -> Self {
         Self {
             name: E::NAME,
@@ -48,7 +48,7 @@ impl Read {
     }
 
     /// Returns the read of this name.
-    pub fn named(name: &str) -> Option<&'static Self> {
+    pub fn find(name: &str) -> Option<&'static Self> {
         READS.iter().find(|read| read.name == name)
     }
 
@@ -66,27 +66,27 @@ impl Read {
 }
 
 /// All reads.
-pub static READS: [Read; 22] = [
-    Read::of::<GetBank>(),
-    Read::of::<ListBanks>(),
-    Read::of::<ListBankAccounts>(),
-    Read::of::<GetCard>(),
-    Read::of::<ListCards>(),
-    Read::of::<ListHolds>(),
-    Read { secret: Some("secret_key"), ..Read::of::<GetCredentials>() },
-    Read::of::<GetEvent>(),
-    Read::of::<ListEvents>(),
-    Read::of::<GetFile>(),
-    Read::of::<GetMerchant>(),
-    Read::of::<GetOccurrence>(),
-    Read::of::<ListOccurrences>(),
-    Read::of::<GetRecurring>(),
-    Read::of::<ListRecurring>(),
-    Read { body: true, ..Read::of::<PreviewSchedule>() },
-    Read { secret: Some("data"), ..Read::of::<GetSignature>() },
-    Read::of::<GetStatus>(),
-    Read::of::<GetSurcharge>(),
-    Read::of::<GetToken>(),
-    Read::of::<GetTransaction>(),
-    Read::of::<SearchTransactions>(),
+pub static READS: [ReadEndpoint; 22] = [
+    ReadEndpoint::of::<GetBank>(),
+    ReadEndpoint::of::<ListBanks>(),
+    ReadEndpoint::of::<ListBankAccounts>(),
+    ReadEndpoint::of::<GetCard>(),
+    ReadEndpoint::of::<ListCards>(),
+    ReadEndpoint::of::<ListHolds>(),
+    ReadEndpoint { secret: Some("secret_key"), ..ReadEndpoint::of::<GetCredentials>() },
+    ReadEndpoint::of::<GetEvent>(),
+    ReadEndpoint::of::<ListEvents>(),
+    ReadEndpoint::of::<GetFile>(),
+    ReadEndpoint::of::<GetMerchant>(),
+    ReadEndpoint::of::<GetOccurrence>(),
+    ReadEndpoint::of::<ListOccurrences>(),
+    ReadEndpoint::of::<GetRecurring>(),
+    ReadEndpoint::of::<ListRecurring>(),
+    ReadEndpoint { body: true, ..ReadEndpoint::of::<PreviewSchedule>() },
+    ReadEndpoint { secret: Some("data"), ..ReadEndpoint::of::<GetSignature>() },
+    ReadEndpoint::of::<GetStatus>(),
+    ReadEndpoint::of::<GetSurcharge>(),
+    ReadEndpoint::of::<GetToken>(),
+    ReadEndpoint::of::<GetTransaction>(),
+    ReadEndpoint::of::<SearchTransactions>(),
 ];

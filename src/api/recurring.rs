@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::method::{MethodRef, PaymentMethod};
 use crate::api::occurrence::Occurrence;
-use crate::api::query::{ACCOUNT, Holds, ORDER, PAGE, PAGE_SIZE, Parameter, REFERENCE};
+use crate::api::query::{ACCOUNT, ORDER, PAGE, PAGE_SIZE, Parameter, ParameterType, REFERENCE};
 use crate::api::rules::AMOUNT_MAX;
 use crate::api::wire::{self, Timestamp};
 use crate::api::{Auth, Endpoint, Host, Method, Page};
@@ -32,7 +32,8 @@ wire::words! {
 /// Due dates of occurrences.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Schedule {
+#[schemars(rename = "Schedule")]
+pub struct RecurringSchedule {
     /// `DAY`, `WEEK` or `MONTH`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = ["DAY", "WEEK", "MONTH"]))]
@@ -117,7 +118,7 @@ pub struct NewRecurringCharge {
     /// Schedule of the payments; required; may not start today.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("required" = ["interval_unit", "interval_delay", "start"]))]
-    pub schedule: Option<Schedule>,
+    pub schedule: Option<RecurringSchedule>,
     /// Number of scheduled payments until the recurring charge is complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
@@ -154,7 +155,7 @@ pub struct RecurringChange {
     pub method: Option<MethodRef>,
     /// New schedule; moves the pending occurrence.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub schedule: Option<Schedule>,
+    pub schedule: Option<RecurringSchedule>,
     /// Number of scheduled payments until the recurring charge is complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
@@ -183,7 +184,7 @@ pub struct RecurringCharge {
     pub method: Option<PaymentMethod>,
     /// Schedule of the payments.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub schedule: Option<Schedule>,
+    pub schedule: Option<RecurringSchedule>,
     /// A free text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
@@ -270,7 +271,7 @@ impl Endpoint for GetRecurring {
 }
 
 const STATUS: Parameter =
-    Parameter::new("status", Holds::Text, "`ACTIVE`, `COMPLETED` or `DELETED`");
+    Parameter::new("status", ParameterType::Text, "`ACTIVE`, `COMPLETED` or `DELETED`");
 
 /// Lists recurring charges, newest first; not in the two documents (service-facts, 56).
 #[derive(Debug, Clone, Copy, JsonSchema)]

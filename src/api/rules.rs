@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::api::application::countries::is_country;
-use crate::api::problem::{Message, Problem};
+use crate::api::problem::{Problem, ProblemMessage};
 
 /// The greatest amount, in minor units (service-facts, 31).
 pub const AMOUNT_MAX: i64 = 99_999_999_999_999;
@@ -39,12 +39,14 @@ pub struct FieldProblem {
 
 impl FieldProblem {
     /// Converts the problem to the service's form, its field inside `parent` (empty: at the top).
-    pub fn to_message(&self, parent: &str) -> Message {
+    pub fn to_message(&self, parent: &str) -> ProblemMessage {
         let context = match parent {
             "" => self.context.clone(),
             _ => format!("{parent}.{}", self.context),
         };
-        Message::new("invalid_data", &self.message).about(&context).sub_code(&self.sub_code)
+        ProblemMessage::new("invalid_data", &self.message)
+            .with_context(&context)
+            .with_sub_code(&self.sub_code)
     }
 }
 
@@ -55,9 +57,9 @@ pub fn to_problem(parent: &str, problems: &[FieldProblem]) -> Problem {
 
 /// Collects problems; each method adds at most one, `state` at most two.
 #[derive(Debug, Default)]
-pub struct Problems(Vec<FieldProblem>);
+pub struct FieldProblems(Vec<FieldProblem>);
 
-impl Problems {
+impl FieldProblems {
     /// Returns the problems, in the order of the checks.
     pub fn into_list(self) -> Vec<FieldProblem> {
         self.0
@@ -73,7 +75,7 @@ impl Problems {
     }
 
     /// Requires more than white space.
-    pub fn required(&mut self, context: &str, label: &str, value: &str) {
+    pub fn require_text(&mut self, context: &str, label: &str, value: &str) {
         if value.trim().is_empty() {
             self.add(context, "not_blank", &format!("{label} cannot be blank"));
         }
@@ -100,7 +102,7 @@ impl Problems {
     }
 
     /// Requires an amount of at least 1.
-    pub fn amount_required(&mut self, context: &str, label: &str, value: Option<i64>) {
+    pub fn require_amount(&mut self, context: &str, label: &str, value: Option<i64>) {
         match value {
             Some(amount) => self.amount(context, label, amount, 1),
             None => self.add(context, "not_null", &format!("{label} cannot be blank")),

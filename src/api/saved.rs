@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::api::rules::{FieldProblem, Problems, REFERENCE_LENGTH_MAX};
+use crate::api::rules::{FieldProblem, FieldProblems, REFERENCE_LENGTH_MAX};
 
 /// The fields that a PATCH may change; a saved method's other fields never change.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,13 +24,17 @@ pub struct SavedChange {
 
 /// Returns every problem of a change's fields.
 pub fn change_rules(change: &SavedChange) -> Vec<FieldProblem> {
-    let mut problems = Problems::default();
+    let mut problems = FieldProblems::default();
     text_rules(&mut problems, change.reference.as_deref(), change.description.as_deref());
     problems.into_list()
 }
 
 /// Checks the two texts of any saved method.
-pub(crate) fn text_rules(problems: &mut Problems, reference: Option<&str>, text: Option<&str>) {
+pub(crate) fn text_rules(
+    problems: &mut FieldProblems,
+    reference: Option<&str>,
+    text: Option<&str>,
+) {
     problems.length_max("reference", "Reference", reference, REFERENCE_LENGTH_MAX);
     problems.length_max("description", "Description", text, REFERENCE_LENGTH_MAX);
 }

@@ -8,7 +8,8 @@ use crate::api::{Auth, Endpoint, Host, Method};
 /// The state of the gateway.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Status {
+#[schemars(rename = "Status")]
+pub struct GatewayStatus {
     /// `NORMAL`.
     pub status: String,
 }
@@ -24,5 +25,5 @@ impl Endpoint for GetStatus {
     const PATH: &'static str = "/status";
     const AUTH: Auth = Auth::None;
     type Request = ();
-    type Reply = Status;
+    type Reply = GatewayStatus;
 }

@@ -19,7 +19,7 @@ pub struct TokenRequest {
     /// The partner application's id, 64 alphanumerics.
     pub client_id: String,
     /// The partner application's secret, 64 alphanumerics.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::exposed")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::serialize_exposed")]
     pub client_secret: Option<Secret>,
     /// `client_credentials` or `authorization_code`.
     #[schemars(extend("enum" = ["client_credentials", "authorization_code"]))]
@@ -32,7 +32,7 @@ pub struct TokenRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub redirect_uri: Option<String>,
     /// The authorization code; used once.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::exposed")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::serialize_exposed")]
     pub code: Option<Secret>,
 }
 
@@ -41,7 +41,7 @@ pub struct TokenRequest {
 #[serde(default)]
 pub struct AccessToken {
     /// 64 alphanumerics.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::exposed")]
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "wire::serialize_exposed")]
     pub access_token: Option<Secret>,
     /// `bearer`.
     pub token_type: String,

@@ -6,9 +6,11 @@ use serde::{Deserialize, Serialize};
 pub mod actions;
 
 use crate::api::method::{MethodRef, PaymentMethod};
-use crate::api::query::{ACCOUNT, Holds, ORDER, PAGE, PAGE_SIZE, Parameter};
+use crate::api::query::{ACCOUNT, ORDER, PAGE, PAGE_SIZE, Parameter, ParameterType};
 use crate::api::recurring::{Recur, recur_rules};
-use crate::api::rules::{AMOUNT_MAX, FieldProblem, Problems, TRANSACTION_REFERENCE_LENGTH_MAX};
+use crate::api::rules::{
+    AMOUNT_MAX, FieldProblem, FieldProblems, TRANSACTION_REFERENCE_LENGTH_MAX,
+};
 use crate::api::wire::{self, Timestamp};
 use crate::api::{Auth, Endpoint, Host, Method, Page};
 
@@ -172,8 +174,8 @@ pub struct Transaction {
 
 /// Returns every problem of a charge's own fields; an inline method has rules of its own.
 pub fn rules(new: &NewCharge) -> Vec<FieldProblem> {
-    let mut problems = Problems::default();
-    problems.amount_required("amount", "Amount", new.amount);
+    let mut problems = FieldProblems::default();
+    problems.require_amount("amount", "Amount", new.amount);
     if new.method.is_none() {
         problems.add("method", "not_null", "Payment method cannot be blank");
     }
@@ -221,14 +223,14 @@ impl Endpoint for GetTransaction {
     type Reply = Transaction;
 }
 
-const TEXT: Parameter = Parameter::new("q", Holds::Text, "a text that some property holds");
+const TEXT: Parameter = Parameter::new("q", ParameterType::Text, "a text that some property holds");
 const FIELDS: Parameter = Parameter::new(
     "qf",
-    Holds::Texts("^[^:]+:.*$"),
+    ParameterType::Texts("^[^:]+:.*$"),
     "`name:text`: a property, dots for nesting, that begins with the text",
 );
-const FROM: Parameter = Parameter::new("start_date", Holds::Moment, "made then or later");
-const UNTIL: Parameter = Parameter::new("end_date", Holds::Moment, "made then or earlier");
+const FROM: Parameter = Parameter::new("start_date", ParameterType::Moment, "made then or later");
+const UNTIL: Parameter = Parameter::new("end_date", ParameterType::Moment, "made then or earlier");
 
 /// Searches transactions; not in the two documents (service-facts, 44).
 #[derive(Debug, Clone, Copy, JsonSchema)]

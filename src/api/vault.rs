@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::audit::Audit;
 use crate::api::method::PaymentMethod;
-use crate::api::rules::{FieldProblem, Problems};
+use crate::api::rules::{FieldProblem, FieldProblems};
 use crate::api::{Auth, Endpoint, Host, Method};
 
 /// A payment method to store for a contact.
@@ -60,7 +60,7 @@ pub struct VaultMethod {
 
 /// Returns every problem of a request.
 pub fn rules(new: &NewVaultMethod) -> Vec<FieldProblem> {
-    let mut problems = Problems::default();
+    let mut problems = FieldProblems::default();
     match new.payment_type.as_str() {
         "credit_card" | "bank_account" => {}
         "" => problems.add("payment_type", "not_blank", "Payment type cannot be blank"),

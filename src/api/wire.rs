@@ -46,7 +46,7 @@ impl JsonSchema for Timestamp {
 
 /// Writes a secret unmasked; for bodies sent to the service only.
 #[expect(clippy::ref_option, reason = "serde hands the field by reference")]
-pub(crate) fn exposed<S: Serializer>(
+pub(crate) fn serialize_exposed<S: Serializer>(
     secret: &Option<Secret>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {

@@ -13,8 +13,8 @@ pub const CARD_DIGITS_MIN: usize = 12;
 /// Most digits of a card number (service-facts, 31).
 pub const CARD_DIGITS_MAX: usize = 19;
 
-const SHOWN_DIGITS_OF_ACCOUNT: usize = 4;
-const SHOWN_DIGITS_OF_ROUTING: usize = 3;
+const VISIBLE_ACCOUNT_DIGITS: usize = 4;
+const VISIBLE_ROUTING_DIGITS: usize = 3;
 
 /// The test numbers that the service publishes, the declining ones included (service-facts, part 3).
 const PUBLISHED_TEST_NUMBERS: [&str; 29] = [
@@ -133,7 +133,7 @@ impl CardNumber {
     /// # Errors
     /// Every [`CardNumberError`].
     pub fn parse(text: &str) -> Result<Self, CardNumberError> {
-        let digits = Secret::from(bare(text));
+        let digits = Secret::from(without_separators(text));
         check(digits.expose())?;
         Ok(Self(digits))
     }
@@ -162,7 +162,7 @@ impl std::str::FromStr for CardNumber {
     }
 }
 
-fn bare(text: &str) -> String {
+fn without_separators(text: &str) -> String {
     let mut digits = String::with_capacity(text.len());
     digits.extend(text.chars().filter(|c| *c != ' ' && *c != '-'));
     digits
@@ -188,18 +188,18 @@ fn check(digits: &str) -> Result<(), CardNumberError> {
 /// Spaces and dashes may divide it. One of them fails Luhn on purpose, so ask this before
 /// [`CardNumber::parse`].
 pub fn is_published_test_number(text: &str) -> bool {
-    PUBLISHED_TEST_NUMBERS.contains(&bare(text).as_str())
+    PUBLISHED_TEST_NUMBERS.contains(&without_separators(text).as_str())
 }
 
 /// Returns asterisks for all but the last four characters, same length (service-facts, 27).
 pub fn mask_account(number: &str) -> String {
-    mask_all_but(number, SHOWN_DIGITS_OF_ACCOUNT)
+    mask_all_but(number, VISIBLE_ACCOUNT_DIGITS)
 }
 
 /// Returns asterisks for all but the last three characters, same length: `******013`
 /// (service-facts, 27).
 pub fn mask_routing(number: &str) -> String {
-    mask_all_but(number, SHOWN_DIGITS_OF_ROUTING)
+    mask_all_but(number, VISIBLE_ROUTING_DIGITS)
 }
 
 /// Masks all but the last `shown` characters; hides a text of at most that length entirely.

@@ -20,7 +20,7 @@ pub fn causes(error: &dyn Error) -> String {
 
 /// Returns the message of the innermost cause: the system's own, where a library only passes its
 /// error on.
-pub fn root(error: &dyn Error) -> String {
+pub fn root_cause(error: &dyn Error) -> String {
     let mut innermost = error;
     for _ in 0..CAUSES_MAX {
         let Some(next) = innermost.source() else { break };

@@ -5,7 +5,7 @@
 //! resolves paths (`openat2`). Where the kernel cannot, each component is opened by itself without
 //! following links.
 //!
-//! Owns no path of the operator: [`Place`] finds a configured folder.
+//! Owns no path of the operator: [`FolderLocation`] finds a configured folder.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -21,7 +21,7 @@ use rustix::io::Errno;
 
 mod place;
 
-pub use place::Place;
+pub use place::FolderLocation;
 
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
 /// Flags for files: a FIFO without a writer is opened at once, and then refused.
@@ -29,7 +29,7 @@ const FILE: OFlags =
     OFlags::NONBLOCK.union(OFlags::NOCTTY).union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
 /// Maximum tries for a path that changes while the kernel follows it.
 const TRIES: usize = 8;
-/// Maximum number of links that [`Folder::behind`] follows, the same as the operating system's.
+/// Maximum number of links that [`Folder::resolve_links`] follows, the same as the operating system's.
 const LINKS_MAX: usize = 40;
 const NANOS: i64 = 1_000_000_000;
 
@@ -46,10 +46,10 @@ pub enum PathError {
     },
     /// A link leads out of the folder.
     #[error("the symbolic link `{0}` leads out of the folder")]
-    Out(String),
+    LeadsOutside(String),
     /// The entry is neither a file nor the expected sort of entry.
     #[error("`{path}` is {what}, not a plain file")]
-    Odd {
+    NotAFile {
         path: String,
         /// The sort of entry, with its article.
         what: &'static str,
@@ -66,32 +66,32 @@ impl PathError {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sort {
+pub enum EntryType {
     File,
     Folder,
     Link,
     /// An entry that is never read; holds its sort with the article.
-    Odd(&'static str),
+    Special(&'static str),
 }
 
-impl Sort {
+impl EntryType {
     fn of(found: FileType) -> Self {
         match found {
             FileType::RegularFile => Self::File,
             FileType::Directory => Self::Folder,
             FileType::Symlink => Self::Link,
-            FileType::Fifo => Self::Odd("a FIFO"),
-            FileType::Socket => Self::Odd("a socket"),
-            FileType::CharacterDevice | FileType::BlockDevice => Self::Odd("a device"),
-            FileType::Unknown => Self::Odd("of an unknown sort"),
+            FileType::Fifo => Self::Special("a FIFO"),
+            FileType::Socket => Self::Special("a socket"),
+            FileType::CharacterDevice | FileType::BlockDevice => Self::Special("a device"),
+            FileType::Unknown => Self::Special("of an unknown sort"),
         }
     }
 }
 
 /// Metadata of an entry, read without opening it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Meta {
-    pub sort: Sort,
+pub struct EntryMeta {
+    pub entry_type: EntryType,
     /// In bytes.
     pub size: u64,
     /// Last change of the content, in nanoseconds since 1970.
@@ -99,12 +99,12 @@ pub struct Meta {
     pub inode: u64,
 }
 
-impl Meta {
+impl EntryMeta {
     fn of(found: &rustix::fs::Stat) -> Self {
         let seconds = found.st_mtime.saturating_mul(NANOS);
         let mtime_ns = seconds.saturating_add(i64::try_from(found.st_mtime_nsec).unwrap_or(0));
         Self {
-            sort: Sort::of(FileType::from_raw_mode(found.st_mode)),
+            entry_type: EntryType::of(FileType::from_raw_mode(found.st_mode)),
             size: u64::try_from(found.st_size).unwrap_or(0),
             mtime_ns,
             inode: found.st_ino,
@@ -121,12 +121,14 @@ impl Folder {
     /// # Errors
     /// The path is not plain, a component is a link, there is no file, or the entry is no plain file.
     pub fn file(&self, path: &str) -> Result<File, PathError> {
-        let fd = beneath(self.0.as_fd(), plain(path)?, FILE);
+        let fd = open_beneath(self.0.as_fd(), check_plain(path)?, FILE);
         let fd = fd.map_err(|errno| self.error(path, errno))?;
-        let sort = Meta::of(&fstat(&fd).map_err(io::Error::from)?).sort;
+        let sort = EntryMeta::of(&fstat(&fd).map_err(io::Error::from)?).entry_type;
         match sort {
-            Sort::File => Ok(File::from(fd)),
-            other @ (Sort::Folder | Sort::Link | Sort::Odd(_)) => Err(odd(path, other)),
+            EntryType::File => Ok(File::from(fd)),
+            other @ (EntryType::Folder | EntryType::Link | EntryType::Special(_)) => {
+                Err(not_a_file(path, other))
+            }
         }
     }
 
@@ -138,7 +140,7 @@ impl Folder {
         if path.is_empty() {
             return Ok(self.clone());
         }
-        let fd = beneath(self.0.as_fd(), plain(path)?, FOLDER);
+        let fd = open_beneath(self.0.as_fd(), check_plain(path)?, FOLDER);
         Ok(Self(Arc::new(fd.map_err(|errno| self.error(path, errno))?)))
     }
 
@@ -146,15 +148,15 @@ impl Folder {
     ///
     /// # Errors
     /// There is no such entry, or its metadata cannot be read.
-    pub fn meta(&self, path: impl AsRef<OsStr>) -> io::Result<Meta> {
-        Ok(Meta::of(&statat(&*self.0, path.as_ref(), AtFlags::SYMLINK_NOFOLLOW)?))
+    pub fn metadata(&self, path: impl AsRef<OsStr>) -> io::Result<EntryMeta> {
+        Ok(EntryMeta::of(&statat(&*self.0, path.as_ref(), AtFlags::SYMLINK_NOFOLLOW)?))
     }
 
     /// Visits the entries of this folder, in no order, without `.` and `..`.
     ///
     /// # Errors
     /// The folder cannot be listed.
-    pub fn each(&self, visit: &mut dyn FnMut(&OsStr, Sort)) -> io::Result<()> {
+    pub fn for_each_entry(&self, visit: &mut dyn FnMut(&OsStr, EntryType)) -> io::Result<()> {
         for entry in Dir::read_from(&*self.0)? {
             let entry = entry?;
             let name = OsStr::from_bytes(entry.file_name().to_bytes());
@@ -163,9 +165,9 @@ impl Folder {
             }
             let known = entry.file_type();
             let sort = if known == FileType::Unknown {
-                self.meta(name).map_or(Sort::of(known), |one| one.sort)
+                self.metadata(name).map_or(EntryType::of(known), |one| one.entry_type)
             } else {
-                Sort::of(known)
+                EntryType::of(known)
             };
             visit(name, sort);
         }
@@ -176,25 +178,25 @@ impl Folder {
     ///
     /// # Errors
     /// A link leads out, there are too many links, or the target does not exist.
-    pub fn behind(&self, path: &str) -> Result<String, PathError> {
-        let mut rest: Vec<String> = parts(plain(path)?);
+    pub fn resolve_links(&self, path: &str) -> Result<String, PathError> {
+        let mut rest: Vec<String> = reversed_parts(check_plain(path)?);
         let (mut done, mut links) = (Vec::<String>::new(), 0_usize);
         while let Some(part) = rest.pop() {
             if part == ".." {
-                done.pop().ok_or_else(|| PathError::Out(path.to_owned()))?;
+                done.pop().ok_or_else(|| PathError::LeadsOutside(path.to_owned()))?;
                 continue;
             }
             done.push(part);
             let here = done.join("/");
-            if self.meta(&here)?.sort == Sort::Link {
+            if self.metadata(&here)?.entry_type == EntryType::Link {
                 links = links.saturating_add(1);
                 let target = rustix::fs::readlinkat(&*self.0, &here, Vec::new());
                 let target = target.map_err(io::Error::from)?.into_string().unwrap_or_default();
                 if links > LINKS_MAX || target.is_empty() || target.starts_with('/') {
-                    return Err(PathError::Out(path.to_owned()));
+                    return Err(PathError::LeadsOutside(path.to_owned()));
                 }
                 done.pop();
-                rest.extend(parts(Path::new(&target)));
+                rest.extend(reversed_parts(Path::new(&target)));
             }
         }
         Ok(done.join("/"))
@@ -203,7 +205,7 @@ impl Folder {
     /// Returns whether a path leads to a folder, inside or outside of this one. Opens nothing.
     pub fn leads_to_folder(&self, path: &str) -> bool {
         let found = statat(&*self.0, path, AtFlags::empty());
-        found.is_ok_and(|found| Meta::of(&found).sort == Sort::Folder)
+        found.is_ok_and(|found| EntryMeta::of(&found).entry_type == EntryType::Folder)
     }
 
     /// Returns the reason why a path was not opened, with the component at fault.
@@ -211,9 +213,11 @@ impl Folder {
         if let Some(component) = self.first_link(Path::new(path)) {
             return PathError::Link { component };
         }
-        match self.meta(path).map(|found| found.sort) {
-            Ok(sort @ Sort::Odd(_)) => odd(path, sort),
-            Ok(Sort::File | Sort::Folder | Sort::Link) | Err(_) => PathError::Io(errno.into()),
+        match self.metadata(path).map(|found| found.entry_type) {
+            Ok(sort @ EntryType::Special(_)) => not_a_file(path, sort),
+            Ok(EntryType::File | EntryType::Folder | EntryType::Link) | Err(_) => {
+                PathError::Io(errno.into())
+            }
         }
     }
 
@@ -222,7 +226,7 @@ impl Folder {
         let mut here = PathBuf::new();
         path.components().find_map(|part| {
             here.push(part);
-            let link = self.meta(&here).is_ok_and(|found| found.sort == Sort::Link);
+            let link = self.metadata(&here).is_ok_and(|found| found.entry_type == EntryType::Link);
             link.then(|| here.to_string_lossy().into_owned())
         })
     }
@@ -236,16 +240,16 @@ impl Folder {
 pub fn open_file(path: &Path) -> Result<File, PathError> {
     let flags = FILE.difference(OFlags::NOFOLLOW);
     let fd = openat(rustix::fs::CWD, path, flags, Mode::empty()).map_err(io::Error::from)?;
-    match Meta::of(&fstat(&fd).map_err(io::Error::from)?).sort {
-        Sort::File => Ok(File::from(fd)),
-        other @ (Sort::Folder | Sort::Link | Sort::Odd(_)) => {
-            Err(odd(&path.display().to_string(), other))
+    match EntryMeta::of(&fstat(&fd).map_err(io::Error::from)?).entry_type {
+        EntryType::File => Ok(File::from(fd)),
+        other @ (EntryType::Folder | EntryType::Link | EntryType::Special(_)) => {
+            Err(not_a_file(&path.display().to_string(), other))
         }
     }
 }
 
 /// Splits a path into its components, last one first, for popping.
-fn parts(path: &Path) -> Vec<String> {
+fn reversed_parts(path: &Path) -> Vec<String> {
     let parts = path.components().filter(|part| !matches!(part, Component::CurDir));
     let mut parts: Vec<String> =
         parts.map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
@@ -253,31 +257,31 @@ fn parts(path: &Path) -> Vec<String> {
     parts
 }
 
-fn odd(path: &str, sort: Sort) -> PathError {
+fn not_a_file(path: &str, sort: EntryType) -> PathError {
     let what = match sort {
-        Sort::Folder => "a folder",
-        Sort::Odd(what) => what,
-        Sort::Link => "a symbolic link",
-        Sort::File => "another file",
+        EntryType::Folder => "a folder",
+        EntryType::Special(what) => what,
+        EntryType::Link => "a symbolic link",
+        EntryType::File => "another file",
     };
-    PathError::Odd { path: path.to_owned(), what }
+    PathError::NotAFile { path: path.to_owned(), what }
 }
 
 /// Checks that a path consists of names alone.
-fn plain(path: &str) -> Result<&Path, PathError> {
+fn check_plain(path: &str) -> Result<&Path, PathError> {
     let found = Path::new(path);
     let names = found.components().all(|part| matches!(part, Component::Normal(_)));
     if names && !path.is_empty() { Ok(found) } else { Err(PathError::NotPlain(path.to_owned())) }
 }
 
 /// Opens a path beneath a folder for reading, without links.
-fn beneath(folder: BorrowedFd<'_>, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
-    by_kernel(folder, path, flags, ResolveFlags::BENEATH)
-        .unwrap_or_else(|| by_parts(folder, path, flags))
+fn open_beneath(folder: BorrowedFd<'_>, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    open_by_kernel(folder, path, flags, ResolveFlags::BENEATH)
+        .unwrap_or_else(|| open_by_parts(folder, path, flags))
 }
 
 /// Opens a path with `openat2`; `None` if the kernel lacks it or a system call filter forbids it.
-fn by_kernel(
+fn open_by_kernel(
     folder: BorrowedFd<'_>,
     path: &Path,
     flags: OFlags,
@@ -297,7 +301,7 @@ fn by_kernel(
 }
 
 /// Opens one component after the other, each without following links.
-fn by_parts(folder: BorrowedFd<'_>, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+fn open_by_parts(folder: BorrowedFd<'_>, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     let way = OFlags::PATH | FOLDER;
     let mut here: Option<OwnedFd> = None;
     let mut parts = path.components().peekable();
@@ -309,7 +313,7 @@ fn by_parts(folder: BorrowedFd<'_>, path: &Path, flags: OFlags) -> Result<OwnedF
     here.ok_or(Errno::NOENT)
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FolderLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.path().display().fmt(f)
     }

@@ -94,7 +94,7 @@ impl Mark {
 
     /// Returns the text without any mark at its end, ours or not; a text without a mark is
     /// unchanged.
-    pub fn strip(text: &str) -> String {
+    pub fn strip_tag(text: &str) -> String {
         match split_tag(text) {
             Some((before, _)) => before.to_owned(),
             None => text.to_owned(),
@@ -167,7 +167,7 @@ impl Digest {
     }
 
     /// Compares in constant time, for digests that authenticate (a signed link, a webhook token).
-    pub fn proves(&self, other: &Self) -> bool {
+    pub fn matches(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
     }
 }
@@ -208,7 +208,7 @@ impl From<Digest> for String {
     }
 }
 
-/// Returns the SHA-256 of open data. For anything secret or personal use [`keyed`].
+/// Returns the SHA-256 of open data. For anything secret or personal use [`keyed_digest`].
 pub fn sha256(data: &[u8]) -> Digest {
     Digest(Sha256::digest(data).into())
 }
@@ -216,7 +216,7 @@ pub fn sha256(data: &[u8]) -> Digest {
 /// Returns the HMAC-SHA-256 of `label` and `data`. The label names the digest's purpose: equal data
 /// under two labels gives unrelated digests. No pair of label and data collides with another (the
 /// label's length is included).
-pub fn keyed(key: &[u8; 32], label: &str, data: &[u8]) -> Digest {
+pub fn keyed_digest(key: &[u8; 32], label: &str, data: &[u8]) -> Digest {
     let mut block = [0_u8; HMAC_BLOCK_BYTES];
     for (slot, byte) in block.iter_mut().zip(key) {
         *slot = *byte;

@@ -12,11 +12,11 @@ use http::{HeaderMap, HeaderValue, Uri};
 /// Header in which a browser describes the requesting page's site.
 const FETCH_SITE: &str = "sec-fetch-site";
 /// Values for a page of the requested origin, and for no page at all.
-const OWN_SITE: [&str; 2] = ["same-origin", "none"];
+const OWN_SITES: [&str; 2] = ["same-origin", "none"];
 /// Prefixes of headers that only proxies send.
-const OF_PROXIES: [&str; 3] = ["x-forwarded", "cf-", "x-envoy-"];
+const PROXY_HEADER_PREFIXES: [&str; 3] = ["x-forwarded", "cf-", "x-envoy-"];
 /// Headers in which proxies name their client, or reveal themselves.
-const BY_PROXIES: [&str; 22] = [
+const PROXY_HEADERS: [&str; 22] = [
     "cdn-loop",
     "client-ip",
     "fastly-client-ip",
@@ -43,7 +43,7 @@ const BY_PROXIES: [&str; 22] = [
 
 /// Reasons why a request is not local.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stranger {
+pub enum NonLocal {
     /// The request comes from another machine.
     Peer,
     /// A page of another origin sends the request.
@@ -56,23 +56,23 @@ pub enum Stranger {
 
 /// Returns the reason why a request is not local; `None` where it is. `peer` is the other end of
 /// its connection. A request without a peer was made within this process.
-pub fn stranger(peer: Option<IpAddr>, headers: &HeaderMap, uri: &Uri) -> Option<Stranger> {
+pub fn non_local_reason(peer: Option<IpAddr>, headers: &HeaderMap, uri: &Uri) -> Option<NonLocal> {
     let reasons = [
-        (Stranger::Peer, !peer.is_none_or(is_loopback)),
-        (Stranger::Page, is_of_another_page(headers)),
-        (Stranger::Proxy, is_of_a_proxy(headers)),
-        (Stranger::Host, !names_loopback(headers, uri)),
+        (NonLocal::Peer, !peer.is_none_or(is_loopback)),
+        (NonLocal::Page, is_from_another_page(headers)),
+        (NonLocal::Proxy, is_from_proxy(headers)),
+        (NonLocal::Host, !names_loopback(headers, uri)),
     ];
     reasons.into_iter().find(|(_, applies)| *applies).map(|(why, _)| why)
 }
 
 /// Returns whether the browser reports a page of another origin than the requested host.
-pub fn is_of_another_page(headers: &HeaderMap) -> bool {
+pub fn is_from_another_page(headers: &HeaderMap) -> bool {
     let mut sites = headers.get_all(FETCH_SITE).iter();
-    sites.any(|site| !OWN_SITE.iter().any(|own| site == own)) || is_of_another_origin(headers)
+    sites.any(|site| !OWN_SITES.iter().any(|own| site == own)) || is_from_another_origin(headers)
 }
 
-fn is_of_another_origin(headers: &HeaderMap) -> bool {
+fn is_from_another_origin(headers: &HeaderMap) -> bool {
     let Some(origin) = headers.get(ORIGIN) else { return false };
     let authority = origin.to_str().ok().and_then(|origin| origin.split_once("://"));
     let host = headers.get(HOST).and_then(|host| host.to_str().ok());
@@ -81,9 +81,10 @@ fn is_of_another_origin(headers: &HeaderMap) -> bool {
 }
 
 /// Returns whether a header reveals a proxy.
-fn is_of_a_proxy(headers: &HeaderMap) -> bool {
+fn is_from_proxy(headers: &HeaderMap) -> bool {
     let by = |name: &str| {
-        BY_PROXIES.contains(&name) || OF_PROXIES.iter().any(|start| name.starts_with(start))
+        PROXY_HEADERS.contains(&name)
+            || PROXY_HEADER_PREFIXES.iter().any(|start| name.starts_with(start))
     };
     headers.keys().any(|name| by(name.as_str()))
 }
@@ -118,16 +119,16 @@ fn is_loopback(address: IpAddr) -> bool {
 mod tests {
     use super::*;
 
-    fn asked(peer: &str, headers: &[(&str, &str)], uri: &str) -> Option<Stranger> {
+    fn asked(peer: &str, headers: &[(&str, &str)], uri: &str) -> Option<NonLocal> {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             let name: http::HeaderName = name.parse().unwrap();
             map.append(name, value.parse().unwrap());
         }
-        stranger(Some(peer.parse().unwrap()), &map, &uri.parse().unwrap())
+        non_local_reason(Some(peer.parse().unwrap()), &map, &uri.parse().unwrap())
     }
 
-    fn with(headers: &[(&str, &str)]) -> Option<Stranger> {
+    fn with(headers: &[(&str, &str)]) -> Option<NonLocal> {
         asked("127.0.0.1", &[&[("host", "localhost:8700")], headers].concat(), "/")
     }
 
@@ -148,7 +149,7 @@ mod tests {
     #[test]
     fn others_are_told_apart_by_what_they_are() {
         let host = ("host", "localhost");
-        assert_eq!(asked("192.0.2.7", &[host], "/"), Some(Stranger::Peer));
+        assert_eq!(asked("192.0.2.7", &[host], "/"), Some(NonLocal::Peer));
         for headers in [
             &[][..],
             &[host, host],
@@ -159,10 +160,10 @@ mod tests {
             &[("host", "")],
             &[("host", "a b")],
         ] {
-            assert_eq!(asked("127.0.0.1", headers, "/"), Some(Stranger::Host), "{headers:?}");
+            assert_eq!(asked("127.0.0.1", headers, "/"), Some(NonLocal::Host), "{headers:?}");
         }
         for uri in ["http://evil.example/", "http://evil@127.0.0.1/"] {
-            assert_eq!(asked("127.0.0.1", &[host], uri), Some(Stranger::Host), "{uri}");
+            assert_eq!(asked("127.0.0.1", &[host], uri), Some(NonLocal::Host), "{uri}");
         }
         for page in [
             &[("origin", "https://evil.example")][..],
@@ -172,7 +173,7 @@ mod tests {
             &[("sec-fetch-site", "cross-site")],
             &[("sec-fetch-site", "same-site")],
         ] {
-            assert_eq!(with(page), Some(Stranger::Page), "{page:?}");
+            assert_eq!(with(page), Some(NonLocal::Page), "{page:?}");
         }
     }
 
@@ -194,7 +195,7 @@ mod tests {
             "X-Cluster-Client-IP",
             "Fastly-Client-IP",
         ] {
-            assert_eq!(with(&[(name, "203.0.113.9")]), Some(Stranger::Proxy), "{name}");
+            assert_eq!(with(&[(name, "203.0.113.9")]), Some(NonLocal::Proxy), "{name}");
         }
         for name in ["accept", "user-agent", "x-request-id", "x-relayed-ip-address", "traceparent"]
         {

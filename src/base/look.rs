@@ -12,7 +12,7 @@ mod frame;
 #[cfg(test)]
 pub(crate) mod outline;
 
-pub use frame::{Frame, headers};
+pub use frame::{PageFrame, headers};
 
 /// The style sheet.
 pub const STYLES: &str = include_str!("look/pages.css");

@@ -149,9 +149,9 @@ impl fmt::Display for Money {
 
 /// Sums per currency.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Totals(BTreeMap<Currency, i64>);
+pub struct MoneyTotals(BTreeMap<Currency, i64>);
 
-impl Totals {
+impl MoneyTotals {
     /// Adds to the sum of the amount's currency.
     ///
     /// # Errors

@@ -21,7 +21,10 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 }
 
 /// Returns `did you mean …?` where a candidate resembles `word`, else the list of all.
-pub fn help<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> String {
+pub fn suggestion_help<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str> + Clone,
+) -> String {
     if let Some(meant) = nearest(word, candidates.clone()) {
         return format!("did you mean `{meant}`?");
     }
@@ -43,7 +46,10 @@ mod tests {
         assert_eq!(nearest("Invocie", kinds), Some("Invoice"));
         assert_eq!(nearest("savedmethod", kinds), Some("SavedMethod"));
         assert_eq!(nearest("Deployment", kinds), None);
-        assert_eq!(help("x", kinds), "write one of `Invoice`, `Contact` or `SavedMethod`");
-        assert_eq!(help("contcat", kinds), "did you mean `Contact`?");
+        assert_eq!(
+            suggestion_help("x", kinds),
+            "write one of `Invoice`, `Contact` or `SavedMethod`"
+        );
+        assert_eq!(suggestion_help("contcat", kinds), "did you mean `Contact`?");
     }
 }

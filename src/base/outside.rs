@@ -2,7 +2,7 @@
 //! wrote.
 //!
 //! Such a text may repeat the request that it answers: a card number, a key, a name. So it is a
-//! type of its own, and the constructors take the request's values ([`Known`]). They remove those
+//! type of its own, and the constructors take the request's values ([`KnownValues`]). They remove those
 //! values, in the usual encodings too, mask long runs of digits, neutralise terminal control
 //! characters, and bound the length in linear time. No conversion from `String` to these types
 //! exists, so an uncleaned text cannot be printed, stored or sent as one of them:
@@ -24,7 +24,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-pub use known::Known;
+pub use known::KnownValues;
 
 pub const TEXT_CHARACTERS_MAX: usize = 300;
 const CODE_CHARACTERS_MAX: usize = 64;
@@ -51,7 +51,7 @@ pub struct ServicePlace(String);
 
 impl ServiceText {
     /// Cleans a text that may repeat `known` values.
-    pub fn cleaned(foreign: &str, known: &Known) -> Self {
+    pub fn clean(foreign: &str, known: &KnownValues) -> Self {
         Self(clean::clean(foreign, known, TEXT_CHARACTERS_MAX))
     }
 }
@@ -66,7 +66,7 @@ impl From<&'static str> for ServiceText {
 impl ServiceCode {
     /// Takes an identifier as it is; anything else, and one that repeats a known value, becomes
     /// `unreadable`.
-    pub fn checked(foreign: &str, known: &Known) -> Self {
+    pub fn parse(foreign: &str, known: &KnownValues) -> Self {
         let is_word = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'.');
         let fits = foreign.len() <= CODE_CHARACTERS_MAX && foreign.bytes().all(is_word);
         let is_clean = fits && clean::clean(foreign, known, CODE_CHARACTERS_MAX) == foreign;
@@ -76,7 +76,7 @@ impl ServiceCode {
 
 impl ServicePlace {
     /// Takes a place and removes its known values; an invalid place becomes `***`.
-    pub fn checked(foreign: &str, known: &Known) -> Self {
+    pub fn parse(foreign: &str, known: &KnownValues) -> Self {
         let is_place = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-[]*".contains(&byte);
         let fits = foreign.len() <= PLACE_CHARACTERS_MAX && foreign.bytes().all(is_place);
         Self(if fits {
@@ -106,15 +106,15 @@ macro_rules! outside {
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                String::deserialize(deserializer).map(|text| $again(&text, &Known::default()))
+                String::deserialize(deserializer).map(|text| $again(&text, &KnownValues::default()))
             }
         }
     };
 }
 
-outside!(ServiceText, ServiceText::cleaned);
-outside!(ServiceCode, ServiceCode::checked);
-outside!(ServicePlace, ServicePlace::checked);
+outside!(ServiceText, ServiceText::clean);
+outside!(ServiceCode, ServiceCode::parse);
+outside!(ServicePlace, ServicePlace::parse);
 
 #[cfg(test)]
 mod tests;

@@ -4,11 +4,11 @@
 //! else. In any other build every fault is off for good and the compiler removes it.
 
 #[cfg(test)]
-pub use switch::{FAULTS, is, plant};
+pub use switch::{FAULTS, inject, is_active};
 
 /// Returns whether a fault is active: never, outside the crate's own tests.
 #[cfg(not(test))]
-pub const fn is(_name: &str) -> bool {
+pub const fn is_active(_name: &str) -> bool {
     false
 }
 
@@ -17,7 +17,7 @@ mod switch {
     use std::cell::Cell;
 
     thread_local! {
-        static PLANTED: Cell<Option<&'static str>> = const { Cell::new(None) };
+        static ACTIVE: Cell<Option<&'static str>> = const { Cell::new(None) };
     }
 
     /// All faults.
@@ -48,12 +48,12 @@ mod switch {
     ];
 
     /// Returns whether a fault is active in this thread.
-    pub fn is(name: &str) -> bool {
-        PLANTED.with(|planted| planted.get() == Some(name))
+    pub fn is_active(name: &str) -> bool {
+        ACTIVE.with(|planted| planted.get() == Some(name))
     }
 
     /// Activates a fault in this thread, or none.
-    pub fn plant(name: Option<&'static str>) {
-        PLANTED.with(|planted| planted.set(name));
+    pub fn inject(name: Option<&'static str>) {
+        ACTIVE.with(|planted| planted.set(name));
     }
 }

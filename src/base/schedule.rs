@@ -18,7 +18,7 @@ mod dates;
 mod limits;
 mod problems;
 
-pub use limits::{Limits, occurrences};
+pub use limits::{RecurrenceLimits, occurrences};
 pub use problems::ScheduleProblem;
 
 /// Unit of a schedule's step (gateway-api, recur object).
@@ -26,7 +26,8 @@ pub use problems::ScheduleProblem;
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum Unit {
+#[schemars(rename = "Unit")]
+pub enum IntervalUnit {
     /// Calendar days.
     Day,
     /// Weeks, from Monday to Sunday.
@@ -35,7 +36,7 @@ pub enum Unit {
     Month,
 }
 
-impl Unit {
+impl IntervalUnit {
     /// Returns the unit's word on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -46,7 +47,7 @@ impl Unit {
     }
 }
 
-impl fmt::Display for Unit {
+impl fmt::Display for IntervalUnit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
@@ -116,7 +117,7 @@ pub struct Schedule {
     /// First date that may be due, and the anchor of all others.
     pub start: NaiveDate,
     /// Unit of the step.
-    pub interval_unit: Unit,
+    pub interval_unit: IntervalUnit,
     /// The step in units: 1 is every unit, 2 every other; at least 1.
     pub interval_delay: u32,
     /// Last date that may be due.

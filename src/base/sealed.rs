@@ -46,12 +46,12 @@ pub enum SealError {
     AnotherPlace,
     /// Sealing failed.
     #[error("it could not be sealed")]
-    Unsealed,
+    SealingFailed,
 }
 
 /// The plain text, for sealing.
 #[derive(Serialize)]
-struct Sealing<'a> {
+struct SealedContentRef<'a> {
     r#for: &'a str,
     value: &'a str,
 }
@@ -59,7 +59,7 @@ struct Sealing<'a> {
 /// The plain text, after opening.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Sealed {
+struct SealedContent {
     r#for: String,
     value: Secret,
 }
@@ -89,10 +89,10 @@ impl Keyring {
 
     /// Seals a value for one place.
     pub fn seal(&self, place: &str, value: &Secret) -> Result<String, SealError> {
-        let plain = serde_json::to_vec(&Sealing { r#for: place, value: value.expose() });
-        let plain = Zeroizing::new(plain.map_err(|_| SealError::Unsealed)?);
-        let sealed = self.encrypt(&plain).ok_or(SealError::Unsealed)?;
-        String::from_utf8(sealed).map_err(|_| SealError::Unsealed)
+        let plain = serde_json::to_vec(&SealedContentRef { r#for: place, value: value.expose() });
+        let plain = Zeroizing::new(plain.map_err(|_| SealError::SealingFailed)?);
+        let sealed = self.encrypt(&plain).ok_or(SealError::SealingFailed)?;
+        String::from_utf8(sealed).map_err(|_| SealError::SealingFailed)
     }
 
     /// Opens a sealed text found at `place`.
@@ -101,7 +101,7 @@ impl Keyring {
     /// The text is damaged, for another identity, or for another place.
     pub fn open(&self, sealed: &str, place: &str) -> Result<Secret, SealError> {
         let plain = self.decrypt(sealed.trim())?;
-        let Sealed { r#for, value } =
+        let SealedContent { r#for, value } =
             serde_json::from_slice(&plain).map_err(|_| SealError::Damaged)?;
         if r#for == place { Ok(value) } else { Err(SealError::AnotherPlace) }
     }

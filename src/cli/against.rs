@@ -7,20 +7,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::PlanArgs;
-use super::exit::{Exit, Failure};
-use super::git_tree::{Range, Revision};
-use super::out::Out;
-use super::setup::Setup;
+use super::exit::{CommandFailure, Exit};
+use super::git_tree::{Revision, RevisionRange};
+use super::out::Printer;
+use super::setup::Context;
 use super::{plan, specs};
 use crate::base::clock::{Clock, SystemClock};
-use crate::base::folder::Place;
+use crate::base::folder::FolderLocation;
 use crate::config::ProcessEnv;
-use crate::engine::{Against, Compared, PlanView};
-use crate::kinds::files::Files;
-use crate::model::issue::{Problem, ProblemCounts, Problems, Severity};
+use crate::engine::{Against, ComparedTrees, PlanView};
+use crate::kinds::files::AttachmentFiles;
+use crate::model::issue::{PlacedIssue, ProblemCounts, Severity, TreeProblems};
 use crate::model::manifest::OnDoubt;
-use crate::plan::Settings;
-use crate::policy::Rules;
+use crate::plan::PlannerSettings;
+use crate::policy::PolicyRules;
 use crate::render;
 use crate::spec::loader::Loader;
 use crate::spec::source::folder::AttachmentFolder;
@@ -31,17 +31,22 @@ const KEY: [u8; 32] = [0; 32];
 const PARTNER: &str = "partner";
 
 /// Runs the command.
-pub(super) fn run(setup: &Setup, args: &PlanArgs, range: &str, out: Out) -> Result<Exit, Failure> {
+pub(super) fn run(
+    setup: &Context,
+    args: &PlanArgs,
+    range: &str,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
     setup.place().open().map_err(|error| {
         let what = format!("open the folder of specs {}: {error}", setup.place());
-        Failure::input("reckon::git::specs", what)
+        CommandFailure::input("reckon::git::specs", what)
             .help("put the folder itself there, or write its real path in `specs`")
     })?;
-    let Range { before, after } = Range::read(&setup.specs, range)?;
-    let old = Tree::at(setup, &before)?;
+    let RevisionRange { before, after } = RevisionRange::read(&setup.specs, range)?;
+    let old = LoadedRevision::at(setup, &before)?;
     let new = match &after {
-        Some(after) => Tree::at(setup, after)?,
-        None => Tree::present(setup),
+        Some(after) => LoadedRevision::at(setup, after)?,
+        None => LoadedRevision::present(setup),
     };
     let problems = problems(&old, &new);
     for problem in &problems.shown {
@@ -49,9 +54,9 @@ pub(super) fn run(setup: &Setup, args: &PlanArgs, range: &str, out: Out) -> Resu
     }
     let rules = setup.config.rules(&ProcessEnv).unwrap_or_else(|error| {
         out.note(&format!("the limits are not looked at: {error}"));
-        Rules::default()
+        PolicyRules::default()
     });
-    let trees = Compared {
+    let trees = ComparedTrees {
         rules: &rules,
         before: old.loader.desired(),
         after: new.loader.desired(),
@@ -60,14 +65,14 @@ pub(super) fn run(setup: &Setup, args: &PlanArgs, range: &str, out: Out) -> Resu
     };
     let scope = specs::scope(setup, &args.paths.paths, &args.choice)?;
     let plan = PlanView::against(&settings(setup), trees, &scope, SystemClock.now());
-    let plan = plan.map_err(|names| specs::unknown(&names))?;
+    let plan = plan.map_err(|names| specs::unknown_names(&names))?;
     plan::show(&plan, out)?;
     Ok(plan::exit(&plan, args.detailed_exitcode))
 }
 
 /// Returns the planner's settings, which hold nothing of this machine.
-fn settings(setup: &Setup) -> Settings {
-    Settings {
+fn settings(setup: &Context) -> PlannerSettings {
+    PlannerSettings {
         partner: setup.partner().unwrap_or_else(|_| PARTNER.to_owned()),
         digest_key: KEY,
         on_doubt: OnDoubt::default(),
@@ -77,38 +82,38 @@ fn settings(setup: &Setup) -> Settings {
 }
 
 /// Returns the problems of both trees; those of the old tree count as warnings only.
-fn problems(old: &Tree, new: &Tree) -> Problems {
+fn problems(old: &LoadedRevision, new: &LoadedRevision) -> TreeProblems {
     let before = old.loader.problems();
     let count = before.omitted.errors.saturating_add(before.omitted.warnings);
     let warned = ProblemCounts { errors: 0, warnings: count };
     let before = before.shown.into_iter();
-    let before = before.map(|problem| Problem { severity: Severity::Warning, ..problem });
-    let Problems { shown, omitted } = new.loader.problems();
-    Problems { shown: shown.into_iter().chain(before).collect(), omitted: omitted.plus(warned) }
+    let before = before.map(|problem| PlacedIssue { severity: Severity::Warning, ..problem });
+    let TreeProblems { shown, omitted } = new.loader.problems();
+    TreeProblems { shown: shown.into_iter().chain(before).collect(), omitted: omitted.plus(warned) }
 }
 
 /// A loaded tree, and the folder that holds its files.
-struct Tree {
+struct LoadedRevision {
     loader: Loader,
-    _folder: Option<super::git_tree::Folder>,
+    _folder: Option<super::git_tree::TempTree>,
 }
 
-impl Tree {
+impl LoadedRevision {
     /// Loads the present tree.
-    fn present(setup: &Setup) -> Self {
+    fn present(setup: &Context) -> Self {
         let mut loader = setup.loader();
         loader.load_all();
         Self { loader, _folder: None }
     }
 
     /// Loads the tree of a revision; its files are called `REV:FILE`.
-    fn at(setup: &Setup, revision: &Revision) -> Result<Self, Failure> {
-        let plain = |path: &PathBuf| Place::configured(&setup.root, path).open().is_ok();
+    fn at(setup: &Context, revision: &Revision) -> Result<Self, CommandFailure> {
+        let plain = |path: &PathBuf| FolderLocation::from_config(&setup.root, path).open().is_ok();
         let attached = setup.attachments_path()?.filter(plain);
         let folder = revision.extract(&setup.specs, attached.as_deref())?;
-        let files = folder
-            .attachments()
-            .map(|path: &Path| -> Arc<dyn Files> { Arc::new(AttachmentFolder::new(path)) });
+        let files = folder.attachments().map(|path: &Path| -> Arc<dyn AttachmentFiles> {
+            Arc::new(AttachmentFolder::new(path))
+        });
         let mut loader = setup.loader_of(folder.specs(), &revision.name, files);
         loader.load_all();
         Ok(Self { loader, _folder: Some(folder) })

@@ -9,7 +9,7 @@ use std::path::Path;
 use data_encoding::HEXLOWER;
 use zeroize::Zeroizing;
 
-use super::exit::Failure;
+use super::exit::CommandFailure;
 use crate::http::Tokens;
 
 const FILE: &str = "api.token";
@@ -22,11 +22,11 @@ const FILE_BYTES_MAX: u64 = 64 * 1024;
 ///
 /// # Errors
 /// Others may read the file, or a line of it is no token.
-pub(super) fn tokens(state: &Path) -> Result<Tokens, Failure> {
+pub(super) fn tokens(state: &Path) -> Result<Tokens, CommandFailure> {
     let path = state.join(FILE);
     let failed = |why: &dyn std::fmt::Display| {
         let what = format!("read or make {}: {why}", path.display());
-        Failure::environment("reckon::state::token", what)
+        CommandFailure::environment("reckon::state::token", what)
     };
     let text = match text(&path).map_err(|error| failed(&error))? {
         Some(text) => text,

@@ -5,23 +5,23 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::args::ApplyArgs;
-use super::exit::{Exit, Failure};
-use super::out::Out;
-use super::session::{Own, Session, daemon};
-use super::setup::Setup;
+use super::exit::{CommandFailure, Exit};
+use super::out::Printer;
+use super::session::{OwnState, StateSession, daemon};
+use super::setup::Context;
 use super::{applied, apply, host, plan_file, unfit};
 use crate::engine::SavedPlan;
 
 /// Runs the command.
 pub(super) async fn run(
-    setup: &Setup,
+    setup: &Context,
     args: &ApplyArgs,
     path: &Path,
-    out: Out,
-) -> Result<Exit, Failure> {
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
     if args.paths.len() > 1 || !args.choice.target.is_empty() || !args.choice.exclude.is_empty() {
         let what = format!("{} is a saved plan, which is applied alone and whole", path.display());
-        return Err(Failure::input("reckon::plan_file::whole", what)
+        return Err(CommandFailure::input("reckon::plan_file::whole", what)
             .help("name what is to be done when the plan is made: plan --target … --out FILE"));
     }
     let (saved, file) = plan_file::read(path)?;
@@ -34,11 +34,11 @@ pub(super) async fn run(
         // A missing key fails here: the plan then belongs to another state.
         setup.future_state()?;
     }
-    let loaded = apply::good(setup, args, out)?;
-    match Session::over(setup, loaded).await? {
-        Session::Daemon(_) => Err(beside()),
-        Session::Own(mut own) => {
-            let exit = alone(setup, args, (&saved, file, path), out, &mut own).await;
+    let loaded = apply::load_valid(setup, args, out)?;
+    match StateSession::open_with(setup, loaded).await? {
+        StateSession::Daemon(_) => Err(daemon_refusal()),
+        StateSession::Own(mut own) => {
+            let exit = apply_here(setup, args, (&saved, file, path), out, &mut own).await;
             own.close(setup).await?;
             exit
         }
@@ -47,29 +47,29 @@ pub(super) async fn run(
 
 /// Returns the refusal beside a daemon: the daemon does what the files say, so a plan bounds
 /// nothing there.
-fn beside() -> Failure {
+fn daemon_refusal() -> CommandFailure {
     let what = "the daemon holds the state and does by itself, at once, whatever the files say: a saved \
                 plan bounds nothing beside it, and none was applied";
-    Failure::environment("reckon::apply::daemon", what).help(
+    CommandFailure::environment("reckon::apply::daemon", what).help(
         "`reckon plan` shows what the daemon has still to do; stop it to apply just a saved plan",
     )
 }
 
 /// Does the work in this process.
-async fn alone(
-    setup: &Setup,
+async fn apply_here(
+    setup: &Context,
     args: &ApplyArgs,
     (saved, file, path): (&SavedPlan, Value, &Path),
-    out: Out,
-    own: &mut Own,
-) -> Result<Exit, Failure> {
+    out: Printer,
+    own: &mut OwnState,
+) -> Result<Exit, CommandFailure> {
     setup.bind(&own.open, None).await?;
     let engine = &mut own.engine;
-    engine.fits(saved, file)?.map_err(|why| unfit::failure(&why, path))?;
-    if !apply::agreed(&saved.plan, args, out)? {
+    engine.check_saved_plan(saved, file)?.map_err(|why| unfit::failure(&why, path))?;
+    if !apply::confirm(&saved.plan, args, out)? {
         out.note("nothing was done; the plan may still be applied");
         return Ok(Exit::Done);
     }
     engine.use_plan(saved, host::actor()).await?;
-    apply::done(&saved.scope, out, engine).await
+    apply::run_steps(&saved.scope, out, engine).await
 }

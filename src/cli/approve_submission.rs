@@ -4,19 +4,22 @@
 use serde_json::json;
 
 use super::approve::NOTHING;
-use super::exit::{Exit, Failure};
-use super::out::Out;
-use super::session::Session;
-use super::setup::Setup;
+use super::exit::{CommandFailure, Exit};
+use super::out::Printer;
+use super::session::StateSession;
+use super::setup::Context;
 use crate::base::id::Key;
-use crate::engine::{Question, Reply, StateReply};
-use crate::model::epoch::Releasing;
+use crate::engine::{EngineQuery, Reply, StateReply};
+use crate::model::epoch::ReleaseRequest;
 use crate::model::plan::Reason;
 
 /// Returns the reason for which an application waits for an approval, if it waits.
-pub(super) async fn waiting(session: &Session, key: &Key) -> Result<Option<String>, Failure> {
-    let Reply::Resource(found) = session.ask(Question::Resource(key.clone())).await? else {
-        return Err(Failure::bug("a resource was not answered by one"));
+pub(super) async fn waiting_reason(
+    session: &StateSession,
+    key: &Key,
+) -> Result<Option<String>, CommandFailure> {
+    let Reply::Resource(found) = session.ask(EngineQuery::Resource(key.clone())).await? else {
+        return Err(CommandFailure::bug("a resource was not answered by one"));
     };
     let waits = Reason::MaybeSubmitted(Box::new(key.clone())).to_string();
     Ok(found.map(|found| found.message).filter(|message| *message == waits))
@@ -24,13 +27,13 @@ pub(super) async fn waiting(session: &Session, key: &Key) -> Result<Option<Strin
 
 /// Shows the waiting application, asks, and records the approval.
 pub(super) async fn run(
-    (setup, mut session): (&Setup, Session),
+    (setup, mut session): (&Context, StateSession),
     (key, why): (&Key, &str),
     yes: bool,
-    out: Out,
-) -> Result<Exit, Failure> {
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
     let approved = approve(&mut session, (key, why), yes, out).await;
-    let is_running = matches!(session, Session::Daemon(_));
+    let is_running = matches!(session, StateSession::Daemon(_));
     if !session.end(setup, approved).await? {
         out.note(NOTHING);
         return Ok(Exit::Done);
@@ -43,13 +46,18 @@ pub(super) async fn run(
 
 /// Shows the waiting application and asks for agreement, unless `--yes` is set. Without a terminal
 /// `--yes` is required.
-pub(super) fn agreed((key, why): (&Key, &str), yes: bool, out: Out) -> Result<bool, Failure> {
+pub(super) fn confirm(
+    (key, why): (&Key, &str),
+    yes: bool,
+    out: Printer,
+) -> Result<bool, CommandFailure> {
     if yes {
         return Ok(true);
     }
     out.note(&format!("{}: {why}", key.short()));
     if !out.interactive {
-        let failure = Failure::input("reckon::approve::unconfirmed", "nobody is there to agree");
+        let failure =
+            CommandFailure::input("reckon::approve::unconfirmed", "nobody is there to agree");
         return Err(failure.help("look for it at the service, then say approve --yes"));
     }
     out.confirm("Submit this application?")
@@ -57,21 +65,21 @@ pub(super) fn agreed((key, why): (&Key, &str), yes: bool, out: Out) -> Result<bo
 
 /// Returns whether a person agreed and the approval is recorded.
 async fn approve(
-    session: &mut Session,
+    session: &mut StateSession,
     (key, why): (&Key, &str),
     yes: bool,
-    out: Out,
-) -> Result<bool, Failure> {
-    if !agreed((key, why), yes, out)? {
+    out: Printer,
+) -> Result<bool, CommandFailure> {
+    if !confirm((key, why), yes, out)? {
         return Ok(false);
     }
-    let said = Releasing { keys: vec![key.clone()], done: false };
+    let said = ReleaseRequest { keys: vec![key.clone()], done: false };
     let Reply::State(StateReply::Released(done)) = session.release(said).await? else {
-        return Err(Failure::bug("a release was not answered by one"));
+        return Err(CommandFailure::bug("a release was not answered by one"));
     };
     if done {
         return Ok(true);
     }
     let message = format!("{} does not wait for this approval any more", key.short());
-    Err(Failure::input("reckon::approve::changed", message))
+    Err(CommandFailure::input("reckon::approve::changed", message))
 }

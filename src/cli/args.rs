@@ -15,7 +15,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use events::{EventsCommand, EventsListArgs, FireArgs, RecoverArgs, UrlsArgs};
 pub use intake::{AttachArgs, LinkArgs};
-pub use plans::{Choice, PlanCommand, ShowArgs};
+pub use plans::{ChoiceArgs, PlanCommand, ShowArgs};
 pub use server::ServerArgs;
 pub use signed::SignedArgs;
 pub use suspend::{ResumeArgs, SuspendArgs};
@@ -53,7 +53,7 @@ pub struct Cli {
     pub verbose: u8,
     /// The command to run.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: CliCommand,
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 your input; 2 changes pending (plan \
@@ -74,11 +74,11 @@ pub enum Output {
 
 /// Commands of `reckon`.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum CliCommand {
     /// Scaffold a repository, or declare that nothing at the service is yours.
-    Init(Init),
+    Init(InitArgs),
     /// Check everything that can be checked offline; reports all problems in one run.
-    Validate(Paths),
+    Validate(PathArgs),
     /// Show the changes and their reasons, with totals of money. Reads nothing from the service.
     Plan(PlanArgs),
     /// Make the service match.
@@ -102,7 +102,7 @@ pub enum Command {
     /// List resources with their state.
     Get(GetArgs),
     /// Show everything that is known of one resource.
-    Describe(OneArgs),
+    Describe(ResourceArgs),
     /// Print a secret link that you send to a payer yourself: to the portal page of an invoice, or
     /// to the page for the details of a saved method.
     Link(LinkArgs),
@@ -138,7 +138,7 @@ pub enum Command {
 
 /// Arguments of `init`.
 #[derive(Debug, Args)]
-pub struct Init {
+pub struct InitArgs {
     /// The directory to scaffold; the present one by default.
     #[arg(value_name = "DIR")]
     pub dir: Option<PathBuf>,
@@ -153,7 +153,7 @@ pub struct Init {
 
 /// Files and folders to show.
 #[derive(Debug, Args, Default)]
-pub struct Paths {
+pub struct PathArgs {
     /// Show only the resources of these files or folders. The whole tree is always read.
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
@@ -167,9 +167,9 @@ pub struct PlanArgs {
     #[command(subcommand)]
     pub command: Option<PlanCommand>,
     #[command(flatten)]
-    pub paths: Paths,
+    pub paths: PathArgs,
     #[command(flatten)]
-    pub choice: Choice,
+    pub choice: ChoiceArgs,
     /// First read everything that the service shows, so that the plan contains drift.
     #[arg(long)]
     pub refresh: bool,
@@ -195,7 +195,7 @@ pub struct ApplyArgs {
     #[arg(value_name = "PATH|PLANFILE")]
     pub paths: Vec<PathBuf>,
     #[command(flatten)]
-    pub choice: Choice,
+    pub choice: ChoiceArgs,
     /// Do not ask.
     #[arg(long)]
     pub yes: bool,
@@ -261,7 +261,7 @@ pub struct SandboxArgs {
     pub seed: u64,
     /// The API surface: the two documents alone, or with the additions of public material.
     #[arg(long, default_value = "public")]
-    pub surface: Surface,
+    pub surface: SurfaceArg,
     /// A scenario to play into an empty state before listening (examples/scenarios); it is played
     /// once, and kept.
     #[arg(long, value_name = "FILE", conflicts_with = "clock")]
@@ -269,12 +269,12 @@ pub struct SandboxArgs {
     /// The party that decides on merchant applications: the sandbox, 5 seconds after submission, or
     /// its control path.
     #[arg(long, default_value = "auto")]
-    pub decide: Decide,
+    pub decide: DecideArg,
 }
 
 /// The party that decides on merchant applications.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Decide {
+pub enum DecideArg {
     /// The sandbox, 5 seconds after submission.
     Auto,
     /// A control path.
@@ -283,7 +283,7 @@ pub enum Decide {
 
 /// The API surface of a sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Surface {
+pub enum SurfaceArg {
     /// The two documents and the additions of public material.
     Public,
     /// The two documents alone.
@@ -307,7 +307,7 @@ pub struct GetArgs {
 
 /// Argument that names one resource.
 #[derive(Debug, Args)]
-pub struct OneArgs {
+pub struct ResourceArgs {
     /// The resource.
     #[arg(value_name = "KIND/NAME")]
     pub key: Key,

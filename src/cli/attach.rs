@@ -6,14 +6,14 @@ use serde_json::json;
 use zeroize::Zeroizing;
 
 use super::args::AttachArgs;
-use super::exit::{Exit, Failure};
-use super::get::one;
-use super::out::Out;
-use super::session::{Session, daemon};
-use super::setup::Setup;
+use super::exit::{CommandFailure, Exit};
+use super::get::parse_resource;
+use super::out::Printer;
+use super::session::{StateSession, daemon};
+use super::setup::Context;
 use crate::base::secret::Secret;
-use crate::control::Request;
-use crate::engine::{Attaching, Reply};
+use crate::control::ControlRequest;
+use crate::engine::{AttachToken, Reply};
 
 /// Argument that means standard input.
 const STDIN: &str = "-";
@@ -21,20 +21,30 @@ const STDIN: &str = "-";
 const TOKEN_BYTES_MAX: u64 = 4 * 1024;
 
 /// Runs the command.
-pub(super) async fn run(setup: &Setup, args: &AttachArgs, out: Out) -> Result<Exit, Failure> {
-    let key = one(&args.what)?;
+pub(super) async fn run(
+    setup: &Context,
+    args: &AttachArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    let key = parse_resource(&args.what)?;
     let (token, more) = tokens(&args.tokens)?;
     let is_running = daemon(setup).await?.is_some();
-    let request =
-        Request::Attach(Attaching { key: key.clone(), token, more, replace: args.replace });
-    let Reply::Attached(attached) = Session::open(setup).await?.done(setup, request).await? else {
-        return Err(Failure::bug("a token was not answered by one"));
+    let request = ControlRequest::Attach(AttachToken {
+        key: key.clone(),
+        token,
+        more,
+        replace: args.replace,
+    });
+    let Reply::Attached(attached) =
+        StateSession::open(setup).await?.run_once(setup, request).await?
+    else {
+        return Err(CommandFailure::bug("a token was not answered by one"));
     };
     attached.map_err(|why| {
         let help =
             "`reckon get` shows how it stands; a token is taken while its reason is AwaitsIntake, and with --replace \
              while it is InSync";
-        Failure::input("reckon::attach::refused", why).help(help)
+        CommandFailure::input("reckon::attach::refused", why).help(help)
     })?;
     let name = key.short();
     out.result(&json!({"attached": name}), || {
@@ -50,7 +60,7 @@ pub(super) async fn run(setup: &Setup, args: &AttachArgs, out: Out) -> Result<Ex
 
 /// Returns the tokens of the arguments, or the words of standard input. The first one is empty
 /// where there is none.
-fn tokens(arguments: &[String]) -> Result<(Secret, Vec<Secret>), Failure> {
+fn tokens(arguments: &[String]) -> Result<(Secret, Vec<Secret>), CommandFailure> {
     let mut all = Vec::new();
     for argument in arguments {
         if argument == STDIN {
@@ -64,11 +74,11 @@ fn tokens(arguments: &[String]) -> Result<(Secret, Vec<Secret>), Failure> {
 }
 
 /// Reads the tokens from standard input.
-fn read() -> Result<Vec<Secret>, Failure> {
+fn read() -> Result<Vec<Secret>, CommandFailure> {
     let mut text = Zeroizing::new(String::new());
     let read = io::stdin().lock().take(TOKEN_BYTES_MAX).read_to_string(&mut text);
     read.map_err(|error| {
-        Failure::environment("reckon::attach::input", format!("read the token: {error}"))
+        CommandFailure::environment("reckon::attach::input", format!("read the token: {error}"))
     })?;
     Ok(text.split_whitespace().map(Secret::from).collect())
 }

@@ -6,8 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::exit::Failure;
-use super::setup::Setup;
+use super::exit::CommandFailure;
+use super::setup::Context;
 use super::{host, marking};
 use crate::base::clock::{Clock, SystemClock};
 use crate::config::ProcessEnv;
@@ -17,7 +17,7 @@ use crate::spec::loader::Loader;
 use crate::spec::source::index::SpecIndex;
 use crate::store::index::{Batch, Index};
 use crate::store::lock::LockError;
-use crate::store::open::{OpenError, peek};
+use crate::store::open::{OpenError, open_closed};
 
 /// Key of the cached plan in the index.
 const ENTRY: &[u8] = b"x/plan";
@@ -28,16 +28,16 @@ const QUARTER_S: i64 = 15 * 60;
 
 /// Way to find a file unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Look {
+pub(super) enum UnchangedBy {
     /// By size, time and inode.
-    AtStats,
+    Metadata,
     /// By its content, which is read.
-    AtContents,
+    Content,
 }
 
 /// A plan and everything that it was made from.
 #[derive(Debug, Serialize, Deserialize)]
-struct Kept {
+struct CachedPlan {
     program: String,
     config: [u8; 32],
     position: u64,
@@ -46,13 +46,13 @@ struct Kept {
     settled: bool,
     /// The quarter of an hour in which the plan was made: the steps that are due depend on it.
     quarter: i64,
-    seen: Seen,
+    seen: FileMarks,
     plan: String,
 }
 
 /// Size, time and content marks of the files when they were loaded.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Seen {
+pub(super) struct FileMarks {
     /// The packed index of the specs.
     specs: Vec<u8>,
     /// The files that specs attach.
@@ -60,33 +60,38 @@ pub(super) struct Seen {
 }
 
 /// Returns the last plan, if nothing that it was made from has changed.
-pub(super) fn recall(setup: &Setup, look: Look) -> Result<Option<PlanView>, Failure> {
-    let peeked = match peek(&setup.state, &host::owner(), Some(&marking::of(setup)?)) {
-        Ok(peeked) => peeked,
-        Err(error @ OpenError::Lock(LockError::Held { .. })) => return Err(error.into()),
-        // The command that opens the state afterwards reports any other error.
-        Err(_) => None,
-    };
+pub(super) fn cached_plan(
+    setup: &Context,
+    look: UnchangedBy,
+) -> Result<Option<PlanView>, CommandFailure> {
+    let peeked =
+        match open_closed(&setup.state, &host::owner(), Some(&marking::mark_settings(setup)?)) {
+            Ok(peeked) => peeked,
+            Err(error @ OpenError::Lock(LockError::Held { .. })) => return Err(error.into()),
+            // The command that opens the state afterwards reports any other error.
+            Err(_) => None,
+        };
     let Some(peeked) = peeked else { return Ok(None) };
     let kept = peeked.index.get(ENTRY).ok().flatten();
-    let Some(kept) = kept.and_then(|bytes| ciborium::from_reader::<Kept, _>(&*bytes).ok()) else {
+    let Some(kept) = kept.and_then(|bytes| ciborium::from_reader::<CachedPlan, _>(&*bytes).ok())
+    else {
         return Ok(None);
     };
-    let same = kept.program == program()
-        && kept.config == config(setup)
+    let same = kept.program == program_version()
+        && kept.config == config_digest(setup)
         && (kept.position, kept.head) == (peeked.head.sequence, peeked.head.hash)
         && (kept.settled || kept.quarter == quarter())
         && SpecIndex::decode(kept.seen.specs).is_ok_and(|files| match look {
-            Look::AtStats => files.unchanged(&setup.place()),
-            Look::AtContents => files.verified(&setup.place()),
+            UnchangedBy::Metadata => files.is_unchanged(&setup.place()),
+            UnchangedBy::Content => files.has_same_contents(&setup.place()),
         })
-        && setup.attached_are(&kept.seen.attached);
+        && setup.attachments_unchanged(&kept.seen.attached);
     let plan = if same { serde_json::from_str::<PlanView>(&kept.plan).ok() } else { None };
     Ok(plan.map(|plan| PlanView { commit: setup.commit(), ..plan }))
 }
 
-/// Returns the time before a load, for [`seal`].
-pub(super) fn moment() -> i64 {
+/// Returns the time before a load, for [`file_marks`].
+pub(super) fn now_ns() -> i64 {
     SystemClock.now().timestamp_nanos_opt().unwrap_or(0)
 }
 
@@ -96,23 +101,26 @@ fn quarter() -> i64 {
 }
 
 /// Returns the marks of the files, as this loader read them.
-pub(super) fn seal(loader: &Loader, read_at_ns: i64) -> Seen {
-    Seen { specs: loader.index(read_at_ns).header().to_vec(), attached: loader.looked() }
+pub(super) fn file_marks(loader: &Loader, read_at_ns: i64) -> FileMarks {
+    FileMarks {
+        specs: loader.index(read_at_ns).header().to_vec(),
+        attached: loader.attached_files(),
+    }
 }
 
 /// Caches a plan for the next run.
-pub(super) fn keep(setup: &Setup, index: &dyn Index, seen: Seen, plan: &PlanView) {
+pub(super) fn store_plan(setup: &Context, index: &dyn Index, seen: FileMarks, plan: &PlanView) {
     let head = data_encoding::HEXLOWER.decode(plan.head.as_bytes());
     let head = head.ok().and_then(|head| <[u8; 32]>::try_from(head).ok());
     let (Some(head), Ok(text)) = (head, serde_json::to_string(plan)) else { return };
     if plan.steps.len() > STEPS_MAX {
         return;
     }
-    let config = config(setup);
+    let config = config_digest(setup);
     let position = plan.position;
     let (settled, quarter) = (plan.steps.is_empty(), quarter());
-    let program = program();
-    let kept = Kept { program, config, position, head, settled, quarter, seen, plan: text };
+    let program = program_version();
+    let kept = CachedPlan { program, config, position, head, settled, quarter, seen, plan: text };
     let mut bytes = Vec::new();
     if ciborium::into_writer(&kept, &mut bytes).is_ok() {
         let mut batch = Batch::new();
@@ -123,13 +131,13 @@ pub(super) fn keep(setup: &Setup, index: &dyn Index, seen: Seen, plan: &PlanView
 }
 
 /// Returns the version of this program; another version may plan otherwise.
-fn program() -> String {
+fn program_version() -> String {
     env!("CARGO_PKG_VERSION").to_owned()
 }
 
 /// Returns a digest of the configuration file and of the paths of specs and state. Each part is
 /// preceded by its length.
-fn config(setup: &Setup) -> [u8; 32] {
+fn config_digest(setup: &Context) -> [u8; 32] {
     let mut hash = blake3::Hasher::new();
     let mut part = |bytes: &[u8]| {
         hash.update(&u64::try_from(bytes.len()).unwrap_or(u64::MAX).to_be_bytes()).update(bytes);

@@ -1,44 +1,44 @@
 //! Dispatch of every command to its module.
 
-use super::args::{Cli, Command};
-use super::exit::{Exit, Failure};
-use super::out::Out;
-use super::setup::Setup;
+use super::args::{Cli, CliCommand};
+use super::exit::{CommandFailure, Exit};
+use super::out::Printer;
+use super::setup::Context;
 use super::{
     apply, approve, attach, events, explain, forget, gateway, get, hooks, import, init, intents,
     link, plan, run, sandbox, seal, signed, store, suspend, validate, why,
 };
 
 /// Runs the requested command.
-pub(super) async fn run(cli: &Cli, out: Out) -> Result<Exit, Failure> {
+pub(super) async fn run(cli: &Cli, out: Printer) -> Result<Exit, CommandFailure> {
     match &cli.command {
-        Command::Init(args) => init::run(cli, args, out).await,
-        Command::Chaos(_) => Err(Failure::bug("the simulator runs outside")),
-        Command::Sandbox(args) => sandbox::run(cli, args, out).await,
-        Command::Validate(args) => validate::run(&Setup::load(cli)?, args, out),
-        Command::Plan(args) => plan::run(cli, args, out).await,
-        Command::Apply(args) => apply::run(&Setup::load(cli)?, args, out).await,
-        Command::Approve(args) if let Some(file) = signed::alone(args) => {
+        CliCommand::Init(args) => init::run(cli, args, out).await,
+        CliCommand::Chaos(_) => Err(CommandFailure::bug("the simulator runs outside")),
+        CliCommand::Sandbox(args) => sandbox::run(cli, args, out).await,
+        CliCommand::Validate(args) => validate::run(&Context::load(cli)?, args, out),
+        CliCommand::Plan(args) => plan::run(cli, args, out).await,
+        CliCommand::Apply(args) => apply::run(&Context::load(cli)?, args, out).await,
+        CliCommand::Approve(args) if let Some(file) = signed::file_without_config(args) => {
             signed::write(None, args, file, out).await
         }
-        Command::Approve(args) => approve::run(&Setup::load(cli)?, args, out).await,
-        Command::Suspend(args) => suspend::run(&Setup::load(cli)?, args, out).await,
-        Command::Resume(args) => suspend::resume(&Setup::load(cli)?, args, out).await,
-        Command::Import(args) => import::run(&Setup::load(cli)?, args, out).await,
-        Command::Forget(args) => forget::run(&Setup::load(cli)?, args, out).await,
-        Command::Run(args) => run::run(Setup::load(cli)?, args, out).await,
-        Command::Get(args) => get::run(&Setup::load(cli)?, args, out).await,
-        Command::Describe(args) => get::describe(&Setup::load(cli)?, args, out).await,
-        Command::Link(args) => link::run(&Setup::load(cli)?, args, out).await,
-        Command::Events(command) => events::run(&Setup::load(cli)?, command, out).await,
-        Command::Attach(args) => attach::run(&Setup::load(cli)?, args, out).await,
-        Command::Explain(args) => explain::run(args, out),
-        Command::Schema(args) => explain::schema(args, out),
-        Command::Intents(args) => intents::run(&Setup::load(cli)?, args, out).await,
-        Command::Gateway(command) => gateway::run(&Setup::load(cli)?, command, out).await,
-        Command::Hooks(command) => Box::pin(hooks::run(cli, command, out)).await,
-        Command::Seal(args) => seal::run(&Setup::load(cli)?, args, out),
-        Command::Why(args) => why::run(&Setup::load(cli)?, args, out).await,
-        Command::Store(command) => store::run(&Setup::load(cli)?, command, out).await,
+        CliCommand::Approve(args) => approve::run(&Context::load(cli)?, args, out).await,
+        CliCommand::Suspend(args) => suspend::run(&Context::load(cli)?, args, out).await,
+        CliCommand::Resume(args) => suspend::resume(&Context::load(cli)?, args, out).await,
+        CliCommand::Import(args) => import::run(&Context::load(cli)?, args, out).await,
+        CliCommand::Forget(args) => forget::run(&Context::load(cli)?, args, out).await,
+        CliCommand::Run(args) => run::run(Context::load(cli)?, args, out).await,
+        CliCommand::Get(args) => get::run(&Context::load(cli)?, args, out).await,
+        CliCommand::Describe(args) => get::describe(&Context::load(cli)?, args, out).await,
+        CliCommand::Link(args) => link::run(&Context::load(cli)?, args, out).await,
+        CliCommand::Events(command) => events::run(&Context::load(cli)?, command, out).await,
+        CliCommand::Attach(args) => attach::run(&Context::load(cli)?, args, out).await,
+        CliCommand::Explain(args) => explain::run(args, out),
+        CliCommand::Schema(args) => explain::schema(args, out),
+        CliCommand::Intents(args) => intents::run(&Context::load(cli)?, args, out).await,
+        CliCommand::Gateway(command) => gateway::run(&Context::load(cli)?, command, out).await,
+        CliCommand::Hooks(command) => Box::pin(hooks::run(cli, command, out)).await,
+        CliCommand::Seal(args) => seal::run(&Context::load(cli)?, args, out),
+        CliCommand::Why(args) => why::run(&Context::load(cli)?, args, out).await,
+        CliCommand::Store(command) => store::run(&Context::load(cli)?, command, out).await,
     }
 }

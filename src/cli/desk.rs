@@ -11,62 +11,67 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
 
-use super::exit::Failure;
-use super::git_tree::{self, Folder};
+use super::exit::CommandFailure;
+use super::git_tree::{self, TempTree};
 use super::server::tree;
-use super::setup::Setup;
-use super::tracked::Tracked;
+use super::setup::Context;
+use super::tracked::TrackedSpecs;
 use super::{host, intake, past, urls, why};
-use crate::base::folder::Place;
-use crate::control::look::{self, Contents, Differences, Look, SentFile, SentTree};
+use crate::base::folder::FolderLocation;
+use crate::control::look::{self, LocalQuery, SentFile, SentTree, TreeContents, TreeDifferences};
 use crate::control::{ControlError, Response};
-use crate::engine::{Engine, Parts, Question, Reply, Shared, Told};
-use crate::kinds::files::{FileTrouble, Files, Stamp};
+use crate::engine::{Engine, EngineParts, EngineQuery, EngineShared, LocalReply, Reply};
+use crate::kinds::files::{AttachmentFiles, FileProblem, Stamp};
 use crate::kinds::register::KINDS;
 use crate::model::manifest::AttachedFile;
-use crate::spec::document::ReadCx;
+use crate::spec::document::ReadContext;
 use crate::spec::loader::Loader;
 use crate::spec::source::folder::AttachmentFolder;
 
 /// The daemon's configuration and state, for read-only queries.
 #[derive(Debug)]
-pub(super) struct Desk {
-    setup: Arc<Setup>,
-    shared: Arc<Shared>,
+pub(super) struct DaemonQueries {
+    setup: Arc<Context>,
+    shared: Arc<EngineShared>,
     /// Serialises the plans of sent trees: each takes memory.
     planning: Mutex<()>,
 }
 
-impl Desk {
-    pub(super) fn new(setup: Arc<Setup>, shared: Arc<Shared>) -> Self {
+impl DaemonQueries {
+    pub(super) fn new(setup: Arc<Context>, shared: Arc<EngineShared>) -> Self {
         Self { setup, shared, planning: Mutex::default() }
     }
 
     /// Returns the engine's answer for a sent tree.
-    fn of(&self, sent: SentTree, question: Question) -> Result<Reply, Failure> {
-        if !matches!(question, Question::Plan | Question::Scoped(_) | Question::Save(_)) {
-            return Err(Failure::input(
+    fn plan_of_sent_tree(
+        &self,
+        sent: SentTree,
+        question: EngineQuery,
+    ) -> Result<Reply, CommandFailure> {
+        if !matches!(question, EngineQuery::Plan | EngineQuery::Scoped(_) | EngineQuery::Save(_)) {
+            return Err(CommandFailure::input(
                 "reckon::server::question",
                 "only a plan is made of a tree",
             ));
         }
         let _one = self.planning.lock().unwrap_or_else(PoisonError::into_inner);
         let SentTree { prefix, commit, files, attached } = sent;
-        let folder = written(&files)?;
-        let attached = attached.map(|files| -> Arc<dyn Files> { Arc::new(SentFiles(files)) });
+        let folder = write_tree(&files)?;
+        let attached =
+            attached.map(|files| -> Arc<dyn AttachmentFiles> { Arc::new(SentFiles(files)) });
         let mut check = self.setup.check.clone();
         check.files = attached.or(check.files);
-        let mut loader = Loader::new(folder.specs(), &prefix, ReadCx { kinds: KINDS, check });
+        let mut loader = Loader::new(folder.specs(), &prefix, ReadContext { kinds: KINDS, check });
         loader.load_all();
-        let specs = Tracked::at(loader, commit);
-        let engine = Engine::new(self.beside()?, Box::new(specs))?;
+        let specs = TrackedSpecs::at(loader, commit);
+        let engine = Engine::new(self.shared_copy()?, Box::new(specs))?;
         Ok(engine.answer(question)?)
     }
 
     /// Returns the daemon's handles for an engine of its own, which counts for itself.
-    fn beside(&self) -> Result<Arc<Shared>, Failure> {
+    fn shared_copy(&self) -> Result<Arc<EngineShared>, CommandFailure> {
         let shared = &self.shared;
-        Ok(Shared::new(Parts {
+        Ok(EngineShared::new(EngineParts {
             client: shared.client.clone(),
             writer: shared.writer.clone(),
             facts: shared.facts.clone(),
@@ -80,69 +85,72 @@ impl Desk {
     }
 
     /// Returns the webhook addresses and the applicants' links.
-    fn urls(&self) -> Result<Reply, Failure> {
-        told(urls::addresses(&self.setup, &self.shared.facts.rotations()?)?)
+    fn urls(&self) -> Result<Reply, CommandFailure> {
+        json_reply(urls::addresses(&self.setup, &self.shared.facts.rotations()?)?)
     }
 
     /// Compares the daemon's tree with another one.
-    fn compared(&self, theirs: &Contents) -> Result<Differences, Failure> {
+    fn compare(&self, theirs: &TreeContents) -> Result<TreeDifferences, CommandFailure> {
         let commit = self.setup.commit();
-        let mut mine = match tree::held(&self.setup.place()) {
+        let mut mine = match tree::local_digests(&self.setup.place()) {
             Ok(mine) => mine,
             Err(trouble) => {
                 let trouble = Some(trouble.message);
-                return Ok(Differences { commit, trouble, ..Differences::default() });
+                return Ok(TreeDifferences { commit, trouble, ..TreeDifferences::default() });
             }
         };
         if let Some(folder) = self.setup.attachments_path()? {
-            let folder = AttachmentFolder::new(Place::configured(&self.setup.root, &folder));
+            let folder =
+                AttachmentFolder::new(FolderLocation::from_config(&self.setup.root, &folder));
             let known = theirs.attached.keys();
             let known =
-                known.filter_map(|path| Some((path.clone(), folder.look(path).ok()?.sha256)));
+                known.filter_map(|path| Some((path.clone(), folder.inspect(path).ok()?.sha256)));
             mine.attached = known.collect();
         }
-        Ok(Differences { commit, ..mine.differences(theirs) })
+        Ok(TreeDifferences { commit, ..mine.differences(theirs) })
     }
 }
 
-impl look::Desk for Desk {
-    fn look(&self, look: Look) -> Response {
+impl look::LocalQueries for DaemonQueries {
+    fn local_query(&self, look: LocalQuery) -> Response {
         let reply = match look {
-            Look::Of(sent, question) => self.of(sent, question),
-            Look::Compare(theirs) => self.compared(&theirs).and_then(told),
-            Look::Why { what, verify } => {
-                why::of_daemon(&self.setup, &self.shared, &what, verify).and_then(told)
+            LocalQuery::PlanOf(sent, question) => self.plan_of_sent_tree(sent, question),
+            LocalQuery::Compare(theirs) => self.compare(&theirs).and_then(json_reply),
+            LocalQuery::Why { what, verify } => {
+                why::of_daemon(&self.setup, &self.shared, &what, verify).and_then(json_reply)
             }
-            Look::Past(since) => past::of_daemon(&self.setup, &self.shared, since).and_then(told),
-            Look::Urls => self.urls(),
-            Look::Intake { key, terms, days } => {
-                let link = intake::made(&self.setup, &key, terms, days);
-                link.and_then(|link| told(link.expose()))
+            LocalQuery::Past(since) => {
+                past::of_daemon(&self.setup, &self.shared, since).and_then(json_reply)
+            }
+            LocalQuery::Urls => self.urls(),
+            LocalQuery::Intake { key, terms, days } => {
+                let link = intake::make_link(&self.setup, &key, terms, days);
+                link.and_then(|link| json_reply(link.expose()))
             }
         };
         reply.map_err(|why| ControlError::new(why.code, why.message, why.help.unwrap_or_default()))
     }
 }
 
-fn told(value: impl Serialize) -> Result<Reply, Failure> {
-    Ok(Reply::Told(Told(serde_json::to_value(value).map_err(Failure::bug)?)))
+fn json_reply(value: impl Serialize) -> Result<Reply, CommandFailure> {
+    Ok(Reply::Local(LocalReply(serde_json::to_value(value).map_err(CommandFailure::bug)?)))
 }
 
 /// Writes a sent tree into a folder of its own.
 ///
 /// # Errors
 /// A path leads out of the folder.
-fn written(files: &BTreeMap<String, String>) -> Result<Folder, Failure> {
-    let folder = Folder::make()?;
+fn write_tree(files: &BTreeMap<String, String>) -> Result<TempTree, CommandFailure> {
+    let folder = TempTree::make()?;
     for (path, text) in files {
         let plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
         if !plain || path.is_empty() {
             let what = format!("{path:?} is no path below a folder of specs");
-            return Err(Failure::input("reckon::server::path", what));
+            return Err(CommandFailure::input("reckon::server::path", what));
         }
         git_tree::write(&folder.specs().join(path), text.as_bytes()).map_err(|error| {
             let what = format!("keep a tree that was sent: {error}");
-            Failure::environment("reckon::server::keep", what)
+            CommandFailure::environment("reckon::server::keep", what)
         })?;
     }
     Ok(folder)
@@ -152,9 +160,9 @@ fn written(files: &BTreeMap<String, String>) -> Result<Folder, Failure> {
 #[derive(Debug)]
 struct SentFiles(BTreeMap<String, SentFile>);
 
-impl Files for SentFiles {
-    fn look(&self, path: &str) -> Result<AttachedFile, FileTrouble> {
-        let file = self.0.get(path).ok_or_else(|| FileTrouble {
+impl AttachmentFiles for SentFiles {
+    fn inspect(&self, path: &str) -> Result<AttachedFile, FileProblem> {
+        let file = self.0.get(path).ok_or_else(|| FileProblem {
             code: "reckon::file::unreadable",
             message: format!(
                 "the file {path} is not there, or may not be used, where the plan was asked for"

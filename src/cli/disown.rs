@@ -2,27 +2,27 @@
 
 use serde_json::json;
 
-use super::args::{Cli, Init};
-use super::exit::{Exit, Failure};
+use super::args::{Cli, InitArgs};
+use super::exit::{CommandFailure, Exit};
 use super::host;
-use super::out::Out;
-use super::server::local;
-use super::setup::{Open, Setup};
+use super::out::Printer;
+use super::server::local_only;
+use super::setup::{Context, StateHandle};
 use crate::base::clock::{Clock, SystemClock};
-use crate::engine::{Disowning, disowning};
+use crate::engine::{DisownPreview, disown_preview};
 use crate::model::record::Record;
 use crate::render;
 use crate::store::open::OpenError;
 use crate::store::writer::Commit;
 
 /// Lists the objects that would be disowned, asks, and records the declaration.
-pub(super) async fn run(cli: &Cli, args: &Init, out: Out) -> Result<Exit, Failure> {
-    let setup = Setup::load(cli)?;
+pub(super) async fn run(cli: &Cli, args: &InitArgs, out: Printer) -> Result<Exit, CommandFailure> {
+    let setup = Context::load(cli)?;
     if setup.server.is_some() {
-        return Err(local("`init --empty-remote`", "it is a word about the state itself"));
+        return Err(local_only("`init --empty-remote`", "it is a word about the state itself"));
     }
     let open = setup.open_bound(None).await?;
-    let asked = asked(&open, args.yes, out);
+    let asked = confirm(&open, args.yes, out);
     let agreed = asked.as_ref().is_ok_and(|(_, agreed)| *agreed);
     let written = if agreed { declare(&open).await } else { Ok(()) };
     open.state.close().await?;
@@ -39,15 +39,21 @@ const DECLARED: &str =
     "written down: objects on the service with marks that this state does not know are not ours";
 
 /// Shows the objects that would be disowned and asks; without a terminal `--yes` is required.
-fn asked(open: &Open, yes: bool, out: Out) -> Result<(Disowning, bool), Failure> {
-    let unknown = disowning(&open.state.facts).map_err(OpenError::from)?;
-    out.note(&render::adoption::disowning(&unknown));
+fn confirm(
+    open: &StateHandle,
+    yes: bool,
+    out: Printer,
+) -> Result<(DisownPreview, bool), CommandFailure> {
+    let unknown = disown_preview(&open.state.facts).map_err(OpenError::from)?;
+    out.note(&render::adoption::disown_request(&unknown));
     if yes {
         return Ok((unknown, true));
     }
     if !out.interactive {
-        let failure =
-            Failure::input("reckon::init::unconfirmed", "disowning objects needs an agreement");
+        let failure = CommandFailure::input(
+            "reckon::init::unconfirmed",
+            "disowning objects needs an agreement",
+        );
         return Err(failure.help(
             "take back what is yours (`reckon import KIND/NAME ID`, `reckon import --all`); if all of this is really not \
              yours, say `reckon init --empty-remote --yes`",
@@ -57,7 +63,7 @@ fn asked(open: &Open, yes: bool, out: Out) -> Result<(Disowning, bool), Failure>
     Ok((unknown, agreed))
 }
 
-async fn declare(open: &Open) -> Result<(), Failure> {
+async fn declare(open: &StateHandle) -> Result<(), CommandFailure> {
     let record = Record::EmptyRemote { at: SystemClock.now(), actor: host::actor() };
     open.state.writer.append(Commit::of(vec![record])).await.map_err(OpenError::from)?;
     Ok(())

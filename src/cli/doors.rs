@@ -9,22 +9,22 @@ use ipnet::IpNet;
 use tokio::sync::{mpsc, watch};
 
 use super::api_token;
-use super::exit::Failure;
-use super::setup::Setup;
-use crate::config::{Config, ConfigError, ProcessEnv, Setting, Webhooks};
+use super::exit::CommandFailure;
+use super::setup::Context;
+use crate::config::{Config, ConfigError, ProcessEnv, Setting, WebhookSettings};
 use crate::control::Control;
-use crate::engine::Event;
+use crate::engine::EngineInput;
 use crate::http;
 
 /// Events that wait for the engine, at most; a listener that finds no room waits.
 const EVENTS_MAX: usize = 256;
 
 /// The open listeners, and the channels behind them.
-pub(super) struct Doors {
+pub(super) struct Listeners {
     /// Sends events to the engine.
-    pub(super) sender: mpsc::Sender<Event>,
+    pub(super) sender: mpsc::Sender<EngineInput>,
     /// The engine's end of the channel.
-    pub(super) events: mpsc::Receiver<Event>,
+    pub(super) events: mpsc::Receiver<EngineInput>,
     /// Sends requests to the engine.
     pub(super) control: Control,
     /// Set once the daemon does its work.
@@ -38,12 +38,12 @@ pub(super) struct Doors {
     pub(super) outside: SocketAddr,
 }
 
-impl Doors {
+impl Listeners {
     /// Opens the listeners.
     ///
     /// # Errors
     /// The process cannot listen at an address.
-    pub(super) async fn open(setup: &Setup, rehearses: bool) -> Result<Self, Failure> {
+    pub(super) async fn open(setup: &Context, rehearses: bool) -> Result<Self, CommandFailure> {
         let (sender, events) = mpsc::channel(EVENTS_MAX);
         let control = Control::new(sender.clone());
         let (ending, ended) = watch::channel(false);
@@ -53,47 +53,48 @@ impl Doors {
     }
 
     /// Returns a future that ends when the daemon does.
-    pub(super) fn over(&self) -> impl Future<Output = ()> + Send + use<> {
+    pub(super) fn until_end(&self) -> impl Future<Output = ()> + Send + use<> {
         over(&self.ending.subscribe())
     }
 }
 
 /// Opens the private and the public listener, and returns their addresses.
 async fn listen(
-    setup: &Setup,
+    setup: &Context,
     control: &Control,
     (is_ready, ended): (watch::Receiver<bool>, &watch::Receiver<bool>),
     rehearses: bool,
-) -> Result<(SocketAddr, SocketAddr), Failure> {
+) -> Result<(SocketAddr, SocketAddr), CommandFailure> {
     let listen = setup.config.listen.get(&ProcessEnv)?;
     // An embedded sandbox posts from this machine, whatever the service's networks are.
-    let rules = if rehearses { http::Rules::default() } else { rules(&setup.config)? };
-    setup.made_key()?;
-    let outside = setup.outside()?.guarded(http::Gate::new(rules));
+    let rules =
+        if rehearses { http::IngressRules::default() } else { ingress_rules(&setup.config)? };
+    setup.key_or_make()?;
+    let outside = setup.public_routes()?.with_ingress(http::Ingress::new(rules));
     let router = http::router(control.clone(), is_ready, api_token::tokens(&setup.state)?);
     let Some(public_listen) = &setup.config.public_listen else {
-        let router = router.merge(http::hooks(control.clone(), &outside));
-        let private = listening(router, listen, over(ended), "listen").await?;
+        let router = router.merge(http::webhook_router(control.clone(), &outside));
+        let private = listen_at(router, listen, over(ended), "listen").await?;
         return Ok((private, private));
     };
-    let public = http::public(control.clone(), &outside);
+    let public = http::public_router(control.clone(), &outside);
     let public_listen = public_listen.get(&ProcessEnv)?;
-    let outside = listening(public, public_listen, over(ended), "public_listen").await?;
-    Ok((listening(router, listen, over(ended), "listen").await?, outside))
+    let outside = listen_at(public, public_listen, over(ended), "public_listen").await?;
+    Ok((listen_at(router, listen, over(ended), "listen").await?, outside))
 }
 
 /// Returns the networks and rates that webhooks are accepted from.
-fn rules(config: &Config) -> Result<http::Rules, ConfigError> {
+fn ingress_rules(config: &Config) -> Result<http::IngressRules, ConfigError> {
     let all = |networks: &[Setting<IpNet>]| {
         networks.iter().map(|network| network.get(&ProcessEnv)).collect::<Result<Vec<_>, _>>()
     };
-    let Webhooks { gateway, partner, .. } = &config.webhooks;
+    let WebhookSettings { gateway, partner, .. } = &config.webhooks;
     let (rate, burst) = config.webhooks.rates(&ProcessEnv)?;
-    Ok(http::Rules {
+    Ok(http::IngressRules {
         gateway: all(gateway)?,
         partner: all(partner)?,
         proxies: all(&config.trusted_proxies)?,
-        rate: Some(http::Rate { each_second: rate, at_once: burst }),
+        rate: Some(http::PostRate { per_second: rate, burst }),
     })
 }
 
@@ -101,14 +102,14 @@ fn rules(config: &Config) -> Result<http::Rules, ConfigError> {
 ///
 /// # Errors
 /// The process cannot listen; the help names the setting to change.
-async fn listening(
+async fn listen_at(
     router: axum::Router,
     listen: SocketAddr,
     over: impl Future<Output = ()> + Send + 'static,
     setting: &str,
-) -> Result<SocketAddr, Failure> {
+) -> Result<SocketAddr, CommandFailure> {
     http::serve(router, listen, over).await.map_err(|error| {
-        Failure::environment("reckon::listen", format!("listen on {listen}: {error}"))
+        CommandFailure::environment("reckon::listen", format!("listen on {listen}: {error}"))
             .help(format!("choose another address: {setting} in reckon.yaml"))
     })
 }

@@ -5,10 +5,10 @@ use std::fmt;
 use crate::config::{ConfigError, LoadError};
 use crate::control::ControlError;
 use crate::engine::{EngineError, SecretError};
-use crate::model::issue::Problem;
-use crate::render::diagnostic::{self, Look};
+use crate::model::issue::PlacedIssue;
+use crate::render::diagnostic::{self, OutputStyle};
 use crate::store::error::StoreError;
-use crate::store::facts::FactError;
+use crate::store::facts::ReadModelError;
 use crate::store::open::OpenError;
 
 /// The exit codes (design.md part 4); of several the most serious is taken.
@@ -18,7 +18,7 @@ pub enum Exit {
     /// Changes are pending (`--detailed-exitcode`).
     Pending,
     /// Needs attention: blocked, declined, on hold or in doubt.
-    Stuck,
+    NeedsAttention,
     /// The user's input is wrong, usage included.
     Input,
     /// The environment is wrong: unreachable, locked, a mismatched state.
@@ -37,7 +37,7 @@ impl Exit {
             Self::Done => 0,
             Self::Input => 1,
             Self::Pending => 2,
-            Self::Stuck => 3,
+            Self::NeedsAttention => 3,
             Self::Environment => 4,
             Self::Bug => 5,
             Self::Interrupted => 130,
@@ -49,7 +49,7 @@ impl Exit {
         match self {
             Self::Done => 0,
             Self::Pending => 1,
-            Self::Stuck => 2,
+            Self::NeedsAttention => 2,
             Self::Input => 3,
             Self::Environment => 4,
             Self::Interrupted => 5,
@@ -66,7 +66,7 @@ impl Exit {
 
 /// The failure of a command.
 #[derive(Debug)]
-pub struct Failure {
+pub struct CommandFailure {
     pub exit: Exit,
     /// Machine-readable code.
     pub code: &'static str,
@@ -75,10 +75,10 @@ pub struct Failure {
     /// The way out, as an imperative.
     pub help: Option<String>,
     /// Problems with places in files.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<PlacedIssue>,
 }
 
-impl Failure {
+impl CommandFailure {
     /// Creates a failure of the user's input.
     pub fn input(code: &'static str, message: impl fmt::Display) -> Self {
         Self::new(Exit::Input, code, message)
@@ -108,14 +108,14 @@ impl Failure {
     }
 }
 
-impl From<OpenError> for Failure {
+impl From<OpenError> for CommandFailure {
     fn from(error: OpenError) -> Self {
         Self::environment("reckon::state::open", error)
     }
 }
 
-impl From<FactError> for Failure {
-    fn from(error: FactError) -> Self {
+impl From<ReadModelError> for CommandFailure {
+    fn from(error: ReadModelError) -> Self {
         Self::environment("reckon::state::index", error)
             .help("run `reckon store rebuild`: the index is made again from the journal")
     }
@@ -125,23 +125,23 @@ impl From<FactError> for Failure {
 pub(super) const WAY_ON: &str =
     "export it; for a running sandbox, take its values: eval \"$(reckon sandbox env)\"";
 
-impl From<ConfigError> for Failure {
+impl From<ConfigError> for CommandFailure {
     fn from(error: ConfigError) -> Self {
         match error {
             ConfigError::Missing { .. } => Self::input("reckon::config::missing", error),
             ConfigError::Unset { .. } => {
                 Self::environment("reckon::config::variable", error).help(WAY_ON)
             }
-            ConfigError::Unfit { .. } => Self::environment("reckon::config::variable", error),
+            ConfigError::Invalid { .. } => Self::environment("reckon::config::variable", error),
         }
     }
 }
 
-impl From<LoadError> for Failure {
+impl From<LoadError> for CommandFailure {
     fn from(error: LoadError) -> Self {
         match error {
-            LoadError::Broken(broken) => {
-                let look = Look { color: false, unicode: true, width: 100 };
+            LoadError::Invalid(broken) => {
+                let look = OutputStyle { color: false, unicode: true, width: 100 };
                 let file = broken.file.to_string();
                 let sources = [(file.clone(), broken.source)].into_iter().collect();
                 let message = diagnostic::text(&broken.problems, &sources, look);
@@ -157,19 +157,19 @@ impl From<LoadError> for Failure {
     }
 }
 
-impl From<ControlError> for Failure {
+impl From<ControlError> for CommandFailure {
     fn from(error: ControlError) -> Self {
         super::server::failure(error)
     }
 }
 
-impl From<SecretError> for Failure {
+impl From<SecretError> for CommandFailure {
     fn from(error: SecretError) -> Self {
         Self::environment("reckon::secret::missing", error)
     }
 }
 
-impl From<EngineError> for Failure {
+impl From<EngineError> for CommandFailure {
     fn from(error: EngineError) -> Self {
         match error {
             EngineError::Store(StoreError::Fold(_))
@@ -188,8 +188,14 @@ mod tests {
 
     #[test]
     fn the_most_serious_code_wins_in_the_order_of_the_contract() {
-        let order =
-            [Exit::Done, Exit::Pending, Exit::Stuck, Exit::Input, Exit::Environment, Exit::Bug];
+        let order = [
+            Exit::Done,
+            Exit::Pending,
+            Exit::NeedsAttention,
+            Exit::Input,
+            Exit::Environment,
+            Exit::Bug,
+        ];
         let codes: Vec<u8> = order.iter().map(|exit| exit.code()).collect();
         assert_eq!(codes, [0, 2, 3, 1, 4, 5]);
         for pair in order.windows(2) {

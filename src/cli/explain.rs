@@ -2,27 +2,27 @@
 //! configuration.
 
 use super::args::{ExplainArgs, SchemaArgs};
-use super::exit::{Exit, Failure};
-use super::out::Out;
+use super::exit::{CommandFailure, Exit};
+use super::out::Printer;
 use crate::base::nearest;
 use crate::kinds::register::{KINDS, KindRow};
 use crate::render;
 use crate::spec::{explain, schema};
 
 /// Runs `explain`.
-pub(super) fn run(args: &ExplainArgs, out: Out) -> Result<Exit, Failure> {
+pub(super) fn run(args: &ExplainArgs, out: Printer) -> Result<Exit, CommandFailure> {
     let (kind, path) = args.what.split_once('.').unwrap_or((&args.what, ""));
     let row = row(kind)?;
     let explained = explain::explain(row, path).map_err(|help| {
         let what = format!("{} has no field {path:?}", row.name);
-        Failure::input("reckon::usage::field", what).help(help)
+        CommandFailure::input("reckon::usage::field", what).help(help)
     })?;
-    out.result(&explained, || render::explain(&explained, out.color))?;
+    out.result(&explained, || render::explanation(&explained, out.color))?;
     Ok(Exit::Done)
 }
 
 /// Runs `schema`. Prints JSON in every form but YAML.
-pub(super) fn schema(args: &SchemaArgs, out: Out) -> Result<Exit, Failure> {
+pub(super) fn schema(args: &SchemaArgs, out: Printer) -> Result<Exit, CommandFailure> {
     let schema = match &args.kind {
         Some(kind) => schema::of_kind(row(kind)?),
         None => schema::document(KINDS),
@@ -32,10 +32,10 @@ pub(super) fn schema(args: &SchemaArgs, out: Out) -> Result<Exit, Failure> {
 }
 
 /// Returns the kind of this name, in any case.
-fn row(name: &str) -> Result<&'static KindRow, Failure> {
+fn row(name: &str) -> Result<&'static KindRow, CommandFailure> {
     let found = KINDS.iter().find(|row| row.name.eq_ignore_ascii_case(name));
     found.ok_or_else(|| {
-        Failure::input("reckon::usage::kind", format!("there is no kind {name:?}"))
-            .help(nearest::help(name, KINDS.iter().map(|row| row.name)))
+        CommandFailure::input("reckon::usage::kind", format!("there is no kind {name:?}"))
+            .help(nearest::suggestion_help(name, KINDS.iter().map(|row| row.name)))
     })
 }

@@ -3,11 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use super::args::FireArgs;
-use super::exit::{Exit, Failure};
-use super::out::Out;
+use super::exit::{CommandFailure, Exit};
+use super::out::Printer;
 use super::sandbox_env::control;
-use super::server::local;
-use super::setup::Setup;
+use super::server::local_only;
+use super::setup::Context;
 use super::{gateway, urls};
 use crate::base::id::{Key, Mode};
 use crate::base::nearest;
@@ -17,13 +17,17 @@ use crate::hooks::events::EVENTS;
 const PARTNERS: [&str; 2] = ["merchant.", "merchant_application."];
 
 /// Runs the command.
-pub(super) async fn run(setup: &Setup, args: &FireArgs, out: Out) -> Result<Exit, Failure> {
+pub(super) async fn run(
+    setup: &Context,
+    args: &FireArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
     if setup.server.is_some() {
-        return Err(local("`events fire`", "it asks the sandbox on this machine"));
+        return Err(local_only("`events fire`", "it asks the sandbox on this machine"));
     }
-    known(&args.event)?;
+    check_type(&args.event)?;
     let (merchant, mode) = merchant(setup, args.merchant.as_deref())?;
-    let set = args.set.iter().map(|field| pair(field)).collect::<Result<Map<_, _>, _>>()?;
+    let set = args.set.iter().map(|field| parse_pair(field)).collect::<Result<Map<_, _>, _>>()?;
     let order = json!({"merchant": merchant.name, "mode": mode, "type": args.event, "set": set});
     let event = control(setup, "events", &order).await?;
     let id = event.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -34,33 +38,35 @@ pub(super) async fn run(setup: &Setup, args: &FireArgs, out: Out) -> Result<Exit
 }
 
 /// Checks that this type exists, and that the service sends it to a merchant's address.
-fn known(kind: &str) -> Result<(), Failure> {
+fn check_type(kind: &str) -> Result<(), CommandFailure> {
     let names = EVENTS.iter().map(|row| row.name);
     if !names.clone().any(|name| name == kind) {
         let failure =
-            Failure::input("reckon::events::type", format!("no event has the type {kind}"));
-        return Err(failure.help(nearest::help(kind, names)));
+            CommandFailure::input("reckon::events::type", format!("no event has the type {kind}"));
+        return Err(failure.help(nearest::suggestion_help(kind, names)));
     }
     if PARTNERS.iter().any(|begin| kind.starts_with(begin)) {
         let message = format!("{kind} is told to the partner, when an application is decided");
-        return Err(Failure::input("reckon::events::type", message)
+        return Err(CommandFailure::input("reckon::events::type", message)
             .help("decide one: POST /_sandbox/applications/ID/decision"));
     }
     Ok(())
 }
 
 /// Returns the named merchant, or the only one, with its mode.
-fn merchant(setup: &Setup, named: Option<&str>) -> Result<(Key, Mode), Failure> {
+fn merchant(setup: &Context, named: Option<&str>) -> Result<(Key, Mode), CommandFailure> {
     let all = urls::merchants(setup);
     let named = named.map(gateway::merchant).transpose()?;
     let wrong = |what: String| {
         let list: Vec<String> = all.iter().map(|(key, _)| key.name.to_string()).collect();
-        let failure = Failure::input("reckon::events::merchant", what);
+        let failure = CommandFailure::input("reckon::events::merchant", what);
         failure.help(format!("name one: --merchant {}", list.join(", --merchant ")))
     };
     match (&named, all.as_slice()) {
         (None, [one]) => Ok(one.clone()),
-        (None, []) => Err(Failure::input("reckon::events::merchant", "no document is a merchant")),
+        (None, []) => {
+            Err(CommandFailure::input("reckon::events::merchant", "no document is a merchant"))
+        }
         (None, _) => Err(wrong("there are several merchants".to_owned())),
         (Some(named), all) => {
             let found = all.iter().find(|(key, _)| key == named).cloned();
@@ -70,10 +76,10 @@ fn merchant(setup: &Setup, named: Option<&str>) -> Result<(Key, Mode), Failure> 
 }
 
 /// Parses `path=value`; the value is JSON, or else a text.
-fn pair(text: &str) -> Result<(String, Value), Failure> {
+fn parse_pair(text: &str) -> Result<(String, Value), CommandFailure> {
     let (path, value) =
         text.split_once('=').filter(|(path, _)| !path.is_empty()).ok_or_else(|| {
-            Failure::input("reckon::events::set", format!("--set {text}: there is no `=`")).help(
+            CommandFailure::input("reckon::events::set", format!("--set {text}: there is no `=`")).help(
                 "write the field and its value, such as --set amount=1200 or --set status=FAILED",
             )
         })?;
@@ -87,15 +93,15 @@ mod tests {
 
     #[test]
     fn a_type_that_is_misspelt_is_told_with_the_one_that_was_meant() {
-        assert!(known("transaction.failed").is_ok());
-        let help = |kind: &str| known(kind).unwrap_err().help.unwrap_or_default();
+        assert!(check_type("transaction.failed").is_ok());
+        let help = |kind: &str| check_type(kind).unwrap_err().help.unwrap_or_default();
         assert_eq!(help("transaction.fialed"), "did you mean `transaction.failed`?");
         assert!(help("merchant.provisioned").contains("decision"));
     }
 
     #[test]
     fn a_field_is_json_or_else_a_text() {
-        let read = |text: &str| pair(text).ok();
+        let read = |text: &str| parse_pair(text).ok();
         assert_eq!(read("amount=1200"), Some(("amount".to_owned(), json!(1200))));
         assert_eq!(read("status=FAILED"), Some(("status".to_owned(), json!("FAILED"))));
         assert_eq!(read("method.name=a=b"), Some(("method.name".to_owned(), json!("a=b"))));

@@ -7,22 +7,22 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::args::gateway::{
-    ChargeArgs, Common, GatewayChange, GatewayCommand, MoveArgs, RefundArgs,
+    ActionArgs, ChargeArgs, GatewayChange, GatewayCommand, MoveArgs, RefundArgs,
 };
-use super::exit::{Exit, Failure};
+use super::exit::{CommandFailure, Exit};
 use super::gateway_get;
 use super::gateway_keep::{save, upload, vault};
 use super::gateway_own::{account, change, merchant_set, purge, schedule};
-use super::out::Out;
-use super::session::Session;
-use super::setup::Setup;
+use super::out::Printer;
+use super::session::StateSession;
+use super::setup::Context;
 use crate::base::folder::open_file;
 use crate::base::id::Key;
-use crate::control::Request;
+use crate::control::ControlRequest;
 use crate::effects::{
     ACCOUNT, CHANGE, DEAUTHORISE, DELETE, MERCHANT, PURGE, SAVE, SCHEDULE, UPLOAD, VAULT, put,
 };
-use crate::engine::{Acted, Reply, Stands};
+use crate::engine::{ActionReport, ActionStatus, Reply};
 use crate::model::action::Action;
 use crate::render;
 
@@ -31,58 +31,68 @@ const SIGNATURE_BYTES_MAX: u64 = 8192;
 
 /// Runs the command.
 pub(super) async fn run(
-    setup: &Setup,
+    setup: &Context,
     command: &GatewayCommand,
-    out: Out,
-) -> Result<Exit, Failure> {
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
     match command {
         GatewayCommand::Change(change) => act(setup, change, out).await,
         GatewayCommand::Get(args) => gateway_get::run(setup, args, out).await,
     }
 }
 
-async fn act(setup: &Setup, command: &GatewayChange, out: Out) -> Result<Exit, Failure> {
+async fn act(
+    setup: &Context,
+    command: &GatewayChange,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
     let action = action(command)?;
-    if !agreed(&action, common(command).yes, out)? {
+    if !confirm(&action, common(command).yes, out)? {
         out.note("nothing was done");
         return Ok(Exit::Done);
     }
-    let session = Session::open(setup).await?;
-    let Reply::Acted(acted) = session.done(setup, Request::Act(Box::new(action))).await? else {
-        return Err(Failure::bug("an action was not answered by one"));
+    let session = StateSession::open(setup).await?;
+    let Reply::Action(acted) =
+        session.run_once(setup, ControlRequest::Act(Box::new(action))).await?
+    else {
+        return Err(CommandFailure::bug("an action was not answered by one"));
     };
-    if acted.stands == Stands::Invalid {
-        return Err(Failure::input("reckon::gateway::invalid", acted.message));
+    if acted.status == ActionStatus::Invalid {
+        return Err(CommandFailure::input("reckon::gateway::invalid", acted.message));
     }
-    out.result(&acted, || render::acted(&acted))?;
+    out.result(&acted, || render::action_result(&acted))?;
     Ok(exit(&acted))
 }
 
 /// Returns the exit code of an action's status.
-fn exit(acted: &Acted) -> Exit {
-    match acted.stands {
-        Stands::Done => Exit::Done,
-        Stands::Refused | Stands::Held | Stands::InDoubt | Stands::Blocked => Exit::Stuck,
-        Stands::NotSent => Exit::Environment,
-        Stands::Invalid => Exit::Input,
+fn exit(acted: &ActionReport) -> Exit {
+    match acted.status {
+        ActionStatus::Done => Exit::Done,
+        ActionStatus::Refused
+        | ActionStatus::OnHold
+        | ActionStatus::InDoubt
+        | ActionStatus::Blocked => Exit::NeedsAttention,
+        ActionStatus::NotSent => Exit::Environment,
+        ActionStatus::Invalid => Exit::Input,
     }
 }
 
 /// Shows the action and asks for agreement, unless `--yes` is set. Without a terminal `--yes` is
 /// required.
-fn agreed(action: &Action, yes: bool, out: Out) -> Result<bool, Failure> {
+fn confirm(action: &Action, yes: bool, out: Printer) -> Result<bool, CommandFailure> {
     if yes {
         return Ok(true);
     }
-    out.note(&render::action(action));
+    out.note(&render::action_request(action));
     if !out.interactive {
-        let failure = Failure::input("reckon::gateway::unconfirmed", "no terminal to ask at");
+        let failure =
+            CommandFailure::input("reckon::gateway::unconfirmed", "no terminal to ask at");
         return Err(failure.help("look at what would be done, then say it with --yes"));
     }
     out.confirm("Do it?")
 }
 
-fn common(command: &GatewayChange) -> &Common {
+fn common(command: &GatewayChange) -> &ActionArgs {
     match command {
         GatewayChange::Charge(args) => &args.movement.common,
         GatewayChange::Credit(args) => &args.common,
@@ -107,7 +117,7 @@ fn common(command: &GatewayChange) -> &Common {
 }
 
 /// Returns the action of a command.
-fn action(command: &GatewayChange) -> Result<Action, Failure> {
+fn action(command: &GatewayChange) -> Result<Action, CommandFailure> {
     let (verb, fields) = match command {
         GatewayChange::Charge(args) => ("charge", charge(args)),
         GatewayChange::Credit(args) => ("credit", movement(args, false)),
@@ -123,7 +133,7 @@ fn action(command: &GatewayChange) -> Result<Action, Failure> {
         GatewayChange::Sign(args) => (
             "sign",
             json!({"transaction": args.transaction, "mime_type": args.mime_type,
-                "data": strokes(&args.data)?}),
+                "data": read_strokes(&args.data)?}),
         ),
         GatewayChange::Pay(args) => (
             "pay",
@@ -175,17 +185,18 @@ fn movement(args: &MoveArgs, hold: bool) -> Value {
 }
 
 /// Parses the key of a merchant that is named without its kind.
-pub(super) fn merchant(text: &str) -> Result<Key, Failure> {
+pub(super) fn merchant(text: &str) -> Result<Key, CommandFailure> {
     format!("Merchant/{text}").parse().map_err(|error| {
-        let failure = Failure::input("reckon::gateway::merchant", format!("--merchant: {error}"));
+        let failure =
+            CommandFailure::input("reckon::gateway::merchant", format!("--merchant: {error}"));
         failure.help("write the name of the merchant's document, such as --merchant acme")
     })
 }
 
 /// Reads a signature's strokes, from a file or standard input.
-fn strokes(path: &Path) -> Result<String, Failure> {
+fn read_strokes(path: &Path) -> Result<String, CommandFailure> {
     let failed = |error: std::io::Error| {
-        Failure::input("reckon::gateway::data", format!("read {}: {error}", path.display()))
+        CommandFailure::input("reckon::gateway::data", format!("read {}: {error}", path.display()))
     };
     let mut text = String::new();
     let limit = SIGNATURE_BYTES_MAX.saturating_add(1);
@@ -197,7 +208,7 @@ fn strokes(path: &Path) -> Result<String, Failure> {
     }
     if u64::try_from(text.len()).unwrap_or(u64::MAX) > SIGNATURE_BYTES_MAX {
         let message = format!("{} holds more than {SIGNATURE_BYTES_MAX} bytes", path.display());
-        return Err(Failure::input("reckon::gateway::data", message));
+        return Err(CommandFailure::input("reckon::gateway::data", message));
     }
     Ok(text.trim_end().to_owned())
 }

@@ -8,7 +8,7 @@ use data_encoding::BASE64;
 use serde_json::{Value, json};
 
 use super::args::gateway::{SaveArgs, TokenArgs, UploadArgs, VaultArgs};
-use super::exit::Failure;
+use super::exit::CommandFailure;
 use crate::api::file::FILE_BYTES_MAX;
 use crate::base::folder::open_file;
 
@@ -16,7 +16,7 @@ use crate::base::folder::open_file;
 const TOKEN_BYTES_MAX: u64 = 1024;
 
 /// Returns the fields of an upload, with the bytes of the file.
-pub(super) fn upload(args: &UploadArgs) -> Result<Value, Failure> {
+pub(super) fn upload(args: &UploadArgs) -> Result<Value, CommandFailure> {
     let name = args.file.file_name().map(|name| name.to_string_lossy().into_owned());
     let name = args.file_name.clone().or(name).unwrap_or_default();
     let content = BASE64.encode(&bytes(&args.file)?);
@@ -24,20 +24,21 @@ pub(super) fn upload(args: &UploadArgs) -> Result<Value, Failure> {
 }
 
 /// Returns the fields of a method for a contact's vault.
-pub(super) fn vault(args: &VaultArgs) -> Result<Value, Failure> {
+pub(super) fn vault(args: &VaultArgs) -> Result<Value, CommandFailure> {
     let token = token(&args.token, &mut io::stdin())?;
     Ok(json!({"contact": args.contact, "type": args.kind.word(), "token": token}))
 }
 
 /// Returns the fields of a method to save.
-pub(super) fn save(args: &SaveArgs) -> Result<Value, Failure> {
+pub(super) fn save(args: &SaveArgs) -> Result<Value, CommandFailure> {
     let token = token(&args.token, &mut io::stdin())?;
     Ok(json!({"type": args.kind.word(), "token": token, "description": args.description}))
 }
 
-fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
-    let failed =
-        |why: String| Failure::input("reckon::gateway::file", format!("{}: {why}", path.display()));
+fn bytes(path: &Path) -> Result<Vec<u8>, CommandFailure> {
+    let failed = |why: String| {
+        CommandFailure::input("reckon::gateway::file", format!("{}: {why}", path.display()))
+    };
     let file = open_file(path).map_err(|error| failed(format!("it cannot be read: {error}")))?;
     let mut bytes = Vec::new();
     file.take(FILE_BYTES_MAX.saturating_add(1))
@@ -53,12 +54,12 @@ fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 /// Returns the given token, or the one on standard input. No error contains it.
-fn token(args: &TokenArgs, input: &mut impl Read) -> Result<String, Failure> {
+fn token(args: &TokenArgs, input: &mut impl Read) -> Result<String, CommandFailure> {
     if args.token != "-" {
         return Ok(args.token.clone());
     }
     let failed = |why: &str| {
-        let failure = Failure::input("reckon::gateway::token", format!("--token -: {why}"));
+        let failure = CommandFailure::input("reckon::gateway::token", format!("--token -: {why}"));
         failure.help("write the token on standard input, and nothing else")
     };
     let mut text = String::new();

@@ -4,36 +4,37 @@
 use serde_json::{Map, Value, json};
 
 use super::args::gateway::{
-    AccountArgs, AccountType, ChangeArgs, Deletable, MerchantArgs, PurgeArgs, ScheduleArgs,
+    AccountArgs, AccountTypeArg, ChangeArgs, Deletable, MerchantArgs, PurgeArgs, ScheduleArgs,
 };
-use super::exit::Failure;
+use super::exit::CommandFailure;
 use crate::base::nearest;
 use crate::effects::{
-    BANK_SETTINGS, CARD_SETTINGS, MERCHANT_SETTINGS, METHOD_TEXTS, RECURRING_SETTINGS, Setting,
+    BANK_SETTINGS, CARD_SETTINGS, MERCHANT_SETTINGS, METHOD_TEXTS, RECURRING_SETTINGS,
+    RemoteSetting,
 };
 
 /// Returns the fields to set of a merchant.
-pub(super) fn merchant_set(args: &MerchantArgs) -> Result<Value, Failure> {
-    Ok(json!({"set": set(&args.set, &MERCHANT_SETTINGS)?}))
+pub(super) fn merchant_set(args: &MerchantArgs) -> Result<Value, CommandFailure> {
+    Ok(json!({"set": parse_settings(&args.set, &MERCHANT_SETTINGS)?}))
 }
 
 /// Returns an account and the fields to set of it.
-pub(super) fn account(args: &AccountArgs) -> Result<Value, Failure> {
-    let settings: &[Setting] = match args.kind {
-        AccountType::Card => &CARD_SETTINGS,
-        AccountType::Bank => &BANK_SETTINGS,
+pub(super) fn account(args: &AccountArgs) -> Result<Value, CommandFailure> {
+    let settings: &[RemoteSetting] = match args.kind {
+        AccountTypeArg::Card => &CARD_SETTINGS,
+        AccountTypeArg::Bank => &BANK_SETTINGS,
     };
-    let set = set(&args.set, settings)?;
+    let set = parse_settings(&args.set, settings)?;
     Ok(json!({"account": args.account, "type": args.kind.word(), "set": set}))
 }
 
 /// Returns an object and the fields to change of it.
-pub(super) fn change(args: &ChangeArgs) -> Result<Value, Failure> {
-    let settings: &[Setting] = match args.kind {
+pub(super) fn change(args: &ChangeArgs) -> Result<Value, CommandFailure> {
+    let settings: &[RemoteSetting] = match args.kind {
         Deletable::Card | Deletable::Bank => &METHOD_TEXTS,
         Deletable::Recurring => &RECURRING_SETTINGS,
     };
-    let set = set(&args.set, settings)?;
+    let set = parse_settings(&args.set, settings)?;
     Ok(json!({"type": args.kind.word(), "id": args.id, "set": set}))
 }
 
@@ -55,10 +56,13 @@ pub(super) fn purge(args: &PurgeArgs) -> Value {
 ///
 /// # Errors
 /// One failure lists everything that is wrong.
-fn set(given: &[String], settings: &[Setting]) -> Result<Map<String, Value>, Failure> {
+fn parse_settings(
+    given: &[String],
+    settings: &[RemoteSetting],
+) -> Result<Map<String, Value>, CommandFailure> {
     let (mut set, mut wrong) = (Map::new(), Vec::new());
     for pair in given {
-        match one(pair, settings) {
+        match parse_setting(pair, settings) {
             Ok((name, _)) if set.contains_key(name) => wrong.push(format!("`{name}` is set twice")),
             Ok((name, value)) => drop(set.insert(name.to_owned(), value)),
             Err(why) => wrong.push(why),
@@ -68,7 +72,8 @@ fn set(given: &[String], settings: &[Setting]) -> Result<Map<String, Value>, Fai
         return Ok(set);
     }
     let names: Vec<&str> = settings.iter().map(|setting| setting.name).collect();
-    let failure = Failure::input("reckon::gateway::set", format!("--set: {}", wrong.join("; ")));
+    let failure =
+        CommandFailure::input("reckon::gateway::set", format!("--set: {}", wrong.join("; ")));
     Err(failure.help(format!("write NAME=VALUE; what can be set: {}", names.join(", "))))
 }
 
@@ -76,7 +81,10 @@ fn set(given: &[String], settings: &[Setting]) -> Result<Map<String, Value>, Fai
 ///
 /// # Errors
 /// The message never contains the value.
-fn one<'a>(pair: &'a str, settings: &[Setting]) -> Result<(&'a str, Value), String> {
+fn parse_setting<'a>(
+    pair: &'a str,
+    settings: &[RemoteSetting],
+) -> Result<(&'a str, Value), String> {
     let (name, text) = pair.split_once('=').map_or((pair, None), |(name, text)| (name, Some(text)));
     let Some(setting) = settings.iter().find(|setting| setting.name == name) else {
         let meant = nearest::nearest(name, settings.iter().map(|setting| setting.name));
@@ -91,9 +99,9 @@ fn one<'a>(pair: &'a str, settings: &[Setting]) -> Result<(&'a str, Value), Stri
 mod tests {
     use super::*;
 
-    fn check(given: &[&str], settings: &[Setting]) -> Result<Value, String> {
+    fn check(given: &[&str], settings: &[RemoteSetting]) -> Result<Value, String> {
         let given: Vec<String> = given.iter().map(|one| (*one).to_owned()).collect();
-        set(&given, settings).map(Value::Object).map_err(|failure| failure.message)
+        parse_settings(&given, settings).map(Value::Object).map_err(|failure| failure.message)
     }
 
     #[test]

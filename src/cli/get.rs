@@ -2,51 +2,55 @@
 
 use serde::Serialize;
 
-use super::args::{GetArgs, OneArgs};
-use super::exit::{Exit, Failure};
-use super::out::Out;
-use super::session::Session;
-use super::setup::Setup;
+use super::args::{GetArgs, ResourceArgs};
+use super::exit::{CommandFailure, Exit};
+use super::out::Printer;
+use super::session::StateSession;
+use super::setup::Context;
 use crate::base::id::Key;
 use crate::base::nearest::nearest;
-use crate::engine::{Question, Reply, ResourceView};
+use crate::engine::{EngineQuery, Reply, ResourceView};
 use crate::kinds::register::KINDS;
 use crate::render;
 
 /// Output of `get -o json` (design.md part 4).
 #[derive(Debug, Serialize)]
-struct Items {
+struct GetOutput {
     items: Vec<ResourceView>,
 }
 
 /// Runs `get`.
-pub(super) async fn run(setup: &Setup, args: &GetArgs, out: Out) -> Result<Exit, Failure> {
-    let wanted = args.what.as_deref().map(wanted).transpose()?;
-    let session = Session::look(setup).await?;
-    let reply = session.ask(Question::Resources).await;
+pub(super) async fn run(
+    setup: &Context,
+    args: &GetArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    let wanted = args.what.as_deref().map(parse_filter).transpose()?;
+    let session = StateSession::open_view(setup).await?;
+    let reply = session.ask(EngineQuery::Resources).await;
     let Reply::Resources(mut items) = session.end(setup, reply).await? else {
-        return Err(Failure::bug("resources were not answered by resources"));
+        return Err(CommandFailure::bug("resources were not answered by resources"));
     };
     if let Some(wanted) = wanted {
         wanted.check(&items)?;
-        items.retain(|item| wanted.chooses(item));
+        items.retain(|item| wanted.matches(item));
     }
-    let items = Items { items };
+    let items = GetOutput { items };
     out.result(&items, || render::resources::table(&items.items, out.color))?;
     Ok(Exit::Done)
 }
 
 /// Argument of `get`.
-enum Wanted {
+enum GetFilter {
     Kind(&'static str),
     One(Key),
 }
 
-impl Wanted {
+impl GetFilter {
     /// Refuses a name that no resource has.
-    fn check(&self, items: &[ResourceView]) -> Result<(), Failure> {
+    fn check(&self, items: &[ResourceView]) -> Result<(), CommandFailure> {
         match self {
-            Self::One(key) if !items.iter().any(|item| self.chooses(item)) => {
+            Self::One(key) if !items.iter().any(|item| self.matches(item)) => {
                 Err(unknown(key, items))
             }
             Self::One(_) | Self::Kind(_) => Ok(()),
@@ -54,7 +58,7 @@ impl Wanted {
     }
 
     /// Returns true for a resource that matches the argument.
-    fn chooses(&self, item: &ResourceView) -> bool {
+    fn matches(&self, item: &ResourceView) -> bool {
         match self {
             Self::Kind(kind) => item.kind == *kind,
             Self::One(key) => item.is_of(key),
@@ -63,7 +67,7 @@ impl Wanted {
 }
 
 /// Returns the failure of an unknown name, with the nearest name of its kind.
-fn unknown(key: &Key, items: &[ResourceView]) -> Failure {
+fn unknown(key: &Key, items: &[ResourceView]) -> CommandFailure {
     let same_kind = items.iter().filter(|item| item.kind == key.kind.as_str());
     let keys = same_kind.filter_map(|item| {
         format!("{}/{}/{}", item.kind, item.namespace, item.name).parse::<Key>().ok()
@@ -74,46 +78,51 @@ fn unknown(key: &Key, items: &[ResourceView]) -> Failure {
         None => format!("list them: reckon get {}", key.kind),
     };
     let what = format!("no such resource: {}", key.short());
-    Failure::input("reckon::usage::unknown_resource", what).help(help)
+    CommandFailure::input("reckon::usage::unknown_resource", what).help(help)
 }
 
 /// Parses `KIND` or `KIND/NAME`; a kind in any case, singular or plural.
-fn wanted(text: &str) -> Result<Wanted, Failure> {
+fn parse_filter(text: &str) -> Result<GetFilter, CommandFailure> {
     let (kind, rest) = text.split_once('/').map_or((text, None), |(kind, rest)| (kind, Some(rest)));
     let plain = |name: &str| name.to_lowercase().trim_end_matches('s').replace(['-', '_'], "");
     let row = KINDS.iter().find(|row| plain(row.name) == plain(kind));
     let row = row.ok_or_else(|| {
         let names: Vec<&str> = KINDS.iter().map(|row| row.name).collect();
-        Failure::input("reckon::usage::kind", format!("there is no kind {kind:?}"))
+        CommandFailure::input("reckon::usage::kind", format!("there is no kind {kind:?}"))
             .help(format!("the kinds are {}", names.join(", ")))
     })?;
-    let Some(rest) = rest else { return Ok(Wanted::Kind(row.name)) };
+    let Some(rest) = rest else { return Ok(GetFilter::Kind(row.name)) };
     let key = format!("{}/{rest}", row.name).parse();
-    let key = key.map_err(|error| Failure::input("reckon::usage::key", error))?;
-    Ok(Wanted::One(key))
+    let key = key.map_err(|error| CommandFailure::input("reckon::usage::key", error))?;
+    Ok(GetFilter::One(key))
 }
 
 /// Parses `KIND/NAME` as `get` does.
-pub(super) fn one(text: &str) -> Result<Key, Failure> {
-    match wanted(text)? {
-        Wanted::One(key) => Ok(key),
-        Wanted::Kind(kind) => {
-            let failure = Failure::input("reckon::usage::key", format!("{kind} is a whole kind"));
+pub(super) fn parse_resource(text: &str) -> Result<Key, CommandFailure> {
+    match parse_filter(text)? {
+        GetFilter::One(key) => Ok(key),
+        GetFilter::Kind(kind) => {
+            let failure =
+                CommandFailure::input("reckon::usage::key", format!("{kind} is a whole kind"));
             Err(failure.help(format!("name one resource: {kind}/NAME or {kind}/NAMESPACE/NAME")))
         }
     }
 }
 
 /// Runs `describe`.
-pub(super) async fn describe(setup: &Setup, args: &OneArgs, out: Out) -> Result<Exit, Failure> {
-    let session = Session::look(setup).await?;
-    let reply = session.ask(Question::Resource(args.key.clone())).await;
+pub(super) async fn describe(
+    setup: &Context,
+    args: &ResourceArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    let session = StateSession::open_view(setup).await?;
+    let reply = session.ask(EngineQuery::Resource(args.key.clone())).await;
     let Reply::Resource(found) = session.end(setup, reply).await? else {
-        return Err(Failure::bug("a resource was not answered by one"));
+        return Err(CommandFailure::bug("a resource was not answered by one"));
     };
     let Some(found) = found else {
         let key = args.key.short();
-        return Err(Failure::input(
+        return Err(CommandFailure::input(
             "reckon::usage::unknown_resource",
             format!("there is no {key}"),
         )

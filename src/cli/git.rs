@@ -8,7 +8,7 @@ mod door;
 
 use std::path::{Path, PathBuf};
 
-pub(super) use door::{Git, Trouble, below};
+pub(super) use door::{Git, GitError, path_from_top};
 
 /// Returns the commit that is checked out at `folder`; `None` where there is none or no git.
 pub(super) fn commit(folder: &Path) -> Option<String> {
@@ -29,5 +29,5 @@ pub(super) fn work_tree(folder: &Path) -> Option<PathBuf> {
 pub(super) fn is_dirty(folder: &Path) -> Option<bool> {
     let status = ["status", "--porcelain", "--untracked-files=all", "--", "."];
     let said = Git::at(folder).run(&status, &[]).ok()?;
-    said.good.then_some(!said.out.is_empty())
+    said.success.then_some(!said.out.is_empty())
 }

@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 use std::process::Stdio;
 use std::thread;
 
-use super::exit::Failure;
+use super::exit::CommandFailure;
 use super::git::Git;
 use super::host;
 
@@ -23,7 +23,7 @@ const BLOB: &str = "blob";
 
 /// Two revisions; `after` is `None` for the present tree.
 #[derive(Debug)]
-pub(super) struct Range {
+pub(super) struct RevisionRange {
     pub before: Revision,
     pub after: Option<Revision>,
 }
@@ -37,16 +37,16 @@ pub(super) struct Revision {
     pub commit: String,
 }
 
-impl Range {
+impl RevisionRange {
     /// Parses `REV`, `A..B`, or `A...B` (B against the merge base of both). An empty side is
     /// `HEAD`.
     ///
     /// # Errors
     /// Git knows no such commit.
-    pub(super) fn read(folder: &Path, text: &str) -> Result<Self, Failure> {
+    pub(super) fn read(folder: &Path, text: &str) -> Result<Self, CommandFailure> {
         if let Some((before, after)) = text.split_once("...") {
             let (before, after) = (Revision::find(folder, before)?, Revision::find(folder, after)?);
-            let base = ask(folder, &["merge-base", &before.commit, &after.commit])?;
+            let base = run_text(folder, &["merge-base", &before.commit, &after.commit])?;
             let before = Revision { commit: base.trim().to_owned(), ..before };
             return Ok(Self { before, after: Some(after) });
         }
@@ -58,40 +58,44 @@ impl Range {
 }
 
 impl Revision {
-    fn find(folder: &Path, name: &str) -> Result<Self, Failure> {
+    fn find(folder: &Path, name: &str) -> Result<Self, CommandFailure> {
         let name = if name.is_empty() { "HEAD" } else { name };
         let wrong = || {
-            Failure::input("reckon::git::revision", format!("git knows no commit {name:?} here"))
+            CommandFailure::input("reckon::git::revision", format!("git knows no commit {name:?} here"))
                 .help("name a branch, a tag or a commit of the repository that holds the specs; fetch it first if this clone lacks it")
         };
         if name.starts_with('-') {
             return Err(wrong());
         }
         let wanted = format!("{name}^{{commit}}");
-        let commit = ask(folder, &["rev-parse", "--verify", "--quiet", &wanted]);
+        let commit = run_text(folder, &["rev-parse", "--verify", "--quiet", &wanted]);
         let commit = commit.map_err(|_| wrong())?.trim().to_owned();
         Ok(Self { name: name.to_owned(), commit })
     }
 
     /// Extracts the specs of this revision, and the attachments if they are in the same repository.
-    pub(super) fn extract(&self, specs: &Path, attached: Option<&Path>) -> Result<Folder, Failure> {
-        let folder = Folder::make()?;
+    pub(super) fn extract(
+        &self,
+        specs: &Path,
+        attached: Option<&Path>,
+    ) -> Result<TempTree, CommandFailure> {
+        let folder = TempTree::make()?;
         self.take(specs, &folder.specs, is_spec)?;
-        let top = |folder: &Path| ask(folder, &["rev-parse", "--show-toplevel"]).ok();
+        let top = |folder: &Path| run_text(folder, &["rev-parse", "--show-toplevel"]).ok();
         let Some(attached) =
             attached.filter(|path| top(path).is_some_and(|of| Some(of) == top(specs)))
         else {
             return Ok(folder);
         };
         let place = folder.root.join("attachments");
-        make_dir(&place).map_err(unwritten)?;
+        make_dir(&place).map_err(not_written)?;
         self.take(attached, &place, |_| true)?;
-        Ok(Folder { attachments: Some(place), ..folder })
+        Ok(TempTree { attachments: Some(place), ..folder })
     }
 
     /// Writes the files beneath `from` in this revision to `into`.
-    fn take(&self, from: &Path, into: &Path, keep: fn(&str) -> bool) -> Result<(), Failure> {
-        let prefix = ask(from, &["rev-parse", "--show-prefix"])?;
+    fn take(&self, from: &Path, into: &Path, keep: fn(&str) -> bool) -> Result<(), CommandFailure> {
+        let prefix = run_text(from, &["rev-parse", "--show-prefix"])?;
         let prefix = prefix.trim_end_matches('\n');
         let mut list = vec!["ls-tree", "-r", "-z", "--full-tree", &self.commit];
         if !prefix.is_empty() {
@@ -99,8 +103,8 @@ impl Revision {
         }
         let entries = run(from, &list)?;
         let entries = entries.split(|byte| *byte == 0);
-        let entries = entries.filter_map(|entry| Entry::read(entry, prefix));
-        let (links, files): (Vec<Entry>, Vec<Entry>) =
+        let entries = entries.filter_map(|entry| TreeEntry::read(entry, prefix));
+        let (links, files): (Vec<TreeEntry>, Vec<TreeEntry>) =
             entries.filter(|entry| entry.link || keep(&entry.path)).partition(|entry| entry.link);
         // Links come last: no file is written through a link.
         contents(from, &files, &mut |path, bytes| write(&into.join(path), bytes))?;
@@ -114,13 +118,13 @@ fn is_spec(path: &str) -> bool {
 }
 
 /// One file or link of a tree.
-struct Entry {
+struct TreeEntry {
     object: String,
     path: String,
     link: bool,
 }
 
-impl Entry {
+impl TreeEntry {
     /// Parses `MODE TYPE OBJECT<tab>PATH`; `None` for an entry that is no file, or whose path leads
     /// out of the folder.
     fn read(entry: &[u8], prefix: &str) -> Option<Self> {
@@ -141,16 +145,16 @@ impl Entry {
 /// Passes the content of each entry to `take`.
 fn contents(
     folder: &Path,
-    entries: &[Entry],
+    entries: &[TreeEntry],
     take: &mut dyn FnMut(&str, &[u8]) -> io::Result<()>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     if entries.is_empty() {
         return Ok(());
     }
     let mut git = Git::at(folder).command(&["cat-file", "--batch"]);
-    let mut git = git.stderr(Stdio::null()).spawn().map_err(unstarted)?;
+    let mut git = git.stderr(Stdio::null()).spawn().map_err(not_started)?;
     let (Some(mut asks), Some(answers)) = (git.stdin.take(), git.stdout.take()) else {
-        return Err(Failure::bug("git was started without its streams"));
+        return Err(CommandFailure::bug("git was started without its streams"));
     };
     let read = thread::scope(|scope| {
         let asking = scope
@@ -166,7 +170,7 @@ fn contents(
     });
     drop(git.kill());
     drop(git.wait());
-    read.map_err(unwritten)
+    read.map_err(not_written)
 }
 
 /// Reads one answer: `OBJECT blob SIZE`, the bytes, and the end of a line.
@@ -199,20 +203,20 @@ fn link(path: &Path, target: &[u8]) -> io::Result<()> {
 
 /// A temporary folder; dropping the value removes it.
 #[derive(Debug)]
-pub(super) struct Folder {
-    root: Root,
+pub(super) struct TempTree {
+    root: RemovedOnDrop,
     specs: PathBuf,
     attachments: Option<PathBuf>,
 }
 
-impl Folder {
+impl TempTree {
     /// Creates an empty folder.
-    pub(super) fn make() -> Result<Self, Failure> {
+    pub(super) fn make() -> Result<Self, CommandFailure> {
         let name = format!("reckon-{:016x}", host::seed()?);
         let root = std::env::temp_dir().join(name);
-        fs::DirBuilder::new().mode(0o700).create(&root).map_err(unwritten)?;
-        let (root, specs) = (Root(root.clone()), root.join("specs"));
-        make_dir(&specs).map_err(unwritten)?;
+        fs::DirBuilder::new().mode(0o700).create(&root).map_err(not_written)?;
+        let (root, specs) = (RemovedOnDrop(root.clone()), root.join("specs"));
+        make_dir(&specs).map_err(not_written)?;
         Ok(Self { root, specs, attachments: None })
     }
 
@@ -229,15 +233,15 @@ impl Folder {
 
 /// Path that is removed on drop.
 #[derive(Debug)]
-struct Root(PathBuf);
+struct RemovedOnDrop(PathBuf);
 
-impl Root {
+impl RemovedOnDrop {
     fn join(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 }
 
-impl Drop for Root {
+impl Drop for RemovedOnDrop {
     fn drop(&mut self) {
         if let Err(error) = fs::remove_dir_all(&self.0) {
             tracing::warn!(%error, path = %self.0.display(), "remove what was read of a revision");
@@ -253,24 +257,27 @@ fn make_dir(path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// Git cannot be started, or fails.
-fn run(folder: &Path, arguments: &[&str]) -> Result<Vec<u8>, Failure> {
-    Git::at(folder).ask(arguments, &[]).map_err(|trouble| {
-        Failure::environment("reckon::git::failed", trouble)
+fn run(folder: &Path, arguments: &[&str]) -> Result<Vec<u8>, CommandFailure> {
+    Git::at(folder).output(arguments, &[]).map_err(|trouble| {
+        CommandFailure::environment("reckon::git::failed", trouble)
             .help("`plan --against` needs the git program, and the specs in a git repository")
     })
 }
 
 /// Returns git's answer as text.
-fn ask(folder: &Path, arguments: &[&str]) -> Result<String, Failure> {
+fn run_text(folder: &Path, arguments: &[&str]) -> Result<String, CommandFailure> {
     Ok(String::from_utf8_lossy(&run(folder, arguments)?).into_owned())
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is given to map_err")]
-fn unstarted(error: io::Error) -> Failure {
-    Failure::environment("reckon::git::missing", format!("run the git program: {error}"))
+fn not_started(error: io::Error) -> CommandFailure {
+    CommandFailure::environment("reckon::git::missing", format!("run the git program: {error}"))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is given to map_err")]
-fn unwritten(error: io::Error) -> Failure {
-    Failure::environment("reckon::git::read", format!("read the tree of a revision: {error}"))
+fn not_written(error: io::Error) -> CommandFailure {
+    CommandFailure::environment(
+        "reckon::git::read",
+        format!("read the tree of a revision: {error}"),
+    )
 }

@@ -10,7 +10,7 @@ use rustix::process::{
 const OTHERS: u32 = 0o077;
 
 /// Closes new files to other users, and keeps memory, which holds secrets, out of core dumps.
-pub(super) fn process() {
+pub(super) fn harden_process() {
     umask(Mode::from_raw_mode(OTHERS));
     no_core_dumps();
 }

@@ -3,70 +3,74 @@
 
 use super::args::hooks::HooksCommand;
 use super::args::{Cli, Output};
-use super::exit::{Exit, Failure};
-use super::out::Out;
-use super::setup::Setup;
+use super::exit::{CommandFailure, Exit};
+use super::out::Printer;
+use super::setup::Context;
 use super::specs::below;
 use super::validate::verdict;
 use super::{hooks_repl, hooks_roster, hooks_run, hooks_shadow, hooks_test};
-use crate::base::folder::Place;
+use crate::base::folder::FolderLocation;
 use crate::base::nearest;
 use crate::config::{Config, NotifyTarget, ProcessEnv};
-use crate::hooks::folder::{self, Folder};
-use crate::hooks::{Hooks, Known};
+use crate::hooks::folder::{self, ScriptFolder};
+use crate::hooks::{ConfiguredNames, Hooks};
 use crate::kinds::register::KINDS;
-use crate::model::issue::{Problem, Severity};
-use crate::render::diagnostic::Look;
+use crate::model::issue::{PlacedIssue, Severity};
+use crate::render::diagnostic::OutputStyle;
 use crate::render::{self, hooks as shown};
 
 /// Runs one of the subcommands.
-pub(super) async fn run(cli: &Cli, command: &HooksCommand, out: Out) -> Result<Exit, Failure> {
+pub(super) async fn run(
+    cli: &Cli,
+    command: &HooksCommand,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
     match command {
-        HooksCommand::Check => check(&Setup::load(cli)?, out),
-        HooksCommand::Test(args) => hooks_test::run(&Setup::load(cli)?, args, out),
-        HooksCommand::Run(args) => hooks_run::run(&Setup::load(cli)?, args, out).await,
-        HooksCommand::Shadow(args) => hooks_shadow::run(&Setup::load(cli)?, args, out).await,
-        HooksCommand::List => hooks_roster::list(&Setup::load(cli)?, out).await,
-        HooksCommand::Forget(args) => hooks_roster::forget(&Setup::load(cli)?, args, out).await,
-        HooksCommand::Repl => hooks_repl::run(&Setup::load(cli)?, out).await,
+        HooksCommand::Check => check(&Context::load(cli)?, out),
+        HooksCommand::Test(args) => hooks_test::run(&Context::load(cli)?, args, out),
+        HooksCommand::Run(args) => hooks_run::run(&Context::load(cli)?, args, out).await,
+        HooksCommand::Shadow(args) => hooks_shadow::run(&Context::load(cli)?, args, out).await,
+        HooksCommand::List => hooks_roster::list(&Context::load(cli)?, out).await,
+        HooksCommand::Forget(args) => hooks_roster::forget(&Context::load(cli)?, args, out).await,
+        HooksCommand::Repl => hooks_repl::run(&Context::load(cli)?, out).await,
         HooksCommand::Doc => doc(out),
     }
 }
 
-fn check(setup: &Setup, out: Out) -> Result<Exit, Failure> {
+fn check(setup: &Context, out: Printer) -> Result<Exit, CommandFailure> {
     let folder = folder(setup)?;
-    let (_, problems) = loaded(setup, &folder)?;
-    let report = render::diagnostic::json(folder.count(), &problems);
-    out.result(&report, || shown::checked(&folder, &problems, look(out)))?;
+    let (_, problems) = load(setup, &folder)?;
+    let report = render::diagnostic::json(folder.script_count(), &problems);
+    out.result(&report, || shown::check_report(&folder, &problems, diagnostic_look(out)))?;
     Ok(verdict(problems.iter().any(|problem| problem.severity == Severity::Error)))
 }
 
 /// Returns the appearance of printed problems.
-pub(super) fn look(out: Out) -> Look {
+pub(super) fn diagnostic_look(out: Printer) -> OutputStyle {
     let color = out.color && out.form == Output::Text;
-    Look { color, unicode: true, width: out.width }
+    OutputStyle { color, unicode: true, width: out.width }
 }
 
 /// Reads the scripts folder of the configuration.
-pub(super) fn folder(setup: &Setup) -> Result<Folder, Failure> {
+pub(super) fn folder(setup: &Context) -> Result<ScriptFolder, CommandFailure> {
     let path = setup.config.scripts.get(&ProcessEnv)?;
     let name = below(&setup.root, &path);
-    let place = Place::configured(&setup.root, &path);
+    let place = FolderLocation::from_config(&setup.root, &path);
     folder::read(&place, &name.to_string_lossy()).map_err(|error| {
         let what = format!("read the scripts in {place}: {error}");
-        Failure::environment("reckon::hooks::folder", what).help(
+        CommandFailure::environment("reckon::hooks::folder", what).help(
             "put the folder itself there, or write its real path: `scripts: /PATH/TO/SCRIPTS`",
         )
     })
 }
 
 /// Loads the set of scripts: returns the set if it is valid, and every warning and error.
-pub(super) fn loaded(
-    setup: &Setup,
-    folder: &Folder,
-) -> Result<(Option<Hooks>, Vec<Problem>), Failure> {
+pub(super) fn load(
+    setup: &Context,
+    folder: &ScriptFolder,
+) -> Result<(Option<Hooks>, Vec<PlacedIssue>), CommandFailure> {
     let mut problems = folder.problems.clone();
-    let hooks = match Hooks::load(&folder.scripts, &known(&setup.config)?) {
+    let hooks = match Hooks::load(&folder.scripts, &known_names(&setup.config)?) {
         Ok(hooks) => {
             problems.extend(hooks.warnings().iter().cloned());
             Some(hooks)
@@ -84,41 +88,50 @@ pub(super) fn loaded(
 ///
 /// # Errors
 /// The failure lists everything that is wrong with the set.
-pub(super) fn good(setup: &Setup, out: Out) -> Result<(Folder, Hooks), Failure> {
+pub(super) fn load_valid(
+    setup: &Context,
+    out: Printer,
+) -> Result<(ScriptFolder, Hooks), CommandFailure> {
     let folder = folder(setup)?;
-    let (hooks, problems) = loaded(setup, &folder)?;
+    let (hooks, problems) = load(setup, &folder)?;
     match hooks {
         Some(hooks) => Ok((folder, hooks)),
-        None => Err(broken(&folder, problems, "nothing was run", out)),
+        None => Err(invalid_scripts(&folder, problems, "nothing was run", out)),
     }
 }
 
 /// Returns the failure of an invalid set, with all its problems.
-pub(super) fn broken(folder: &Folder, problems: Vec<Problem>, so: &str, out: Out) -> Failure {
-    let message = shown::checked(folder, &problems, look(out));
+pub(super) fn invalid_scripts(
+    folder: &ScriptFolder,
+    problems: Vec<PlacedIssue>,
+    so: &str,
+    out: Printer,
+) -> CommandFailure {
+    let message = shown::check_report(folder, &problems, diagnostic_look(out));
     let what = format!("the scripts have problems, so {so}\n{message}");
-    Failure { problems, ..Failure::input("reckon::hooks::broken", what) }
+    CommandFailure { problems, ..CommandFailure::input("reckon::hooks::broken", what) }
 }
 
 /// Checks that the set has the named script, if one is named.
 ///
 /// # Errors
 /// There is none of that name.
-pub(super) fn chosen(hooks: &Hooks, name: Option<&str>) -> Result<(), Failure> {
+pub(super) fn check_script(hooks: &Hooks, name: Option<&str>) -> Result<(), CommandFailure> {
     let Some(name) = name.filter(|name| !hooks.scripts().any(|known| known == *name)) else {
         return Ok(());
     };
-    let failure = Failure::input("reckon::hooks::script", format!("there is no script `{name}`"));
-    Err(failure.help(nearest::help(name, hooks.scripts().collect::<Vec<_>>())))
+    let failure =
+        CommandFailure::input("reckon::hooks::script", format!("there is no script `{name}`"));
+    Err(failure.help(nearest::suggestion_help(name, hooks.scripts().collect::<Vec<_>>())))
 }
 
 /// Returns the names that scripts may use.
-fn known(config: &Config) -> Result<Known, Failure> {
+fn known_names(config: &Config) -> Result<ConfiguredNames, CommandFailure> {
     let mail = config.notify.iter().filter_map(|(name, target)| match target {
-        NotifyTarget::Mail(mail) => Some((name.to_string(), mail.any)),
+        NotifyTarget::Mail(mail) => Some((name.to_string(), mail.allows_any_recipient)),
         NotifyTarget::Web { .. } => None,
     });
-    Ok(Known {
+    Ok(ConfiguredNames {
         targets: config.notify.keys().map(ToString::to_string).collect(),
         mail: mail.collect(),
         rights: config.policy.scripts.get(&ProcessEnv)?,
@@ -126,11 +139,11 @@ fn known(config: &Config) -> Result<Known, Failure> {
     })
 }
 
-fn doc(out: Out) -> Result<Exit, Failure> {
+fn doc(out: Printer) -> Result<Exit, CommandFailure> {
     if out.form == Output::Markdown {
         out.text(&shown::markdown())?;
     } else {
-        out.result(&shown::doc_json(), shown::doc)?;
+        out.result(&shown::doc_json(), shown::terminal_doc)?;
     }
     Ok(Exit::Done)
 }

@@ -6,13 +6,13 @@ use std::io::{self, IsTerminal, Write};
 use serde_json::json;
 
 use super::args::Output;
-use super::exit::{Exit, Failure};
-use super::hooks::{chosen, good, look};
-use super::out::Out;
+use super::exit::{CommandFailure, Exit};
+use super::hooks::{check_script, diagnostic_look, load_valid};
+use super::out::Printer;
 use super::rehearsal::{self, on_stage};
-use super::session::Session;
-use super::setup::Setup;
-use crate::hooks::repl::{Answer, Repl};
+use super::session::StateSession;
+use super::setup::Context;
+use crate::hooks::repl::{Repl, ReplOutcome};
 use crate::hooks::{Hooks, TIME_MAX};
 use crate::render::hooks::typed;
 
@@ -26,9 +26,9 @@ Everything else is evaluated: `reckon hooks doc` lists what can be called. Nothi
 
 /// The session, and the lines of an unfinished input.
 struct Prompt<'a> {
-    session: &'a Session,
+    session: &'a StateSession,
     hooks: &'a Hooks,
-    out: Out,
+    out: Printer,
     /// `None` while a thread of the stage evaluates.
     repl: Option<Repl>,
     typed: String,
@@ -37,10 +37,10 @@ struct Prompt<'a> {
 }
 
 /// Runs the command. Mistakes at a terminal are no failure; in a pipe they exit with 1.
-pub(super) async fn run(setup: &Setup, out: Out) -> Result<Exit, Failure> {
-    let (folder, hooks) = good(setup, out)?;
+pub(super) async fn run(setup: &Context, out: Printer) -> Result<Exit, CommandFailure> {
+    let (folder, hooks) = load_valid(setup, out)?;
     let repl = Some(Repl::new(&hooks, &folder.scripts));
-    let session = Session::look(setup).await?;
+    let session = StateSession::open_view(setup).await?;
     let mut prompt =
         Prompt { session: &session, hooks: &hooks, out, repl, typed: String::new(), failed: false };
     let ended = prompt.lines().await;
@@ -51,11 +51,11 @@ pub(super) async fn run(setup: &Setup, out: Out) -> Result<Exit, Failure> {
 }
 
 impl Prompt<'_> {
-    async fn lines(&mut self) -> Result<(), Failure> {
+    async fn lines(&mut self) -> Result<(), CommandFailure> {
         loop {
             self.prompt()?;
-            let line = tokio::task::spawn_blocking(read).await.map_err(Failure::bug)??;
-            let Some(line) = line else { return self.rest().await };
+            let line = tokio::task::spawn_blocking(read).await.map_err(CommandFailure::bug)??;
+            let Some(line) = line else { return self.evaluate_rest().await };
             let command = line.trim().strip_prefix(':').filter(|_| self.typed.is_empty());
             match command {
                 Some("quit" | "q") => return Ok(()),
@@ -66,11 +66,11 @@ impl Prompt<'_> {
     }
 
     /// Evaluates an unfinished input at the end of all input.
-    async fn rest(&mut self) -> Result<(), Failure> {
+    async fn evaluate_rest(&mut self) -> Result<(), CommandFailure> {
         if self.typed.trim().is_empty() { Ok(()) } else { self.evaluate(true).await }
     }
 
-    fn prompt(&self) -> Result<(), Failure> {
+    fn prompt(&self) -> Result<(), CommandFailure> {
         if !self.out.interactive {
             return Ok(());
         }
@@ -78,11 +78,11 @@ impl Prompt<'_> {
         let mut stderr = anstream::stderr();
         write!(stderr, "{sign}")
             .and_then(|()| stderr.flush())
-            .map_err(|error| Failure::environment("reckon::terminal", error))
+            .map_err(|error| CommandFailure::environment("reckon::terminal", error))
     }
 
     /// Takes one line; an empty line ends an unfinished input.
-    async fn line(&mut self, line: &str) -> Result<(), Failure> {
+    async fn line(&mut self, line: &str) -> Result<(), CommandFailure> {
         if self.typed.is_empty() && line.trim().is_empty() {
             return Ok(());
         }
@@ -90,8 +90,10 @@ impl Prompt<'_> {
         self.evaluate(line.trim().is_empty()).await
     }
 
-    async fn evaluate(&mut self, is_end: bool) -> Result<(), Failure> {
-        let Some(mut repl) = self.repl.take() else { return Err(Failure::bug("it is gone")) };
+    async fn evaluate(&mut self, is_end: bool) -> Result<(), CommandFailure> {
+        let Some(mut repl) = self.repl.take() else {
+            return Err(CommandFailure::bug("it is gone"));
+        };
         let text = self.typed.trim_end().to_owned();
         let merchant = repl.merchant().cloned();
         let work = move |reads| {
@@ -102,37 +104,38 @@ impl Prompt<'_> {
         self.repl = Some(repl);
         let typed = std::mem::take(&mut self.typed);
         match answer {
-            Answer::Open if !is_end => self.typed = typed,
-            Answer::Open => {
+            ReplOutcome::Incomplete if !is_end => self.typed = typed,
+            ReplOutcome::Incomplete => {
                 self.wrong("this is not at its end: a `}`, `)`, `]` or a value is missing")?;
             }
-            Answer::Done(done) => self.tell(&typed::json(&done), || typed::text(&done))?,
-            Answer::Wrong(problem) => {
+            ReplOutcome::Done(done) => self.print(&typed::json(&done), || typed::text(&done))?,
+            ReplOutcome::Failed(problem) => {
                 self.failed = true;
-                let shown = || typed::problem(typed.trim_end(), &problem, look(self.out));
-                self.tell(&json!({ "problem": problem }), shown)?;
+                let shown =
+                    || typed::problem(typed.trim_end(), &problem, diagnostic_look(self.out));
+                self.print(&json!({ "problem": problem }), shown)?;
             }
         }
         Ok(())
     }
 
-    async fn command(&mut self, command: &str) -> Result<(), Failure> {
-        let Some(repl) = self.repl.as_mut() else { return Err(Failure::bug("it is gone")) };
+    async fn command(&mut self, command: &str) -> Result<(), CommandFailure> {
+        let Some(repl) = self.repl.as_mut() else { return Err(CommandFailure::bug("it is gone")) };
         let (word, rest) = command.split_once(' ').unwrap_or((command, ""));
         match (word, rest.trim()) {
             ("event", id) if !id.is_empty() => match rehearsal::event(self.session, id).await {
                 Ok(event) => repl.bind(&event),
                 Err(failure) => return self.wrong(&failure.message),
             },
-            ("script", name) if !name.is_empty() => match chosen(self.hooks, Some(name)) {
-                Ok(()) => repl.play(name),
+            ("script", name) if !name.is_empty() => match check_script(self.hooks, Some(name)) {
+                Ok(()) => repl.set_script(name),
                 Err(failure) => return self.wrong(&failure.message),
             },
             ("actions", "") => {
-                let kept = repl.kept().clone().into_iter().collect();
-                let all = typed::all_json(repl.wishes(), &kept);
-                let text = typed::all(repl.wishes(), repl.kept());
-                return self.tell(&all, || text);
+                let kept = repl.stored().clone().into_iter().collect();
+                let all = typed::requests_json(repl.actions(), &kept);
+                let text = typed::requests(repl.actions(), repl.stored());
+                return self.print(&all, || text);
             }
             ("clear", "") => repl.clear(),
             ("help", "") => return self.out.text(HELP),
@@ -141,17 +144,17 @@ impl Prompt<'_> {
         Ok(())
     }
 
-    fn wrong(&mut self, message: &str) -> Result<(), Failure> {
+    fn wrong(&mut self, message: &str) -> Result<(), CommandFailure> {
         self.failed = true;
-        self.tell(&json!({ "problem": { "message": message } }), || message.to_owned())
+        self.print(&json!({ "problem": { "message": message } }), || message.to_owned())
     }
 
     /// Prints one line of JSON for programs, so that each answer is complete in itself.
-    fn tell(
+    fn print(
         &self,
         value: &serde_json::Value,
         text: impl FnOnce() -> String,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandFailure> {
         match self.out.form {
             Output::Json | Output::Yaml => self.out.text(&value.to_string()),
             Output::Text | Output::Markdown => self.out.text(&text()),
@@ -160,9 +163,9 @@ impl Prompt<'_> {
 }
 
 /// Reads the next line; `None` at the end of the input.
-fn read() -> Result<Option<String>, Failure> {
+fn read() -> Result<Option<String>, CommandFailure> {
     let mut line = String::new();
     let count = io::stdin().read_line(&mut line);
-    let count = count.map_err(|error| Failure::environment("reckon::terminal", error))?;
+    let count = count.map_err(|error| CommandFailure::environment("reckon::terminal", error))?;
     Ok((count > 0).then(|| line.trim_end_matches(['\n', '\r']).to_owned()))
 }

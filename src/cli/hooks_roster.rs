@@ -4,54 +4,55 @@
 use serde_json::json;
 
 use super::args::hooks::HooksForgetArgs;
-use super::exit::{Exit, Failure};
-use super::out::Out;
-use super::session::Session;
-use super::setup::Setup;
+use super::exit::{CommandFailure, Exit};
+use super::out::Printer;
+use super::session::StateSession;
+use super::setup::Context;
 use crate::base::nearest;
-use crate::control::Request;
-use crate::engine::{HooksView, Question, Reply, ScriptView};
+use crate::control::ControlRequest;
+use crate::engine::{EngineQuery, HooksView, Reply, ScriptView};
 use crate::render::hooks::{quotas, roster as shown};
 
 /// Runs `hooks list`. A script that is absent or stopped needs attention (exit 3).
-pub(super) async fn list(setup: &Setup, out: Out) -> Result<Exit, Failure> {
+pub(super) async fn list(setup: &Context, out: Printer) -> Result<Exit, CommandFailure> {
     let HooksView { known, quotas, .. } = view(setup).await?;
     let shown = || format!("{}{}", shown::text(&known), quotas::text(&quotas));
     out.result(&json!({ "version": 1, "scripts": known, "quotas": quotas }), shown)?;
-    Ok(if shown::needs_attention(&known) { Exit::Stuck } else { Exit::Done })
+    Ok(if shown::needs_attention(&known) { Exit::NeedsAttention } else { Exit::Done })
 }
 
-async fn known(setup: &Setup) -> Result<Vec<ScriptView>, Failure> {
+async fn known_scripts(setup: &Context) -> Result<Vec<ScriptView>, CommandFailure> {
     Ok(view(setup).await?.known)
 }
 
-async fn view(setup: &Setup) -> Result<HooksView, Failure> {
-    let session = Session::look(setup).await?;
-    let reply = session.ask(Question::Hooks).await;
+async fn view(setup: &Context) -> Result<HooksView, CommandFailure> {
+    let session = StateSession::open_view(setup).await?;
+    let reply = session.ask(EngineQuery::Hooks).await;
     let Reply::Hooks(view) = session.end(setup, reply).await? else {
-        return Err(Failure::bug("hooks were not answered by hooks"));
+        return Err(CommandFailure::bug("hooks were not answered by hooks"));
     };
     Ok(*view)
 }
 
 /// Runs `hooks forget`.
 pub(super) async fn forget(
-    setup: &Setup,
+    setup: &Context,
     args: &HooksForgetArgs,
-    out: Out,
-) -> Result<Exit, Failure> {
-    let known = known(setup).await?;
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    let known = known_scripts(setup).await?;
     let named = known.iter().find(|one| one.script == args.script);
-    let script = named.filter(|one| one.absent.is_some()).ok_or_else(|| refused(&known, args))?;
-    if !agreed(script, args.yes, out)? {
+    let script =
+        named.filter(|one| one.absent.is_some()).ok_or_else(|| cannot_forget(&known, args))?;
+    if !confirm(script, args.yes, out)? {
         return Ok(Exit::Done);
     }
-    let session = Session::open(setup).await?;
-    let asked = Request::ForgetScript(args.script.clone());
-    let Reply::ScriptForgotten(kept) = session.done(setup, asked).await? else {
-        return Err(Failure::bug("a script that was let go was not answered by it"));
+    let session = StateSession::open(setup).await?;
+    let asked = ControlRequest::ForgetScript(args.script.clone());
+    let Reply::ScriptForgotten(kept) = session.run_once(setup, asked).await? else {
+        return Err(CommandFailure::bug("a script that was let go was not answered by it"));
     };
-    let kept = kept.ok_or_else(|| refused(&known, args))?;
+    let kept = kept.ok_or_else(|| cannot_forget(&known, args))?;
     out.result(&json!({ "script": args.script, "events": script.waiting, "kept": kept }), || {
         format!("{} is forgotten", args.script)
     })?;
@@ -60,32 +61,35 @@ pub(super) async fn forget(
 
 /// Returns the failure of a script that cannot be forgotten: it is in use, or the state does not
 /// know it.
-fn refused(known: &[ScriptView], args: &HooksForgetArgs) -> Failure {
+fn cannot_forget(known: &[ScriptView], args: &HooksForgetArgs) -> CommandFailure {
     let name = &args.script;
     if known.iter().any(|one| one.script == *name) {
-        let failure =
-            Failure::input("reckon::hooks::in_use", format!("the script `{name}` is in use"));
+        let failure = CommandFailure::input(
+            "reckon::hooks::in_use",
+            format!("the script `{name}` is in use"),
+        );
         return failure
             .help("remove its file first: events then wait for it until it is forgotten");
     }
-    let failure = Failure::input("reckon::hooks::script", format!("no script is called `{name}`"));
+    let failure =
+        CommandFailure::input("reckon::hooks::script", format!("no script is called `{name}`"));
     let absent = known.iter().filter(|one| one.absent.is_some());
     let absent: Vec<&str> = absent.map(|one| one.script.as_str()).collect();
     failure.help(if absent.is_empty() {
         "no script is absent: `reckon hooks list` shows all".to_owned()
     } else {
-        nearest::help(name, absent)
+        nearest::suggestion_help(name, absent)
     })
 }
 
 /// Asks for agreement, unless `--yes` is set. Without a terminal `--yes` is required.
-fn agreed(script: &ScriptView, yes: bool, out: Out) -> Result<bool, Failure> {
+fn confirm(script: &ScriptView, yes: bool, out: Printer) -> Result<bool, CommandFailure> {
     if yes {
         return Ok(true);
     }
-    out.note(&shown::forgetting(script));
+    out.note(&shown::forget_request(script));
     if !out.interactive {
-        let failure = Failure::input("reckon::hooks::unconfirmed", "no terminal to ask at");
+        let failure = CommandFailure::input("reckon::hooks::unconfirmed", "no terminal to ask at");
         return Err(failure.help("read what would be forgotten, then add --yes"));
     }
     out.confirm("Forget it?")

@@ -4,44 +4,49 @@
 use serde_json::Value;
 
 use super::args::hooks::HooksRunArgs;
-use super::exit::{Exit, Failure};
-use super::hooks::{chosen, good, look};
-use super::out::Out;
+use super::exit::{CommandFailure, Exit};
+use super::hooks::{check_script, diagnostic_look, load_valid};
+use super::out::Printer;
 use super::rehearsal::{self, merchant, on_stage};
-use super::session::Session;
-use super::setup::Setup;
+use super::session::StateSession;
+use super::setup::Context;
 use crate::hooks::{Hooks, TIME_MAX};
 use crate::render::hooks::{self as shown, tried};
 
 /// Runs the command. A run that fails is an error of the script (exit 1).
-pub(super) async fn run(setup: &Setup, args: &HooksRunArgs, out: Out) -> Result<Exit, Failure> {
+pub(super) async fn run(
+    setup: &Context,
+    args: &HooksRunArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
     if !args.dry_run {
         let what = "scripts are run in earnest by the daemon alone, once for each event";
-        return Err(Failure::input("reckon::hooks::run", what).help(format!(
+        return Err(CommandFailure::input("reckon::hooks::run", what).help(format!(
             "add --dry-run to see what they would ask for; `reckon events replay {}` runs those again that failed for good",
             args.event
         )));
     }
-    let (folder, hooks) = good(setup, out)?;
-    chosen(&hooks, args.script.as_deref())?;
-    let session = Session::look(setup).await?;
-    let tried = tried(&session, &hooks, args).await;
+    let (folder, hooks) = load_valid(setup, out)?;
+    check_script(&hooks, args.script.as_deref())?;
+    let session = StateSession::open_view(setup).await?;
+    let tried = run_scripts(&session, &hooks, args).await;
     let (event, ends) = session.end(setup, tried).await?;
     out.result(&tried::json(&event, &ends, &folder.scripts), || {
         let runs: String = ends.iter().flatten().map(tried::text).collect();
         let failures = ends.iter().filter_map(|end| end.as_ref().err());
         let problems: Vec<_> = failures.map(|failure| failure.problem(&folder.scripts)).collect();
         let none = if ends.is_empty() { "no script answers this event\n" } else { "" };
-        [runs.as_str(), none, &shown::problems(&folder, &problems, look(out))].concat()
+        [runs.as_str(), none, &shown::problem_report(&folder, &problems, diagnostic_look(out))]
+            .concat()
     })?;
     Ok(if ends.iter().any(Result::is_err) { Exit::Input } else { Exit::Done })
 }
 
-async fn tried(
-    session: &Session,
+async fn run_scripts(
+    session: &StateSession,
     hooks: &Hooks,
     args: &HooksRunArgs,
-) -> Result<(Value, Vec<tried::End>), Failure> {
+) -> Result<(Value, Vec<tried::TrialOutcome>), CommandFailure> {
     let event = rehearsal::event(session, &args.event).await?;
     let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
     let mut ends = Vec::new();

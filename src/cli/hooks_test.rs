@@ -1,27 +1,31 @@
 //! `hooks test`: runs the test cases beside the scripts.
 
 use super::args::hooks::HooksTestArgs;
-use super::exit::{Exit, Failure};
-use super::hooks::{broken, folder, loaded};
-use super::out::Out;
+use super::exit::{CommandFailure, Exit};
+use super::hooks::{folder, invalid_scripts, load};
+use super::out::Printer;
 use super::out_file;
-use super::setup::Setup;
-use crate::hooks::cases::{self, Case, Verdict};
-use crate::hooks::folder::Folder;
-use crate::hooks::{Hooks, Source};
-use crate::model::issue::Problem;
+use super::setup::Context;
+use crate::hooks::cases::{self, Case, CaseResult};
+use crate::hooks::folder::ScriptFolder;
+use crate::hooks::{Hooks, ScriptSource};
+use crate::model::issue::PlacedIssue;
 use crate::render::hooks as shown;
 
 /// Mode of a report: programs of other users may read it.
 const REPORT: u32 = 0o644;
 
 /// Runs the cases. A set that does not load has none.
-pub(super) fn run(setup: &Setup, args: &HooksTestArgs, out: Out) -> Result<Exit, Failure> {
+pub(super) fn run(
+    setup: &Context,
+    args: &HooksTestArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
     let folder = folder(setup)?;
-    let (hooks, mut problems) = loaded(setup, &folder)?;
+    let (hooks, mut problems) = load(setup, &folder)?;
     let files = read(&folder, hooks.as_ref(), &mut problems);
     let Some(hooks) = hooks.filter(|_| files.is_some()) else {
-        return Err(broken(&folder, problems, "no case was run", out));
+        return Err(invalid_scripts(&folder, problems, "no case was run", out));
     };
     let wanted = |script: &str, case: &Case| {
         args.filter
@@ -31,30 +35,34 @@ pub(super) fn run(setup: &Setup, args: &HooksTestArgs, out: Out) -> Result<Exit,
     let all = files.iter().flatten();
     let cases = all.flat_map(|(script, cases)| cases.iter().map(move |case| (script, case)));
     let cases = cases.filter(|(script, case)| wanted(script, case));
-    let verdicts: Vec<Verdict> =
+    let verdicts: Vec<CaseResult> =
         cases.map(|(script, case)| cases::run(&hooks, script, case)).collect();
     if let Some(path) = &args.junit {
         out_file::write(path, &shown::junit(&verdicts), REPORT).map_err(|error| {
             let what = format!("write {}: {error}", path.display());
-            Failure::environment("reckon::hooks::junit", what)
+            CommandFailure::environment("reckon::hooks::junit", what)
         })?;
     }
-    out.result(&shown::verdicts_json(&verdicts), || shown::verdicts(&verdicts))?;
-    let failed = verdicts.iter().any(|verdict| verdict.trouble.is_some());
+    out.result(&shown::case_results_json(&verdicts), || shown::case_results(&verdicts))?;
+    let failed = verdicts.iter().any(|verdict| verdict.difference.is_some());
     Ok(if failed { Exit::Input } else { Exit::Done })
 }
 
-type Files = Vec<(String, Vec<Case>)>;
+type ScriptCases = Vec<(String, Vec<Case>)>;
 
 /// Reads the cases of every file, by script; `None` where one file cannot be read.
-fn read(folder: &Folder, hooks: Option<&Hooks>, problems: &mut Vec<Problem>) -> Option<Files> {
+fn read(
+    folder: &ScriptFolder,
+    hooks: Option<&Hooks>,
+    problems: &mut Vec<PlacedIssue>,
+) -> Option<ScriptCases> {
     let mut files = Vec::new();
     let mut good = true;
     for source in &folder.cases {
         let script = source.path.strip_suffix(cases::ENDING).unwrap_or(&source.path).to_owned();
         let known = hooks.is_none_or(|hooks| hooks.scripts().any(|name| name == script));
-        match cases::read(source) {
-            Ok(_) if !known => problems.push(stray(source, &script)),
+        match cases::parse_cases(source) {
+            Ok(_) if !known => problems.push(cases_without_script(source, &script)),
             Ok(cases) => files.push((script, cases)),
             Err(problem) => problems.push(*problem),
         }
@@ -63,9 +71,9 @@ fn read(folder: &Folder, hooks: Option<&Hooks>, problems: &mut Vec<Problem>) -> 
     (good && files.len() == folder.cases.len()).then_some(files)
 }
 
-fn stray(source: &Source, script: &str) -> Problem {
-    Problem {
-        file: source.shown.clone(),
+fn cases_without_script(source: &ScriptSource, script: &str) -> PlacedIssue {
+    PlacedIssue {
+        file: source.display_path.clone(),
         line: 1,
         column: 1,
         length: 1,

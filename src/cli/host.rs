@@ -3,15 +3,15 @@
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
-use super::exit::Failure;
+use super::exit::CommandFailure;
 use crate::base::clock::{Clock, SystemClock, timestamp};
-use crate::store::lock::Owner;
+use crate::store::lock::LockOwner;
 
 /// Returns the holder of a lock, for the message of processes that find the lock taken.
-pub(super) fn owner() -> Owner {
+pub(super) fn owner() -> LockOwner {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let started = timestamp(&SystemClock.now());
-    Owner { pid: std::process::id(), host: host.trim().to_owned(), started }
+    LockOwner { pid: std::process::id(), host: host.trim().to_owned(), started }
 }
 
 /// Returns the id of this boot. Where there is none, every start counts as another boot: an index
@@ -22,14 +22,15 @@ pub(super) fn boot_id() -> String {
 }
 
 /// Returns a seed from the operating system.
-pub(super) fn seed() -> Result<u64, Failure> {
-    getrandom::u64().map_err(|error| Failure::environment("reckon::random", error))
+pub(super) fn seed() -> Result<u64, CommandFailure> {
+    getrandom::u64().map_err(|error| CommandFailure::environment("reckon::random", error))
 }
 
 /// Returns a generator seeded by the operating system.
-pub(super) fn rng() -> Result<ChaCha20Rng, Failure> {
+pub(super) fn rng() -> Result<ChaCha20Rng, CommandFailure> {
     let mut seed = [0; 32];
-    getrandom::fill(&mut seed).map_err(|error| Failure::environment("reckon::random", error))?;
+    getrandom::fill(&mut seed)
+        .map_err(|error| CommandFailure::environment("reckon::random", error))?;
     Ok(ChaCha20Rng::from_seed(seed))
 }
 

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::args::{Cli, Init};
+use super::args::{Cli, InitArgs};
 use super::disown;
-use super::exit::{Exit, Failure};
+use super::exit::{CommandFailure, Exit};
 use super::host;
-use super::out::Out;
+use super::out::Printer;
 use crate::kinds::register::KINDS;
 use crate::render;
 use crate::spec::schema;
@@ -28,18 +28,18 @@ fn files() -> [(&'static str, String); 4] {
 
 /// Files that were made, and files that existed before.
 #[derive(Debug, Serialize)]
-struct Made {
+struct InitOutput {
     made: Vec<PathBuf>,
     kept: Vec<PathBuf>,
 }
 
 /// Runs the command.
-pub(super) async fn run(cli: &Cli, args: &Init, out: Out) -> Result<Exit, Failure> {
+pub(super) async fn run(cli: &Cli, args: &InitArgs, out: Printer) -> Result<Exit, CommandFailure> {
     if args.empty_remote {
         return disown::run(cli, args, out).await;
     }
     let dir = args.dir.clone().unwrap_or_else(|| PathBuf::from("."));
-    let mut made = Made { made: Vec::new(), kept: Vec::new() };
+    let mut made = InitOutput { made: Vec::new(), kept: Vec::new() };
     for (name, text) in files() {
         let path = dir.join(name);
         let list = if write_new(&path, &text)? { &mut made.made } else { &mut made.kept };
@@ -47,8 +47,8 @@ pub(super) async fn run(cli: &Cli, args: &Init, out: Out) -> Result<Exit, Failur
     }
     let key = dir.join(KEY_FILE);
     let had = key.exists();
-    MasterKey::read_or_make_file(&key, &mut host::rng()?)
-        .map_err(|error| Failure::environment("reckon::init::key", error))?;
+    MasterKey::read_or_create_file(&key, &mut host::rng()?)
+        .map_err(|error| CommandFailure::environment("reckon::init::key", error))?;
     let list = if had { &mut made.kept } else { &mut made.made };
     list.push(key);
     out.result(&made, || text(&made, &dir))?;
@@ -56,9 +56,12 @@ pub(super) async fn run(cli: &Cli, args: &Init, out: Out) -> Result<Exit, Failur
 }
 
 /// Writes a file unless it exists; returns true if it was written.
-fn write_new(path: &Path, text: &str) -> Result<bool, Failure> {
+fn write_new(path: &Path, text: &str) -> Result<bool, CommandFailure> {
     let failed = |error: std::io::Error| {
-        Failure::environment("reckon::init::write", format!("write {}: {error}", path.display()))
+        CommandFailure::environment(
+            "reckon::init::write",
+            format!("write {}: {error}", path.display()),
+        )
     };
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(failed)?;
@@ -74,7 +77,7 @@ fn write_new(path: &Path, text: &str) -> Result<bool, Failure> {
 }
 
 /// Lists the files, and the next command.
-fn text(made: &Made, dir: &Path) -> String {
+fn text(made: &InitOutput, dir: &Path) -> String {
     let line = |word: &str, path: &PathBuf| format!("{word}  {}", path.display());
     let mut lines: Vec<String> = made.made.iter().map(|path| line("made", path)).collect();
     lines.extend(made.kept.iter().map(|path| line("kept", path)));

@@ -13,7 +13,7 @@ const ANSWER_BYTES_MAX: usize = 16 << 20;
 
 /// Sends one request, with an `Authorization` header or without. Returns the status and the body,
 /// null where the body is no JSON.
-pub(super) async fn ask(
+pub(super) async fn send(
     sandbox: &Sandbox,
     method: &str,
     path: &str,
@@ -40,7 +40,7 @@ pub(super) fn control(
     path: &str,
     body: Option<&Value>,
 ) -> Result<Value, String> {
-    let answered = ask(sandbox, method, path, None, body).now_or_never();
+    let answered = send(sandbox, method, path, None, body).now_or_never();
     let (_, answer) = answered.ok_or("the sandbox did not answer at once")??;
     Ok(answer)
 }

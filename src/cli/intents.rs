@@ -2,16 +2,20 @@
 //! person.
 
 use super::args::intents::{DismissArgs, IntentsArgs, IntentsCommand, ResolveArgs};
-use super::exit::{Exit, Failure};
-use super::out::Out;
-use super::session::Session;
-use super::setup::Setup;
-use crate::control::Request;
-use crate::engine::{Question, Reply, Resolved, Said};
+use super::exit::{CommandFailure, Exit};
+use super::out::Printer;
+use super::session::StateSession;
+use super::setup::Context;
+use crate::control::ControlRequest;
+use crate::engine::{EngineQuery, ManualResolution, Reply, ResolveResult};
 use crate::render;
 
 /// Runs the command.
-pub(super) async fn run(setup: &Setup, args: &IntentsArgs, out: Out) -> Result<Exit, Failure> {
+pub(super) async fn run(
+    setup: &Context,
+    args: &IntentsArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
     match &args.command {
         None => list(setup, out).await,
         Some(IntentsCommand::Resolve(args)) => resolve(setup, args, out).await,
@@ -19,26 +23,34 @@ pub(super) async fn run(setup: &Setup, args: &IntentsArgs, out: Out) -> Result<E
     }
 }
 
-async fn list(setup: &Setup, out: Out) -> Result<Exit, Failure> {
-    let session = Session::look(setup).await?;
-    let reply = session.ask(Question::Intents).await;
+async fn list(setup: &Context, out: Printer) -> Result<Exit, CommandFailure> {
+    let session = StateSession::open_view(setup).await?;
+    let reply = session.ask(EngineQuery::Intents).await;
     let Reply::Intents(view) = session.end(setup, reply).await? else {
-        return Err(Failure::bug("intents were not answered by intents"));
+        return Err(CommandFailure::bug("intents were not answered by intents"));
     };
     out.result(&view, || render::intents::text(&view, out.color))?;
-    Ok(if view.items.is_empty() && view.strays.is_empty() { Exit::Done } else { Exit::Stuck })
+    Ok(if view.items.is_empty() && view.unknown_objects.is_empty() {
+        Exit::Done
+    } else {
+        Exit::NeedsAttention
+    })
 }
 
 /// Records that a person reviewed an object that was created again.
-async fn dismiss(setup: &Setup, args: &DismissArgs, out: Out) -> Result<Exit, Failure> {
-    let request = Request::DismissOrphan(args.id, args.reason.clone());
-    let session = Session::open(setup).await?;
-    let Reply::OrphanSeen(found) = session.done(setup, request).await? else {
-        return Err(Failure::bug("a dismissal was not answered by one"));
+async fn dismiss(
+    setup: &Context,
+    args: &DismissArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    let request = ControlRequest::DismissOrphan(args.id, args.reason.clone());
+    let session = StateSession::open(setup).await?;
+    let Reply::OrphanSeen(found) = session.run_once(setup, request).await? else {
+        return Err(CommandFailure::bug("a dismissal was not answered by one"));
     };
     let Some(key) = found else {
         let message = format!("intent {} made nothing again that is listed", args.id);
-        let failure = Failure::input("reckon::intents::not_listed", message);
+        let failure = CommandFailure::input("reckon::intents::not_listed", message);
         return Err(failure.help("`reckon intents` lists what was made again"));
     };
     let text = || format!("{} of {} is listed no more; the journal keeps it", args.id, key.short());
@@ -47,45 +59,53 @@ async fn dismiss(setup: &Setup, args: &DismissArgs, out: Out) -> Result<Exit, Fa
 }
 
 /// Records a person's resolution.
-async fn resolve(setup: &Setup, args: &ResolveArgs, out: Out) -> Result<Exit, Failure> {
-    let request = Request::Resolve(args.id, args.said.0.clone());
-    let session = Session::open(setup).await?;
-    let Reply::Resolved(resolved) = session.done(setup, request).await? else {
-        return Err(Failure::bug("a word on an intent was not answered by one"));
+async fn resolve(
+    setup: &Context,
+    args: &ResolveArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    let request = ControlRequest::Resolve(args.id, args.said.0.clone());
+    let session = StateSession::open(setup).await?;
+    let Reply::Resolved(resolved) = session.run_once(setup, request).await? else {
+        return Err(CommandFailure::bug("a word on an intent was not answered by one"));
     };
     let exit = match &resolved {
-        Resolved::Unknown => {
+        ResolveResult::Unknown => {
             let message = format!("there is no intent {} that is not settled", args.id);
-            let failure = Failure::input("reckon::intents::unknown", message);
+            let failure = CommandFailure::input("reckon::intents::unknown", message);
             return Err(failure.help("`reckon intents` lists those that are not"));
         }
-        Resolved::Settled(_) => Exit::Done,
-        Resolved::Busy(_) | Resolved::Unsettled(..) => Exit::Stuck,
-        Resolved::Differs(key, why) => return Err(differs(&key.short(), why)),
-        Resolved::Unverified(key, why) => return Err(unverified(&key.short(), why, args)),
+        ResolveResult::Settled(_) => Exit::Done,
+        ResolveResult::Busy(_) | ResolveResult::Unsettled(..) => Exit::NeedsAttention,
+        ResolveResult::Differs(key, why) => return Err(other_object(&key.short(), why)),
+        ResolveResult::Unverified(key, why) => {
+            return Err(unreadable_object(&key.short(), why, args));
+        }
     };
-    out.result(&resolved, || render::resolved(&resolved))?;
+    out.result(&resolved, || render::resolve_result(&resolved))?;
     Ok(exit)
 }
 
 /// Returns the failure where the id names another object.
-fn differs(name: &str, why: &str) -> Failure {
+fn other_object(name: &str, why: &str) -> CommandFailure {
     let failure =
-        Failure::input("reckon::intents::differs", format!("{name} is not settled: {why}"));
+        CommandFailure::input("reckon::intents::differs", format!("{name} is not settled: {why}"));
     let failure = failure.help(
         "look for the object by the mark that `reckon intents` shows; if there is none, say `--as not-done`",
     );
-    Failure { exit: Exit::Stuck, ..failure }
+    CommandFailure { exit: Exit::NeedsAttention, ..failure }
 }
 
 /// Returns the failure where the object cannot be read.
-fn unverified(name: &str, why: &str, args: &ResolveArgs) -> Failure {
+fn unreadable_object(name: &str, why: &str, args: &ResolveArgs) -> CommandFailure {
     let id = match &args.said.0 {
-        Said::Done(id) | Said::Unverified(id) => id.to_string(),
-        Said::NotDone | Said::Retry => "REMOTE_ID".to_owned(),
+        ManualResolution::Done(id) | ManualResolution::Unverified(id) => id.to_string(),
+        ManualResolution::NotDone | ManualResolution::Retry => "REMOTE_ID".to_owned(),
     };
-    let failure =
-        Failure::input("reckon::intents::unverified", format!("{name} is not settled: {why}"));
+    let failure = CommandFailure::input(
+        "reckon::intents::unverified",
+        format!("{name} is not settled: {why}"),
+    );
     failure.help(format!(
         "look at the object in the portal of the service; then say `reckon intents resolve {} --as unverified:{id}`, and \
          your word is written down in its place",

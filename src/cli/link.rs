@@ -5,33 +5,37 @@
 use serde_json::json;
 
 use super::args::LinkArgs;
-use super::exit::{Exit, Failure};
-use super::get::one;
+use super::exit::{CommandFailure, Exit};
+use super::get::parse_resource;
 use super::intake;
-use super::out::Out;
-use super::session::Session;
-use super::setup::Setup;
+use super::out::Printer;
+use super::session::StateSession;
+use super::setup::Context;
 use crate::base::id::Key;
 use crate::base::secret::Secret;
-use crate::control::Request;
+use crate::control::ControlRequest;
 use crate::engine::Reply;
-use crate::kinds::Shape;
-use crate::kinds::invoice::Invoice;
-use crate::kinds::saved_method::SavedMethod;
+use crate::kinds::SpecSchema;
+use crate::kinds::invoice::InvoiceKind;
+use crate::kinds::saved_method::SavedMethodKind;
 
 /// Runs the command.
-pub(super) async fn run(setup: &Setup, args: &LinkArgs, out: Out) -> Result<Exit, Failure> {
-    let key = one(&args.what)?;
+pub(super) async fn run(
+    setup: &Context,
+    args: &LinkArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    let key = parse_resource(&args.what)?;
     let link = match key.kind.as_str() {
-        SavedMethod::NAME => payers(setup, &key, args.days, out).await?,
-        Invoice::NAME if args.days.is_some() => {
+        SavedMethodKind::NAME => intake_link(setup, &key, args.days, out).await?,
+        InvoiceKind::NAME if args.days.is_some() => {
             let what = "the service alone says how long the link of an invoice is good for";
-            return Err(Failure::input("reckon::link::days", what).help("leave --days out"));
+            return Err(CommandFailure::input("reckon::link::days", what).help("leave --days out"));
         }
-        Invoice::NAME => portal(setup, &key).await?,
+        InvoiceKind::NAME => portal_link(setup, &key).await?,
         _ => {
             let what = format!("{} has no link for a payer", key.short());
-            let failure = Failure::input("reckon::link::kind", what);
+            let failure = CommandFailure::input("reckon::link::kind", what);
             return Err(failure.help("write Invoice/NAME or SavedMethod/NAME"));
         }
     };
@@ -40,7 +44,12 @@ pub(super) async fn run(setup: &Setup, args: &LinkArgs, out: Out) -> Result<Exit
 }
 
 /// Returns the link of a payer's page; notes that its details replace those of a saved method.
-async fn payers(setup: &Setup, key: &Key, days: Option<u16>, out: Out) -> Result<Secret, Failure> {
+async fn intake_link(
+    setup: &Context,
+    key: &Key,
+    days: Option<u16>,
+    out: Printer,
+) -> Result<Secret, CommandFailure> {
     let (link, replaces) = intake::link(setup, key, days).await?;
     if replaces {
         let name = key.short();
@@ -52,14 +61,14 @@ async fn payers(setup: &Setup, key: &Key, days: Option<u16>, out: Out) -> Result
 }
 
 /// Returns the portal link of an invoice.
-async fn portal(setup: &Setup, key: &Key) -> Result<Secret, Failure> {
-    let request = Request::Link(key.clone());
-    let Reply::Link(link) = Session::open(setup).await?.done(setup, request).await? else {
-        return Err(Failure::bug("a link was not answered by one"));
+async fn portal_link(setup: &Context, key: &Key) -> Result<Secret, CommandFailure> {
+    let request = ControlRequest::Link(key.clone());
+    let Reply::Link(link) = StateSession::open(setup).await?.run_once(setup, request).await? else {
+        return Err(CommandFailure::bug("a link was not answered by one"));
     };
     link.map(|link| link.0).ok_or_else(|| {
         let what = format!("there is no portal link of {} now", key.short());
-        Failure::input("reckon::link::none", what).help(
+        CommandFailure::input("reckon::link::none", what).help(
             "there is one of an invoice that exists on the service and is not under way: \
              `reckon get` shows how it stands",
         )

@@ -4,24 +4,24 @@ use std::path::{Path, PathBuf};
 
 use rand_core::Rng;
 
-use super::exit::Failure;
+use super::exit::CommandFailure;
 use super::host;
-use super::out::said;
-use super::setup::Setup;
+use super::out::print_note;
+use super::setup::Context;
 use crate::base::clock::{Clock, SystemClock};
 use crate::config::ProcessEnv;
-use crate::store::open::{Found, Marking, PutBack};
+use crate::store::open::{MarkOptions, OpenReport, RollbackDetected};
 
 /// Returns the settings of this state's mark: its folder is the one that the configuration names,
 /// else one beside the state.
-pub(super) fn of(setup: &Setup) -> Result<Marking, Failure> {
+pub(super) fn mark_settings(setup: &Context) -> Result<MarkOptions, CommandFailure> {
     let named = setup.config.state_mark.as_ref();
     let named = named.map(|folder| folder.get(&ProcessEnv)).transpose()?;
     let mut fresh = [0; 16];
     host::rng()?.fill_bytes(&mut fresh);
-    Ok(Marking {
+    Ok(MarkOptions {
         required: named.is_some(),
-        folder: named.unwrap_or_else(|| beside(&setup.state)),
+        folder: named.unwrap_or_else(|| default_folder(&setup.state)),
         fresh,
         at: SystemClock.now(),
         actor: host::actor(),
@@ -29,7 +29,7 @@ pub(super) fn of(setup: &Setup) -> Result<Marking, Failure> {
 }
 
 /// Returns the default folder, such as `.reckon.mark` beside `.reckon`.
-fn beside(state: &Path) -> PathBuf {
+fn default_folder(state: &Path) -> PathBuf {
     let absolute = std::path::absolute(state).unwrap_or_else(|_| state.to_owned());
     let mut name = absolute.file_name().unwrap_or_default().to_owned();
     name.push(".mark");
@@ -37,16 +37,16 @@ fn beside(state: &Path) -> PathBuf {
 }
 
 /// Prints to standard error the finding about the mark.
-pub(super) fn note(found: &Found) {
-    if let Some(PutBack { marked, head, epoch }) = &found.put_back {
-        said(&format!(
+pub(super) fn print_finding(found: &OpenReport) {
+    if let Some(RollbackDetected { marked, head, epoch }) = &found.put_back {
+        print_note(&format!(
             "warning: this state was put back: it ends at record {head}, and its mark says that record {marked} was written. \
              Epoch {epoch} began: every merchant is looked at again, what may have been sent since is looked for before it is \
              sent, and what nothing can find is held (`reckon store release` ends that)"
         ));
     }
     if let Some(why) = &found.unmarked {
-        said(&format!("note: {why}"));
+        print_note(&format!("note: {why}"));
     }
 }
 
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn each_state_has_a_folder_beside_it() {
-        assert_eq!(beside(Path::new("/work/.reckon")), Path::new("/work/.reckon.mark"));
-        assert_eq!(beside(Path::new("/data/state/")), Path::new("/data/state.mark"));
+        assert_eq!(default_folder(Path::new("/work/.reckon")), Path::new("/work/.reckon.mark"));
+        assert_eq!(default_folder(Path::new("/data/state/")), Path::new("/data/state.mark"));
     }
 }

@@ -86,23 +86,23 @@ use clap::error::ErrorKind;
 use serde_json::json;
 use tracing_subscriber::EnvFilter;
 
-use self::args::{Cli, Command, Output};
-use self::exit::{Exit, Failure};
-use self::out::Out;
+use self::args::{Cli, CliCommand, Output};
+use self::exit::{CommandFailure, Exit};
+use self::out::Printer;
 
 /// Runs the command line of this process and returns its exit code.
 pub fn main() -> u8 {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(usage) => return refuse(&usage),
+        Err(usage) => return print_usage(&usage),
     };
-    log(&cli);
-    hardened::process();
+    start_logging(&cli);
+    hardened::harden_process();
     crate::client::install_crypto();
-    let out = Out::new(cli.output);
-    if let Command::Chaos(args) = &cli.command {
+    let out = Printer::new(cli.output);
+    if let CliCommand::Chaos(args) = &cli.command {
         // The simulator brings its own runtime and its own time.
-        return ended(chaos::run(args, out), out);
+        return exit_code(chaos::run(args, out), out);
     }
     let cores = std::thread::available_parallelism().ok();
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -111,9 +111,9 @@ pub fn main() -> u8 {
         .build();
     let result = match runtime {
         Ok(runtime) => runtime.block_on(commands::run(&cli, out)),
-        Err(error) => Err(Failure::environment("reckon::runtime", error)),
+        Err(error) => Err(CommandFailure::environment("reckon::runtime", error)),
     };
-    ended(result, out)
+    exit_code(result, out)
 }
 
 /// Returns the number of threads for asynchronous work: one for each core that this process may
@@ -123,15 +123,15 @@ fn workers(cores: Option<NonZeroUsize>) -> usize {
 }
 
 /// Prints a failure, and returns the exit code of the command's result.
-fn ended(result: Result<Exit, Failure>, out: Out) -> u8 {
+fn exit_code(result: Result<Exit, CommandFailure>, out: Printer) -> u8 {
     match result {
         Ok(exit) => exit.code(),
-        Err(failure) => tell(&failure, out),
+        Err(failure) => print_failure(&failure, out),
     }
 }
 
 /// Prints clap's message. Help and version exit with 0, everything else with 1.
-fn refuse(usage: &clap::Error) -> u8 {
+fn print_usage(usage: &clap::Error) -> u8 {
     // A closed terminal cannot show an error either.
     drop(usage.print());
     let asked = [ErrorKind::DisplayHelp, ErrorKind::DisplayVersion].contains(&usage.kind());
@@ -140,10 +140,10 @@ fn refuse(usage: &clap::Error) -> u8 {
 
 /// Starts logging to standard error; `-v` logs more, `-vvv` everything. Bodies and secrets are in
 /// no log line. The simulator's worlds fail all the time, so the simulator logs nothing by default.
-fn log(cli: &Cli) {
+fn start_logging(cli: &Cli) {
     let level = match (cli.verbose, &cli.command) {
-        (0, Command::Chaos(_)) => "off",
-        (0, Command::Run(_)) => "reckon::effects=info,warn",
+        (0, CliCommand::Chaos(_)) => "off",
+        (0, CliCommand::Run(_)) => "reckon::effects=info,warn",
         (0, _) => "warn",
         (1, _) => "reckon=info,warn",
         (2, _) => "reckon=debug,info",
@@ -159,7 +159,7 @@ fn log(cli: &Cli) {
 }
 
 /// Prints the failure of a command, in the requested output form, and returns its exit code.
-fn tell(failure: &Failure, out: Out) -> u8 {
+fn print_failure(failure: &CommandFailure, out: Printer) -> u8 {
     if out.form == Output::Json {
         let error = json!({"error": {
             "code": failure.code,

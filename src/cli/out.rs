@@ -5,15 +5,15 @@ use std::io::{self, IsTerminal, Write};
 use serde::Serialize;
 
 use super::args::Output;
-use super::exit::Failure;
-use crate::render::progress::aside;
+use super::exit::CommandFailure;
+use crate::render::progress::without_bar;
 
 /// Columns at which diagnostics are wrapped.
 const WIDTH: usize = 100;
 
 /// The two streams, and the requested form.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Out {
+pub(super) struct Printer {
     /// The form of results.
     pub form: Output,
     /// True if standard output is a terminal that shows colour.
@@ -24,7 +24,7 @@ pub(super) struct Out {
     pub width: usize,
 }
 
-impl Out {
+impl Printer {
     /// Describes the streams of this process.
     pub(super) fn new(form: Output) -> Self {
         let choice = anstream::AutoStream::choice(&io::stdout());
@@ -41,7 +41,7 @@ impl Out {
         self,
         value: &T,
         text: impl FnOnce() -> String,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandFailure> {
         match self.form {
             Output::Text | Output::Markdown => self.text(&text()),
             Output::Json => self.text(&crate::render::json(value)),
@@ -51,9 +51,9 @@ impl Out {
 
     /// Prints text as it is. A closed reader is no failure.
     #[expect(clippy::unused_self, reason = "the streams belong to it")]
-    pub(super) fn text(self, text: &str) -> Result<(), Failure> {
+    pub(super) fn text(self, text: &str) -> Result<(), CommandFailure> {
         let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-        quiet(aside(|| {
+        ignore_broken_pipe(without_bar(|| {
             let mut stdout = anstream::stdout().lock();
             write!(stdout, "{text}{newline}").and_then(|()| stdout.flush())
         }))
@@ -62,7 +62,7 @@ impl Out {
     /// Prints a message beside the result.
     #[expect(clippy::unused_self, reason = "the streams belong to it")]
     pub(super) fn note(self, text: &str) {
-        said(text);
+        print_note(text);
     }
 
     /// Prints a message beside the result where no terminal shows progress, such as in a pipeline's
@@ -75,12 +75,12 @@ impl Out {
 
     /// Asks a yes or no question at the terminal; no is the default.
     #[expect(clippy::unused_self, reason = "the streams belong to it")]
-    pub(super) fn confirm(self, question: &str) -> Result<bool, Failure> {
+    pub(super) fn confirm(self, question: &str) -> Result<bool, CommandFailure> {
         let mut stderr = anstream::stderr();
-        quiet(write!(stderr, "{question} [y/N] ").and_then(|()| stderr.flush()))?;
+        ignore_broken_pipe(write!(stderr, "{question} [y/N] ").and_then(|()| stderr.flush()))?;
         let mut answer = String::new();
         let read = io::stdin().read_line(&mut answer);
-        read.map_err(|error| Failure::environment("reckon::terminal", error))?;
+        read.map_err(|error| CommandFailure::environment("reckon::terminal", error))?;
         Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
     }
 }
@@ -90,7 +90,7 @@ pub(super) struct Stderr;
 
 impl Write for Stderr {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        aside(|| io::stderr().write(bytes))
+        without_bar(|| io::stderr().write(bytes))
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -99,16 +99,16 @@ impl Write for Stderr {
 }
 
 /// Prints a message to standard error, whatever form results have.
-pub(super) fn said(text: &str) {
+pub(super) fn print_note(text: &str) {
     // A closed standard error cannot show an error either.
-    drop(aside(|| writeln!(anstream::stderr(), "{text}")));
+    drop(without_bar(|| writeln!(anstream::stderr(), "{text}")));
 }
 
 /// Ignores a broken pipe: its reader has seen enough.
-fn quiet(written: io::Result<()>) -> Result<(), Failure> {
+fn ignore_broken_pipe(written: io::Result<()>) -> Result<(), CommandFailure> {
     match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::environment("reckon::output", format!("write the output: {error}")))
+            Err(CommandFailure::environment("reckon::output", format!("write the output: {error}")))
         }
         Ok(()) | Err(_) => Ok(()),
     }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// The folder cannot be written to.
 pub(super) fn write(path: &Path, text: &str, mode: u32) -> io::Result<()> {
-    let fresh = fresh(path);
+    let fresh = temporary_path(path);
     drop(fs::remove_file(&fresh));
     let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&fresh)?;
     let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
@@ -25,7 +25,7 @@ pub(super) fn write(path: &Path, text: &str, mode: u32) -> io::Result<()> {
 }
 
 /// Returns the temporary name of a file until it is complete.
-fn fresh(path: &Path) -> PathBuf {
+fn temporary_path(path: &Path) -> PathBuf {
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
     name.push(format!(".{}", std::process::id()));

@@ -2,46 +2,50 @@
 
 use chrono::{DateTime, Utc};
 
-use super::exit::Failure;
+use super::exit::CommandFailure;
 use super::server::Daemon;
-use super::session::Session;
-use super::setup::{How, Setup};
-use super::why::{books, damaged};
-use crate::control::Request;
-use crate::control::look::Look;
-use crate::engine::{PastEvent, Reply, Shared, Told, recount};
+use super::session::StateSession;
+use super::setup::{Context, EngineOptions};
+use super::why::{journal_failure, open_journals};
+use crate::control::ControlRequest;
+use crate::control::look::LocalQuery;
+use crate::engine::{EngineShared, LocalReply, PastEvent, Reply, past_events};
 
 /// Returns the events since a moment.
 pub(super) async fn events(
-    setup: &Setup,
-    session: &Session,
+    setup: &Context,
+    session: &StateSession,
     since: DateTime<Utc>,
-) -> Result<Vec<PastEvent>, Failure> {
+) -> Result<Vec<PastEvent>, CommandFailure> {
     match session {
-        Session::Daemon(client) => of_client(client, since).await,
+        StateSession::Daemon(client) => of_client(client, since).await,
         // Opening the files would create them.
-        Session::Own(_) if !setup.has_state()? => Ok(Vec::new()),
-        Session::Own(own) => {
-            let shared = setup.shared(&own.open, How::default())?;
+        StateSession::Own(_) if !setup.has_state()? => Ok(Vec::new()),
+        StateSession::Own(own) => {
+            let shared = setup.engine_parts(&own.open, EngineOptions::default())?;
             of_daemon(setup, &shared, since)
         }
     }
 }
 
-async fn of_client(client: &Daemon, since: DateTime<Utc>) -> Result<Vec<PastEvent>, Failure> {
-    let reply = client.request(&Request::Look(Box::new(Look::Past(since)))).await?;
-    let Reply::Told(Told(value)) = reply else {
-        return Err(Failure::bug("a look was not answered by one"));
+async fn of_client(
+    client: &Daemon,
+    since: DateTime<Utc>,
+) -> Result<Vec<PastEvent>, CommandFailure> {
+    let reply = client.request(&ControlRequest::Local(Box::new(LocalQuery::Past(since)))).await?;
+    let Reply::Local(LocalReply(value)) = reply else {
+        return Err(CommandFailure::bug("a look was not answered by one"));
     };
-    serde_json::from_value(value).map_err(Failure::bug)
+    serde_json::from_value(value).map_err(CommandFailure::bug)
 }
 
 /// Returns the events of this process's journal.
 pub(super) fn of_daemon(
-    setup: &Setup,
-    shared: &Shared,
+    setup: &Context,
+    shared: &EngineShared,
     since: DateTime<Utc>,
-) -> Result<Vec<PastEvent>, Failure> {
-    let past = books(setup)?.past(since, shared.writer.head()).map_err(damaged)?;
-    Ok(recount(shared, past))
+) -> Result<Vec<PastEvent>, CommandFailure> {
+    let past =
+        open_journals(setup)?.events(since, shared.writer.head()).map_err(journal_failure)?;
+    Ok(past_events(shared, past))
 }

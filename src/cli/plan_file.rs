@@ -7,12 +7,12 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::args::{Output, ShowArgs};
-use super::exit::{Exit, Failure};
-use super::out::Out;
-use super::setup::Setup;
+use super::exit::{CommandFailure, Exit};
+use super::out::Printer;
+use super::setup::Context;
 use super::{git, out_file, plan};
-use crate::engine::{PlanView, Question, Reply, SavedPlan, Saving};
-use crate::model::scope::Scope;
+use crate::engine::{EngineQuery, PlanView, Reply, SavePlan, SavedPlan};
+use crate::model::scope::StepSelection;
 use crate::render;
 
 /// Mode of a saved plan: only its owner may read it.
@@ -20,28 +20,28 @@ const OWNER: u32 = 0o600;
 /// Bytes of a file that are read, at most: a plan of a hundred thousand steps is smaller.
 const FILE_BYTES_MAX: u64 = 1 << 29;
 /// First bytes of a saved plan.
-const BEGINS: &str = "{\n  \"saved_plan\":";
+const FIRST_BYTES: &str = "{\n  \"saved_plan\":";
 
 /// Saves the plan of this scope to a file, and returns the plan.
 pub(super) async fn save(
-    setup: &Setup,
-    scope: Scope,
-    fresh: plan::Fresh,
+    setup: &Context,
+    scope: StepSelection,
+    fresh: plan::RefreshOptions,
     path: &Path,
-    out: Out,
-) -> Result<PlanView, Failure> {
-    let saving = Saving {
+    out: Printer,
+) -> Result<PlanView, CommandFailure> {
+    let saving = SavePlan {
         scope,
         dirty: setup.place().open().ok().and_then(|_| git::is_dirty(&setup.specs)),
     };
-    let reply = plan::asked(setup, fresh, Question::Save(Box::new(saving))).await?;
+    let reply = plan::ask_about_plan(setup, fresh, EngineQuery::Save(Box::new(saving))).await?;
     let Reply::Saved(saved) = reply else {
-        return Err(Failure::bug("a plan was not answered by one"));
+        return Err(CommandFailure::bug("a plan was not answered by one"));
     };
     let text = render::json(&*saved);
     out_file::write(path, &format!("{text}\n"), OWNER).map_err(|error| {
         let what = format!("write the plan to {}: {error}", path.display());
-        Failure::environment("reckon::plan_file::write", what)
+        CommandFailure::environment("reckon::plan_file::write", what)
     })?;
     let name = path.display();
     out.note(&format!("saved as {name}: `reckon apply {name}` applies just this, once"));
@@ -54,31 +54,31 @@ pub(super) fn is_plan(path: &Path) -> bool {
     let yaml = path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml");
     let begins = || {
         let mut start = Vec::new();
-        let length = u64::try_from(BEGINS.len()).unwrap_or(u64::MAX);
+        let length = u64::try_from(FIRST_BYTES.len()).unwrap_or(u64::MAX);
         let read = File::open(path).and_then(|file| file.take(length).read_to_end(&mut start));
-        read.is_ok() && start == BEGINS.as_bytes()
+        read.is_ok() && start == FIRST_BYTES.as_bytes()
     };
     path.is_file() && (!yaml || begins())
 }
 
 /// Reads a saved plan, and its JSON.
-pub(super) fn read(path: &Path) -> Result<(SavedPlan, Value), Failure> {
+pub(super) fn read(path: &Path) -> Result<(SavedPlan, Value), CommandFailure> {
     let mut text = String::new();
     let file =
         File::open(path).and_then(|file| file.take(FILE_BYTES_MAX).read_to_string(&mut text));
     file.map_err(|error| {
         let what = format!("read the plan {}: {error}", path.display());
-        Failure::input("reckon::plan_file::unreadable", what)
+        CommandFailure::input("reckon::plan_file::unreadable", what)
     })?;
     SavedPlan::read(&text).map_err(|error| {
         let what = format!("{} is no saved plan, or is damaged: {error}", path.display());
-        Failure::input("reckon::plan_file::unreadable", what)
+        CommandFailure::input("reckon::plan_file::unreadable", what)
             .help("`reckon plan --out FILE` saves one; a damaged one has to be made again")
     })
 }
 
 /// Shows a saved plan; reads nothing but the file.
-pub(super) fn show(args: &ShowArgs, out: Out) -> Result<Exit, Failure> {
+pub(super) fn show(args: &ShowArgs, out: Printer) -> Result<Exit, CommandFailure> {
     let (saved, _) = read(&args.file)?;
     let name = args.file.display().to_string();
     if out.form == Output::Markdown {

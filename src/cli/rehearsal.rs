@@ -7,57 +7,57 @@ use std::sync::mpsc as answers;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::exit::Failure;
-use super::session::Session;
+use super::exit::CommandFailure;
+use super::session::StateSession;
 use crate::base::id::Key;
-use crate::control::Request;
-use crate::engine::{Question, Rehearsing, Reply, showing};
+use crate::control::ControlRequest;
+use crate::engine::{EngineQuery, Reply, TrialRunQuery, remote_get};
 use crate::hooks::{Reads, on_stack};
-use crate::model::showing::Showing;
+use crate::model::showing::RemoteGet;
 
 /// A read, and the channel for its answer.
-type Asked = (Ask, answers::Sender<Result<Value, String>>);
+type PendingRead = (ScriptRead, answers::Sender<Result<Value, String>>);
 
 /// One read of a script.
-enum Ask {
+enum ScriptRead {
     /// A read that the engine answers.
-    Known(Question),
+    Known(EngineQuery),
     /// A read that the service answers.
-    Remote(Box<Showing>),
+    Remote(Box<RemoteGet>),
 }
 
 /// Reads of scripts that the session answers.
-struct Asking {
+struct SessionReads {
     /// The merchant of the event, if it has one.
     merchant: Option<Key>,
-    questions: mpsc::UnboundedSender<Asked>,
+    questions: mpsc::UnboundedSender<PendingRead>,
 }
 
-impl Asking {
-    fn ask(&self, ask: Ask) -> Result<Value, String> {
+impl SessionReads {
+    fn ask(&self, ask: ScriptRead) -> Result<Value, String> {
         let (answer, answered) = answers::channel();
         let gone = "nobody answers any more";
         self.questions.send((ask, answer)).map_err(|_| gone.to_owned())?;
         answered.recv().map_err(|_| gone.to_owned())?
     }
 
-    fn rehearse(&self, asked: Rehearsing) -> Result<Value, String> {
-        self.ask(Ask::Known(Question::Rehearsing(asked)))
+    fn rehearse(&self, asked: TrialRunQuery) -> Result<Value, String> {
+        self.ask(ScriptRead::Known(EngineQuery::TrialRun(asked)))
     }
 }
 
-impl Reads for Asking {
+impl Reads for SessionReads {
     fn resource(&self, key: &str) -> Result<Value, String> {
-        self.ask(Ask::Known(Question::Known(key.to_owned())))
+        self.ask(ScriptRead::Known(EngineQuery::ScriptResource(key.to_owned())))
     }
 
     fn find(&self, kind: &str, filter: &Value) -> Result<Value, String> {
-        self.ask(Ask::Known(Question::Sought(kind.to_owned(), filter.clone())))
+        self.ask(ScriptRead::Known(EngineQuery::ScriptFind(kind.to_owned(), filter.clone())))
     }
 
     fn transaction(&self, id: &str) -> Result<Value, String> {
         let Some(merchant) = self.merchant.clone() else { return Ok(Value::Null) };
-        self.rehearse(Rehearsing::Transaction { merchant, id: id.to_owned() })
+        self.rehearse(TrialRunQuery::Transaction { merchant, id: id.to_owned() })
     }
 
     fn remote(&self, name: &str, args: &Value) -> Result<Value, String> {
@@ -65,11 +65,11 @@ impl Reads for Asking {
         let named = args.get("merchant").and_then(Value::as_str);
         let named = named.and_then(|name| format!("Merchant/{name}").parse().ok());
         let merchant = named.or_else(|| self.merchant.clone()).ok_or_else(nobody)?;
-        self.ask(Ask::Remote(Box::new(showing(&merchant, name, args)?)))
+        self.ask(ScriptRead::Remote(Box::new(remote_get(&merchant, name, args)?)))
     }
 
     fn kv(&self, script: &str, key: &str) -> Result<Value, String> {
-        self.rehearse(Rehearsing::Kept { script: script.to_owned(), key: key.to_owned() })
+        self.rehearse(TrialRunQuery::Kept { script: script.to_owned(), key: key.to_owned() })
     }
 }
 
@@ -83,13 +83,13 @@ pub(super) fn merchant(event: &Value) -> Option<Key> {
 ///
 /// # Errors
 /// The event is unknown, or not verified.
-pub(super) async fn event(session: &Session, id: &str) -> Result<Value, Failure> {
-    let question = Question::Rehearsing(Rehearsing::Event(id.to_owned()));
-    let Reply::Known(event) = session.ask(question).await? else {
-        return Err(Failure::bug("an event was not answered by one"));
+pub(super) async fn event(session: &StateSession, id: &str) -> Result<Value, CommandFailure> {
+    let question = EngineQuery::TrialRun(TrialRunQuery::Event(id.to_owned()));
+    let Reply::ScriptData(event) = session.ask(question).await? else {
+        return Err(CommandFailure::bug("an event was not answered by one"));
     };
     let unknown = |why: &str| {
-        let failure = Failure::input("reckon::events::unknown", why);
+        let failure = CommandFailure::input("reckon::events::unknown", why);
         failure.help("`reckon events list` shows the newest ones")
     };
     match event {
@@ -102,28 +102,28 @@ pub(super) async fn event(session: &Session, id: &str) -> Result<Value, Failure>
 /// Runs `work` on a thread with a stack for scripts, and answers the reads of the scripts
 /// meanwhile.
 pub(super) async fn on_stage<T: Send + 'static>(
-    session: &Session,
+    session: &StateSession,
     merchant: Option<Key>,
     work: impl FnOnce(Arc<dyn Reads>) -> T + Send + 'static,
-) -> Result<T, Failure> {
+) -> Result<T, CommandFailure> {
     let (sender, mut questions) = mpsc::unbounded_channel();
-    let reads: Arc<dyn Reads> = Arc::new(Asking { merchant, questions: sender });
+    let reads: Arc<dyn Reads> = Arc::new(SessionReads { merchant, questions: sender });
     let worker = tokio::task::spawn_blocking(move || on_stack(move || work(reads)));
     while let Some((ask, answer)) = questions.recv().await {
         // A script that was stopped meanwhile waits for no answer.
-        drop(answer.send(answered(session, ask).await));
+        drop(answer.send(answer_read(session, ask).await));
     }
-    let done = worker.await.map_err(Failure::bug)?;
-    done.ok_or_else(|| Failure::bug("a run ended where it never should"))
+    let done = worker.await.map_err(CommandFailure::bug)?;
+    done.ok_or_else(|| CommandFailure::bug("a run ended where it never should"))
 }
 
-async fn answered(session: &Session, ask: Ask) -> Result<Value, String> {
+async fn answer_read(session: &StateSession, ask: ScriptRead) -> Result<Value, String> {
     let reply = match (ask, session) {
-        (Ask::Known(question), session) => session.ask(question).await,
-        (Ask::Remote(showing), Session::Daemon(client)) => {
-            client.request(&Request::Show(showing)).await.map_err(Failure::from)
+        (ScriptRead::Known(question), session) => session.ask(question).await,
+        (ScriptRead::Remote(showing), StateSession::Daemon(client)) => {
+            client.request(&ControlRequest::RemoteGet(showing)).await.map_err(CommandFailure::from)
         }
-        (Ask::Remote(showing), Session::Own(_)) => {
+        (ScriptRead::Remote(showing), StateSession::Own(_)) => {
             return Err(format!(
                 "`{}` is read from the service by a daemon alone: start `reckon run`",
                 showing.read
@@ -131,7 +131,7 @@ async fn answered(session: &Session, ask: Ask) -> Result<Value, String> {
         }
     };
     match reply {
-        Ok(Reply::Known(answer) | Reply::Shown(answer)) => answer,
+        Ok(Reply::ScriptData(answer) | Reply::RemoteGet(answer)) => answer,
         Ok(_) => Err("it was answered by something else".to_owned()),
         Err(failure) => Err(failure.message),
     }

@@ -9,51 +9,55 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use super::args::{Cli, Decide as Decides, SandboxArgs, SandboxCommand, Surface as Wanted};
-use super::exit::{Exit, Failure};
+use super::args::{Cli, DecideArg as Decides, SandboxArgs, SandboxCommand, SurfaceArg as Wanted};
+use super::exit::{CommandFailure, Exit};
 use super::inside::{control, text, token};
-use super::out::Out;
+use super::out::Printer;
 use super::scenario::{self, Scenario};
 use super::secrets::OpenedSecrets;
-use super::setup::{Embedded, Setup};
+use super::setup::{Context, Embedded};
 use super::{sandbox_env, signals};
 use crate::base::hash::Digest;
 use crate::base::id::{Key, Mode};
 use crate::base::secret::Secret;
 use crate::config::ProcessEnv;
-use crate::engine::{PartnerAccess, SecretError, Secrets};
-use crate::http::Outside;
-use crate::model::rotation::Address;
-use crate::sandbox::serve::{Place, Running, ServeError, serve};
-use crate::sandbox::{Decide, Options, Sandbox, Surface};
-use crate::store::facts::Facts;
+use crate::engine::{PartnerAccess, SecretError, SecretResolver};
+use crate::http::PublicRoutes;
+use crate::model::rotation::WebhookAddress;
+use crate::sandbox::serve::{BoundAddress, ListeningSandbox, ServeError, serve};
+use crate::sandbox::{DecisionMode, Sandbox, SandboxOptions, ServiceSurface};
+use crate::store::facts::ReadModel;
 use crate::store::open::private_index;
 use crate::store::private::private_dir;
 
 /// Runs the command.
-pub(super) async fn run(cli: &Cli, args: &SandboxArgs, out: Out) -> Result<Exit, Failure> {
+pub(super) async fn run(
+    cli: &Cli,
+    args: &SandboxArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
     if let Some(SandboxCommand::Env) = args.command {
-        return sandbox_env::run(&Setup::load(cli)?, out).await;
+        return sandbox_env::run(&Context::load(cli)?, out).await;
     }
     let dir = directory(cli);
     let scenario = args.scenario.as_deref().map(Scenario::read).transpose()?;
     let begins = scenario.as_ref().and_then(Scenario::clock);
-    let Listen { listen, plain_http } = Listen::chosen(cli, args)?;
-    let place = Place::take(listen, plain_http).map_err(unheard)?;
-    let options = Options {
+    let Listen { listen, plain_http } = Listen::choose(cli, args)?;
+    let place = BoundAddress::bind(listen, plain_http).map_err(cannot_listen)?;
+    let options = SandboxOptions {
         seed: args.seed,
         surface: match args.surface {
-            Wanted::Public => Surface::Public,
-            Wanted::Documented => Surface::Documented,
+            Wanted::Public => ServiceSurface::Public,
+            Wanted::Documented => ServiceSurface::Documented,
         },
-        start: start(&args.clock)?.or(begins),
+        start: parse_clock(&args.clock)?.or(begins),
         decide: match args.decide {
-            Decides::Auto => Decide::Auto,
-            Decides::Manual => Decide::Manual,
+            Decides::Auto => DecisionMode::Auto,
+            Decides::Manual => DecisionMode::Manual,
         },
         web_url: place.url(),
         portal_url: place.url(),
-        ..Options::default()
+        ..SandboxOptions::default()
     };
     let sandbox = open(&dir, options)?;
     if let Some(scenario) = &scenario {
@@ -62,12 +66,12 @@ pub(super) async fn run(cli: &Cli, args: &SandboxArgs, out: Out) -> Result<Exit,
     let running = serve(&sandbox, place, &dir, async {
         signals::stop().await;
     });
-    let running = running.map_err(unheard)?;
+    let running = running.map_err(cannot_listen)?;
     out.text(&format!("listening {}", running.url))?;
     if let Some(ca) = &running.ca {
         out.note(&format!("authority {}", ca.display()));
     }
-    ended(running).await?;
+    wait_for_end(running).await?;
     Ok(Exit::Done)
 }
 
@@ -82,12 +86,12 @@ struct Listen {
 
 impl Listen {
     /// Returns the argument, else `service.base_url` of the configuration, else [`LISTEN`].
-    fn chosen(cli: &Cli, args: &SandboxArgs) -> Result<Self, Failure> {
+    fn choose(cli: &Cli, args: &SandboxArgs) -> Result<Self, CommandFailure> {
         let plain_http = args.plain_http;
         if let Some(listen) = args.listen {
             return Ok(Self { listen, plain_http });
         }
-        let configured = Setup::load(cli).ok().and_then(|setup| setup.config.service.base_url);
+        let configured = Context::load(cli).ok().and_then(|setup| setup.config.service.base_url);
         let Some(base) = configured else { return Ok(Self { listen: LISTEN, plain_http }) };
         let base = base.get(&ProcessEnv)?;
         let plain_http = plain_http || base.as_str().starts_with("http://");
@@ -99,34 +103,34 @@ impl Listen {
 }
 
 /// Returns the failure of a sandbox that cannot listen.
-fn unheard(error: ServeError) -> Failure {
-    Failure::environment("reckon::sandbox::listen", error)
+fn cannot_listen(error: ServeError) -> CommandFailure {
+    CommandFailure::environment("reckon::sandbox::listen", error)
 }
 
 /// Returns the directory of the sandbox's state: the argument, else one beneath the configured
 /// state.
 fn directory(cli: &Cli) -> PathBuf {
-    let configured = || Setup::load(cli).ok().map(|setup| setup.state.join("sandbox"));
+    let configured = || Context::load(cli).ok().map(|setup| setup.state.join("sandbox"));
     cli.state.clone().or_else(configured).unwrap_or_else(|| PathBuf::from(".reckon/sandbox"))
 }
 
 /// Parses the moment at which the sandbox's clock starts; `None` for the real time.
-fn start(text: &str) -> Result<Option<DateTime<Utc>>, Failure> {
+fn parse_clock(text: &str) -> Result<Option<DateTime<Utc>>, CommandFailure> {
     if text == "real" {
         return Ok(None);
     }
     let time = DateTime::parse_from_rfc3339(text).map_err(|error| {
-        Failure::input("reckon::usage::clock", format!("--clock {text}: {error}"))
+        CommandFailure::input("reckon::usage::clock", format!("--clock {text}: {error}"))
             .help("write `real`, or a moment such as 2030-01-01T00:00:00Z")
     })?;
     Ok(Some(time.with_timezone(&Utc)))
 }
 
 /// Opens the sandbox's state.
-fn open(dir: &Path, options: Options) -> Result<Sandbox, Failure> {
+fn open(dir: &Path, options: SandboxOptions) -> Result<Sandbox, CommandFailure> {
     let failed = |error: &dyn std::fmt::Display| {
         let what = format!("the sandbox's state {}: {error}", dir.display());
-        Failure::environment("reckon::sandbox::state", what)
+        CommandFailure::environment("reckon::sandbox::state", what)
     };
     private_dir(dir).map_err(|error| failed(&error))?;
     let index = private_index(&dir.join("index")).map_err(|error| failed(&error))?;
@@ -134,9 +138,9 @@ fn open(dir: &Path, options: Options) -> Result<Sandbox, Failure> {
 }
 
 /// Waits until a sandbox has ended.
-async fn ended(running: Running) -> Result<(), Failure> {
+async fn wait_for_end(running: ListeningSandbox) -> Result<(), CommandFailure> {
     let ended = running.done.await.map_err(std::io::Error::other).and_then(|ended| ended);
-    ended.map_err(|error| Failure::environment("reckon::sandbox::serve", error))
+    ended.map_err(|error| CommandFailure::environment("reckon::sandbox::serve", error))
 }
 
 /// A sandbox inside the daemon.
@@ -145,28 +149,30 @@ pub(super) struct EmbeddedSandbox {
     /// Its partner application, address and clock.
     pub access: Embedded,
     sandbox: Sandbox,
-    running: Running,
+    running: ListeningSandbox,
     stop: oneshot::Sender<()>,
 }
 
 /// Starts a sandbox at the configured service's loopback address.
-pub(super) fn embed(setup: &Setup) -> Result<EmbeddedSandbox, Failure> {
+pub(super) fn embed(setup: &Context) -> Result<EmbeddedSandbox, CommandFailure> {
     let base = setup.config.service.base_url.as_ref();
-    let base = setup.config.need("service.base_url", base, &ProcessEnv)?;
+    let base = setup.config.require("service.base_url", base, &ProcessEnv)?;
     let listen = loopback(base.as_str())?;
     let dir = setup.state.join("sandbox");
     let taken = |error| {
-        unheard(error).help("another sandbox may be running: stop it, or change service.base_url")
+        cannot_listen(error)
+            .help("another sandbox may be running: stop it, or change service.base_url")
     };
-    let place = Place::take(listen, base.as_str().starts_with("http://")).map_err(taken)?;
+    let place = BoundAddress::bind(listen, base.as_str().starts_with("http://")).map_err(taken)?;
     let own = own_url(base.as_str(), listen, &place);
-    let options = Options { portal_url: own.clone(), web_url: own, ..Options::default() };
+    let options =
+        SandboxOptions { portal_url: own.clone(), web_url: own, ..SandboxOptions::default() };
     let sandbox = open(&dir, options)?;
     let (stop, stopped) = oneshot::channel();
     let stopped = async move { drop(stopped.await) };
     let running = serve(&sandbox, place, &dir, stopped).map_err(taken)?;
     let ca = running.ca.as_ref().map(std::fs::read).transpose();
-    let ca = ca.map_err(|error| Failure::environment("reckon::sandbox::ca", error))?;
+    let ca = ca.map_err(|error| CommandFailure::environment("reckon::sandbox::ca", error))?;
     let partner = partner(&sandbox)?;
     let clock = Arc::new(sandbox.clock());
     let access = Embedded { partner, base_url: running.url.clone(), ca, clock };
@@ -175,26 +181,27 @@ pub(super) fn embed(setup: &Setup) -> Result<EmbeddedSandbox, Failure> {
 
 /// Returns the address in the links of an embedded sandbox: the configured one, with the chosen
 /// port where the configuration leaves the port open.
-fn own_url(base: &str, listen: SocketAddr, place: &Place) -> String {
+fn own_url(base: &str, listen: SocketAddr, place: &BoundAddress) -> String {
     if listen.port() == 0 { place.url() } else { base.to_owned() }
 }
 
 /// Returns the loopback address of a URL, at which a sandbox can listen.
-fn loopback(url: &str) -> Result<SocketAddr, Failure> {
+fn loopback(url: &str) -> Result<SocketAddr, CommandFailure> {
     let host = url.split_once("://").map_or(url, |(_, host)| host).trim_end_matches('/');
     let host = host.replace("localhost", "127.0.0.1");
     let address = host.parse::<SocketAddr>().ok().filter(|address| address.ip().is_loopback());
     address.ok_or_else(|| {
         let what = format!("a sandbox cannot listen at service.base_url {url}");
-        Failure::input("reckon::sandbox::address", what).help(
+        CommandFailure::input("reckon::sandbox::address", what).help(
             "run --sandbox needs a loopback address with a port, such as https://127.0.0.1:8700",
         )
     })
 }
 
 /// Returns the partner application of a sandbox.
-fn partner(sandbox: &Sandbox) -> Result<PartnerAccess, Failure> {
-    let all = control(sandbox, "GET", "/_sandbox/credentials", None).map_err(Failure::bug)?;
+fn partner(sandbox: &Sandbox) -> Result<PartnerAccess, CommandFailure> {
+    let all =
+        control(sandbox, "GET", "/_sandbox/credentials", None).map_err(CommandFailure::bug)?;
     let text = |field: &str| {
         let value = all.pointer(&format!("/partner/{field}")).and_then(Value::as_str);
         value.unwrap_or_default().to_owned()
@@ -212,9 +219,9 @@ impl EmbeddedSandbox {
     /// events to this daemon.
     pub(super) fn secrets(
         &self,
-        setup: &Setup,
-        addresses: Addresses,
-    ) -> Result<Arc<dyn Secrets>, Failure> {
+        setup: &Context,
+        addresses: WebhookAddresses,
+    ) -> Result<Arc<dyn SecretResolver>, CommandFailure> {
         let mut loader = setup.loader();
         loader.load_all();
         let manifests = loader.desired().manifests.iter();
@@ -224,7 +231,7 @@ impl EmbeddedSandbox {
         let secrets = SandboxSecrets {
             sandbox: self.sandbox.clone(),
             credentials: credentials.collect(),
-            others: setup.secrets()?,
+            operator_secrets: setup.secrets()?,
             addresses,
         };
         // A merchant that is connected already may need another address after another start.
@@ -233,11 +240,12 @@ impl EmbeddedSandbox {
     }
 
     /// Sets the address for the partner's notifications at the sandbox.
-    pub(super) fn notify(&self, addresses: &Addresses) -> Result<(), Failure> {
-        let generation = addresses.generation(&Address::Partner)?;
+    pub(super) fn notify(&self, addresses: &WebhookAddresses) -> Result<(), CommandFailure> {
+        let generation = addresses.generation(&WebhookAddress::Partner)?;
         let event_url = addresses.outside.event_url(&addresses.base, generation);
         let told = json!({ "event_url": event_url });
-        control(&self.sandbox, "POST", "/_sandbox/partner", Some(&told)).map_err(Failure::bug)?;
+        control(&self.sandbox, "POST", "/_sandbox/partner", Some(&told))
+            .map_err(CommandFailure::bug)?;
         Ok(())
     }
 
@@ -252,17 +260,17 @@ impl EmbeddedSandbox {
 
 /// Addresses at which the daemon receives the service's webhooks.
 #[derive(Debug, Clone)]
-pub(super) struct Addresses {
+pub(super) struct WebhookAddresses {
     /// Derives the addresses.
-    pub outside: Outside,
+    pub outside: PublicRoutes,
     /// The base URL of the addresses.
     pub base: String,
     /// Holds the current generation of each address.
-    pub facts: Facts,
+    pub facts: ReadModel,
 }
 
-impl Addresses {
-    fn generation(&self, address: &Address) -> Result<u32, Failure> {
+impl WebhookAddresses {
+    fn generation(&self, address: &WebhookAddress) -> Result<u32, CommandFailure> {
         Ok(self.facts.rotation(address)?.generation)
     }
 }
@@ -273,16 +281,17 @@ impl Addresses {
 pub(super) struct SandboxSecrets {
     sandbox: Sandbox,
     credentials: BTreeMap<Key, Value>,
-    others: OpenedSecrets,
-    addresses: Addresses,
+    operator_secrets: OpenedSecrets,
+    addresses: WebhookAddresses,
 }
 
 impl SandboxSecrets {
     /// Sets this merchant's event addresses at the sandbox. For a merchant that the sandbox does
     /// not have yet, a later call does it.
     fn send_events(&self, merchant: &Key) {
-        let Addresses { outside, base, .. } = &self.addresses;
-        let Ok(generation) = self.addresses.generation(&Address::Merchant(merchant.clone())) else {
+        let WebhookAddresses { outside, base, .. } = &self.addresses;
+        let Ok(generation) = self.addresses.generation(&WebhookAddress::Merchant(merchant.clone()))
+        else {
             return;
         };
         let url = |mode| outside.gateway_url(base, merchant, mode, generation);
@@ -292,14 +301,14 @@ impl SandboxSecrets {
     }
 }
 
-impl Secrets for SandboxSecrets {
+impl SecretResolver for SandboxSecrets {
     fn attachment(&self, path: &str, sha256: Digest) -> Result<Vec<u8>, SecretError> {
-        self.others.attachment(path, sha256)
+        self.operator_secrets.attachment(path, sha256)
     }
 
     fn resolve(&self, source: &Value, key: &Key) -> Result<Secret, SecretError> {
         if key.kind.as_str() != "Merchant" {
-            return self.others.resolve(source, key);
+            return self.operator_secrets.resolve(source, key);
         }
         let failed = |error: String| SecretError { message: format!("the sandbox: {error}") };
         let named = json!({"merchant": key.name});
@@ -333,7 +342,7 @@ mod tests {
     #[test]
     fn links_have_the_port_that_the_sandbox_got() {
         let free: SocketAddr = "127.0.0.1:0".parse().unwrap();
-        let place = Place::take(free, true).unwrap();
+        let place = BoundAddress::bind(free, true).unwrap();
         let own = own_url("http://127.0.0.1:0", free, &place);
         assert!(own == place.url() && !own.ends_with(":0"), "{own}");
         let fixed: SocketAddr = "127.0.0.1:8700".parse().unwrap();

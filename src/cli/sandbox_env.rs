@@ -7,18 +7,18 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::exit::{Exit, Failure};
-use super::out::Out;
-use super::setup::{self, Setup};
+use super::exit::{CommandFailure, Exit};
+use super::out::Printer;
+use super::setup::{self, Context};
 use crate::config::{ProcessEnv, Setting};
 
 /// A sandbox answers at once or not at all.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Runs the command.
-pub(super) async fn run(setup: &Setup, out: Out) -> Result<Exit, Failure> {
+pub(super) async fn run(setup: &Context, out: Printer) -> Result<Exit, CommandFailure> {
     let base = setup.config.service.base_url.as_ref();
-    let base = setup.config.need("service.base_url", base, &ProcessEnv)?.as_str().to_owned();
+    let base = setup.config.require("service.base_url", base, &ProcessEnv)?.as_str().to_owned();
     let http = client(setup, base.starts_with("https"))?;
     let all = ask(&http, http::Method::GET, &base, None).await?;
     let mut lines = partner_lines(setup, &all);
@@ -34,13 +34,17 @@ pub(super) async fn run(setup: &Setup, out: Out) -> Result<Exit, Failure> {
 
 /// Posts an order to a control path of a running sandbox. The command never asks the service
 /// itself: the address has to be one of this machine, and the answer a sandbox's.
-pub(super) async fn control(setup: &Setup, path: &str, order: &Value) -> Result<Value, Failure> {
+pub(super) async fn control(
+    setup: &Context,
+    path: &str,
+    order: &Value,
+) -> Result<Value, CommandFailure> {
     let base = setup.config.service.base_url.as_ref();
-    let base = setup.config.need("service.base_url", base, &ProcessEnv)?.as_str().to_owned();
+    let base = setup.config.require("service.base_url", base, &ProcessEnv)?.as_str().to_owned();
     let not_one = || {
         let message = format!("{base} is not a sandbox: only a sandbox makes events on request");
         let help = "start one, `reckon sandbox` or `reckon run --sandbox`, and use its address as service.base_url";
-        Failure::input("reckon::sandbox::none", message).help(help)
+        CommandFailure::input("reckon::sandbox::none", message).help(help)
     };
     if !is_loopback(&base) {
         return Err(not_one());
@@ -49,7 +53,8 @@ pub(super) async fn control(setup: &Setup, path: &str, order: &Value) -> Result<
     let url = format!("{}/_sandbox/{path}", base.trim_end_matches('/'));
     let answer = http.post(url).json(order).send().await.map_err(|error| {
         let what = format!("reach the sandbox at {base}: {error}");
-        Failure::environment("reckon::sandbox::env", what).help("start it first: reckon sandbox")
+        CommandFailure::environment("reckon::sandbox::env", what)
+            .help("start it first: reckon sandbox")
     })?;
     let refused = !answer.status().is_success();
     let value: Value = answer.json().await.map_err(|_| not_one())?;
@@ -57,7 +62,7 @@ pub(super) async fn control(setup: &Setup, path: &str, order: &Value) -> Result<
         let message = value.pointer("/messages/0/message").or_else(|| value.get("message"));
         let message = message.and_then(Value::as_str).unwrap_or("it did not say why");
         let what = format!("the sandbox refuses: {message}");
-        return Err(Failure::input("reckon::sandbox::refused", what));
+        return Err(CommandFailure::input("reckon::sandbox::refused", what));
     }
     Ok(value)
 }
@@ -71,7 +76,7 @@ fn is_loopback(url: &str) -> bool {
 }
 
 /// Returns the partner's own variables that the configuration names.
-fn partner_lines(setup: &Setup, all: &Value) -> Vec<String> {
+fn partner_lines(setup: &Context, all: &Value) -> Vec<String> {
     let partner = &setup.config.partner;
     let value = |field: &str| {
         all.pointer(&format!("/partner/{field}"))
@@ -99,7 +104,7 @@ async fn merchant_lines(
     base: &str,
     name: &str,
     spec: &Value,
-) -> Result<Vec<String>, Failure> {
+) -> Result<Vec<String>, CommandFailure> {
     let variable = |pointer: &str| spec.pointer(pointer).and_then(Value::as_str);
     let code = variable("/credentials/authorization_code/env");
     let secret_key = variable("/credentials/keys/secret_key/env");
@@ -130,9 +135,9 @@ fn export(variable: &str, value: &str) -> String {
 }
 
 /// Creates a client that trusts the sandbox's authority.
-fn client(setup: &Setup, tls: bool) -> Result<reqwest::Client, Failure> {
+fn client(setup: &Context, tls: bool) -> Result<reqwest::Client, CommandFailure> {
     let failed = |error: &dyn std::fmt::Display| {
-        Failure::environment("reckon::sandbox::env", format!("reach the sandbox: {error}"))
+        CommandFailure::environment("reckon::sandbox::env", format!("reach the sandbox: {error}"))
     };
     let mut builder = reqwest::Client::builder().timeout(TIMEOUT).no_proxy();
     if let Some(ca) = setup.config.service.ca_file.as_ref().filter(|_| tls) {
@@ -152,14 +157,14 @@ async fn ask(
     method: http::Method,
     base: &str,
     body: Option<&Value>,
-) -> Result<Value, Failure> {
+) -> Result<Value, CommandFailure> {
     let url = format!("{}/_sandbox/credentials", base.trim_end_matches('/'));
     let mut request = http.request(method, url);
     if let Some(body) = body {
         request = request.json(body);
     }
     let failed = |error: reqwest::Error| {
-        Failure::environment(
+        CommandFailure::environment(
             "reckon::sandbox::env",
             format!("reach the sandbox at {base}: {error}"),
         )

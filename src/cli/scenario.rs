@@ -14,7 +14,7 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::exit::Failure;
+use super::exit::CommandFailure;
 use crate::base::hash::{Digest, sha256};
 
 pub(super) use play::play;
@@ -22,18 +22,18 @@ pub(super) use play::play;
 /// A scenario as its file holds it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Story {
+struct ScenarioFile {
     /// The purpose of the scenario.
     about: String,
     /// The moment at which the sandbox's clock starts; the real time by default.
     #[serde(default)]
     clock: Option<DateTime<Utc>>,
-    steps: Vec<Step>,
+    steps: Vec<ScenarioStep>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Step {
+struct ScenarioStep {
     /// The purpose of the step, for readers of the file or of a failure.
     #[serde(default)]
     say: Option<String>,
@@ -41,7 +41,7 @@ struct Step {
     request: String,
     /// The owner and type of the credential that the request carries.
     #[serde(default, rename = "as")]
-    caller: Caller,
+    caller: StepCredential,
     /// The merchant that owns the credential.
     #[serde(default)]
     merchant: Option<String>,
@@ -58,7 +58,7 @@ struct Step {
 /// The owner and type of a request's credential.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Caller {
+enum StepCredential {
     /// The merchant's secret key of test mode; no credential on a control path.
     #[default]
     SecretKey,
@@ -71,7 +71,8 @@ enum Caller {
     /// The partner's own token.
     Tenant,
     /// No credential.
-    Nobody,
+    #[serde(rename = "nobody")]
+    NoCredential,
 }
 
 /// A scenario with its name and the digest of its file.
@@ -79,7 +80,7 @@ enum Caller {
 pub(super) struct Scenario {
     name: String,
     digest: Digest,
-    story: Story,
+    story: ScenarioFile,
 }
 
 impl Scenario {
@@ -87,13 +88,13 @@ impl Scenario {
     ///
     /// # Errors
     /// The file cannot be read, or is no scenario; the message names the place.
-    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
+    pub(super) fn read(path: &Path) -> Result<Self, CommandFailure> {
         let shown = path.display();
         let bytes = std::fs::read(path).map_err(|error| {
-            Failure::input("reckon::scenario::read", format!("{shown}: {error}"))
+            CommandFailure::input("reckon::scenario::read", format!("{shown}: {error}"))
         })?;
         let story = serde_yaml::from_slice(&bytes).map_err(|error| {
-            Failure::input("reckon::scenario::shape", format!("{shown}: {error}"))
+            CommandFailure::input("reckon::scenario::shape", format!("{shown}: {error}"))
                 .help("a scenario has `about`, `clock` and `steps`; a step has `request`, such as `POST /v1/charges`, and \
                        `say`, `as`, `merchant`, `body`, `expect`, `keep`; examples/scenarios has ten of them")
         })?;

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
-use super::exit::Failure;
+use super::exit::CommandFailure;
 use super::hooks;
-use super::setup::Setup;
+use super::setup::Context;
 use crate::base::hash::{Digest, sha256};
 use crate::config::ProcessEnv;
-use crate::engine::{Event, Found};
-use crate::hooks::folder::Folder;
+use crate::engine::{EngineInput, ScriptSet};
+use crate::hooks::folder::ScriptFolder;
 use crate::model::issue::Severity;
 use crate::watch as tree;
 
@@ -19,15 +19,15 @@ use crate::watch as tree;
 const HINTS_MAX: usize = 8;
 
 /// Reads and checks the present scripts.
-pub(super) fn found(setup: &Setup) -> Result<Found, Failure> {
+pub(super) fn read_scripts(setup: &Context) -> Result<ScriptSet, CommandFailure> {
     let folder = hooks::folder(setup)?;
-    let (hooks, problems) = hooks::loaded(setup, &folder)?;
+    let (hooks, problems) = hooks::load(setup, &folder)?;
     let wrong = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
-    Ok(Found { hooks, files: digest(&folder), problems: wrong })
+    Ok(ScriptSet { hooks, files: digest(&folder), problems: wrong })
 }
 
 /// Returns the SHA-256 over the names and texts of all scripts.
-fn digest(folder: &Folder) -> Digest {
+fn digest(folder: &ScriptFolder) -> Digest {
     let mut all = Vec::new();
     for source in &folder.scripts {
         for part in [source.path.as_bytes(), source.text.as_bytes()] {
@@ -39,10 +39,10 @@ fn digest(folder: &Folder) -> Digest {
 }
 
 /// Reads the scripts again whenever the folder changes, until the daemon ends.
-pub(super) async fn watched(
-    setup: Arc<Setup>,
+pub(super) async fn watch_scripts(
+    setup: Arc<Context>,
     mut known: Digest,
-    engine: mpsc::Sender<Event>,
+    engine: mpsc::Sender<EngineInput>,
     over: impl Future<Output = ()>,
 ) {
     let Ok(root) = setup.config.scripts.get(&ProcessEnv) else { return };
@@ -50,10 +50,10 @@ pub(super) async fn watched(
     let watching = tree::watch(root, sender, over);
     let looking = async {
         while hints.recv().await.is_some() {
-            match found(&setup) {
+            match read_scripts(&setup) {
                 Ok(found) if found.files != known => {
                     known = found.files;
-                    if engine.send(Event::Scripts(Box::new(found))).await.is_err() {
+                    if engine.send(EngineInput::Scripts(Box::new(found))).await.is_err() {
                         return;
                     }
                 }

@@ -7,10 +7,10 @@ use serde::Serialize;
 use zeroize::Zeroizing;
 
 use super::args::SealArgs;
-use super::exit::{Exit, Failure};
-use super::out::Out;
+use super::exit::{CommandFailure, Exit};
+use super::out::Printer;
 use super::secrets::place;
-use super::setup::Setup;
+use super::setup::Context;
 use crate::base::nearest;
 use crate::base::secret::Secret;
 use crate::kinds::register::KINDS;
@@ -22,55 +22,55 @@ const VALUE_BYTES_MAX: u64 = 64 * 1024;
 
 /// Output of `seal -o json`.
 #[derive(Debug, Serialize)]
-struct Sealed {
+struct SealOutput {
     r#for: String,
     field: String,
     age: String,
 }
 
 /// Runs the command.
-pub(super) fn run(setup: &Setup, args: &SealArgs, out: Out) -> Result<Exit, Failure> {
+pub(super) fn run(setup: &Context, args: &SealArgs, out: Printer) -> Result<Exit, CommandFailure> {
     let field = field(args)?;
     if setup.config.secrets.age.is_none() {
         let what = format!("`secrets.age` is missing in {}", setup.config.file);
-        return Err(Failure::input("reckon::config::missing", what).help(
+        return Err(CommandFailure::input("reckon::config::missing", what).help(
             "make an identity with `age-keygen -o age.key`, keep it out of git, and name it: \
              `secrets: {age: {file: age.key}}`",
         ));
     }
-    let broken = |why: String| Failure::environment("reckon::seal::identity", why);
+    let broken = |why: String| CommandFailure::environment("reckon::seal::identity", why);
     let keyring = setup.secrets()?.keyring().map_err(broken)?;
     let place = place(&args.key, &field);
     let sealed = keyring.seal(&place, &value(out)?);
-    let age = sealed.map_err(|error| Failure::environment("reckon::seal::failed", error))?;
-    let sealed = Sealed { r#for: place, field, age };
-    out.result(&sealed, || render::sealed(&sealed.r#for, &sealed.field, &sealed.age))?;
+    let age = sealed.map_err(|error| CommandFailure::environment("reckon::seal::failed", error))?;
+    let sealed = SealOutput { r#for: place, field, age };
+    out.result(&sealed, || render::sealed_yaml(&sealed.r#for, &sealed.field, &sealed.age))?;
     Ok(Exit::Done)
 }
 
 /// Returns the path of the named field.
-fn field(args: &SealArgs) -> Result<String, Failure> {
+fn field(args: &SealArgs) -> Result<String, CommandFailure> {
     let kind = args.key.kind.as_str();
     let row = KINDS.iter().find(|row| row.name == kind).ok_or_else(|| {
-        Failure::input("reckon::usage::kind", format!("there is no kind {kind:?}"))
-            .help(nearest::help(kind, KINDS.iter().map(|row| row.name)))
+        CommandFailure::input("reckon::usage::kind", format!("there is no kind {kind:?}"))
+            .help(nearest::suggestion_help(kind, KINDS.iter().map(|row| row.name)))
     })?;
     field_path::secret_place(row.fields, &args.field).map_err(|help| {
         let what = format!("{kind} has no secret field {:?}", args.field);
-        Failure::input("reckon::usage::field", what).help(help)
+        CommandFailure::input("reckon::usage::field", what).help(help)
     })
 }
 
 /// Reads the value from standard input, without one newline at its end.
-fn value(out: Out) -> Result<Secret, Failure> {
+fn value(out: Printer) -> Result<Secret, CommandFailure> {
     let stdin = io::stdin().lock();
     if stdin.is_terminal() {
         out.note("type the value, which is shown, and end it with Ctrl-D; better, pipe it in");
     }
     let mut bytes = Zeroizing::new(Vec::new());
     let read = stdin.take(VALUE_BYTES_MAX.saturating_add(1)).read_to_end(&mut bytes);
-    read.map_err(|error| Failure::environment("reckon::seal::input", error))?;
-    let wrong = |what: &str| Failure::input("reckon::seal::value", what);
+    read.map_err(|error| CommandFailure::environment("reckon::seal::input", error))?;
+    let wrong = |what: &str| CommandFailure::input("reckon::seal::value", what);
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > VALUE_BYTES_MAX {
         return Err(wrong("the value is longer than 64 KiB"));
     }

@@ -8,15 +8,15 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-use self::program::{GIVEN, Limits, Program};
+use self::program::{GIVEN, Program, ProgramLimits};
 use super::exit::WAY_ON;
-use crate::base::folder::Place;
+use crate::base::folder::FolderLocation;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::base::sealed::Keyring;
 use crate::base::secret::Secret;
 use crate::config::{Programs, Setting};
-use crate::engine::{SecretError, Secrets};
+use crate::engine::{SecretError, SecretResolver};
 use crate::kinds::open_variables::Variables;
 use crate::spec::source::folder::AttachmentFolder;
 
@@ -24,7 +24,7 @@ mod file;
 mod program;
 
 /// Reads one variable of the environment.
-pub(super) type Env = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+pub(super) type ReadVariable = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 /// Secrets from the environment, from files, from programs and from sealed texts.
 pub(super) struct OpenedSecrets {
@@ -40,7 +40,7 @@ pub(super) struct OpenedSecrets {
     pub identity: Option<Setting<PathBuf>>,
     /// The folder of the configuration, in which programs run.
     pub dir: PathBuf,
-    pub env: Env,
+    pub env: ReadVariable,
 }
 
 impl std::fmt::Debug for OpenedSecrets {
@@ -50,7 +50,7 @@ impl std::fmt::Debug for OpenedSecrets {
     }
 }
 
-impl Secrets for OpenedSecrets {
+impl SecretResolver for OpenedSecrets {
     fn resolve(&self, source: &Value, key: &Key) -> Result<Secret, SecretError> {
         let text = |field: &str| source.get(field).and_then(Value::as_str);
         let found = if let Some(literal) = text("literal") {
@@ -62,7 +62,7 @@ impl Secrets for OpenedSecrets {
         } else if let Some(name) = text("exec") {
             self.program(name)
         } else if let Some((sealed, field)) = text("age").zip(text("field")) {
-            self.sealed(sealed, &place(key, field))
+            self.open_sealed(sealed, &place(key, field))
         } else {
             Err("its source is none that this version knows".to_owned())
         };
@@ -76,7 +76,7 @@ impl Secrets for OpenedSecrets {
         let folder = self.attachments.as_ref();
         let folder =
             folder.ok_or_else(|| "secrets.attachments in reckon.yaml names no folder".to_owned());
-        let read = folder.and_then(|folder| aside(|| folder.read(path, sha256)));
+        let read = folder.and_then(|folder| run_blocking(|| folder.read(path, sha256)));
         read.map_err(|message| SecretError { message })
     }
 }
@@ -103,8 +103,8 @@ impl OpenedSecrets {
     fn file(&self, name: &str) -> Result<Secret, String> {
         let folder = self.files.as_ref().ok_or("secrets.files in reckon.yaml names no folder")?;
         let identity = self.identity()?;
-        let folder = Place::configured(&self.dir, folder);
-        file::beneath(&folder, name, identity.as_deref())
+        let folder = FolderLocation::from_config(&self.dir, folder);
+        file::read_beneath(&folder, name, identity.as_deref())
     }
 
     /// Runs a declared program and returns its output. Other tasks of the process go on meanwhile.
@@ -117,12 +117,12 @@ impl OpenedSecrets {
         let words = words.map_err(|error| format!("the program {name}: {error}"))?;
         let given = GIVEN.into_iter().filter_map(|name| (self.env)(name).map(|text| (name, text)));
         let program = Program { words: &words, dir: &self.dir, environment: given.collect() };
-        let found = aside(|| program.run(Limits::default()));
+        let found = run_blocking(|| program.run(ProgramLimits::default()));
         found.map_err(|why| format!("the program {name} {why}"))
     }
 
     /// Opens a sealed text for the field at `place`.
-    fn sealed(&self, sealed: &str, place: &str) -> Result<Secret, String> {
+    fn open_sealed(&self, sealed: &str, place: &str) -> Result<Secret, String> {
         let opened = self.keyring()?.open(sealed, place);
         opened.map_err(|error| format!("its sealed text does not open: {error}"))
     }
@@ -148,7 +148,7 @@ impl OpenedSecrets {
 }
 
 /// Runs slow work without blocking the runtime's other tasks.
-fn aside<T>(run: impl FnOnce() -> T) -> T {
+fn run_blocking<T>(run: impl FnOnce() -> T) -> T {
     let threads = Handle::try_current().map(|handle| handle.runtime_flavor());
     if threads.is_ok_and(|flavor| flavor == RuntimeFlavor::MultiThread) {
         tokio::task::block_in_place(run)

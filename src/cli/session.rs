@@ -4,61 +4,65 @@
 use tokio::sync::mpsc;
 
 use super::cache;
-use super::exit::Failure;
+use super::exit::CommandFailure;
 use super::host;
 use super::server::Daemon;
-use super::setup::{How, Open, Setup};
-use super::tracked::Tracked;
+use super::setup::{Context, EngineOptions, StateHandle};
+use super::tracked::TrackedSpecs;
 use crate::control::socket::SocketClient;
-use crate::control::{Control, Request};
-use crate::engine::{Approving, Engine, Event, Question, Reply, Until};
+use crate::control::{Control, ControlRequest};
+use crate::engine::{ApproveLive, Engine, EngineInput, EngineQuery, Reply, RunUntil};
 use crate::model::bound::LiveBinding;
-use crate::model::epoch::Releasing;
-use crate::model::suspension::Pause;
+use crate::model::epoch::ReleaseRequest;
+use crate::model::suspension::SuspensionRequest;
 use crate::spec::loader::Loader;
 
 /// Holder of the state, who answers.
 #[derive(Debug)]
-pub(super) enum Session {
+pub(super) enum StateSession {
     /// Another process.
     Daemon(Daemon),
     /// This process, with an engine of its own.
-    Own(Box<Own>),
+    Own(Box<OwnState>),
 }
 
 /// A state held by this process.
 #[derive(Debug)]
-pub(super) struct Own {
+pub(super) struct OwnState {
     /// The engine over the state; nothing runs in the engine before [`Engine::run`].
     pub engine: Engine,
-    pub open: Open,
-    seen: cache::Seen,
+    pub open: StateHandle,
+    seen: cache::FileMarks,
 }
 
-impl Own {
+impl OwnState {
     /// Does just this request, and nothing that a document asks for; then closes the state.
-    async fn does(mut self, setup: &Setup, request: Request) -> Result<Reply, Failure> {
+    async fn run_request(
+        mut self,
+        setup: &Context,
+        request: ControlRequest,
+    ) -> Result<Reply, CommandFailure> {
         setup.bind(&self.open, None).await?;
-        self.engine.choose([].into());
+        self.engine.select_targets([].into());
         let (sender, events) = mpsc::channel(2);
         let asked = async {
             let reply = Control::new(sender.clone()).handle(request, host::actor()).await;
             // An engine that ended by itself returns its error; then no receiver is left here.
-            drop(sender.send(Event::Stop).await);
+            drop(sender.send(EngineInput::Stop).await);
             reply
         };
-        let (ended, reply) = tokio::join!(self.engine.run(events, Until::Stopped), asked);
+        let (ended, reply) = tokio::join!(self.engine.run(events, RunUntil::Stopped), asked);
         let closed = self.close(setup).await;
         ended?;
         closed?;
-        reply.map_err(Failure::from)
+        reply.map_err(CommandFailure::from)
     }
 
     /// Caches the plan for the next command, and closes the state cleanly.
-    pub(super) async fn close(self, setup: &Setup) -> Result<(), Failure> {
+    pub(super) async fn close(self, setup: &Context) -> Result<(), CommandFailure> {
         let plan = self.engine.plan_view();
         drop(self.engine);
-        cache::keep(setup, &**self.open.state.index(), self.seen, &plan);
+        cache::store_plan(setup, &**self.open.state.index(), self.seen, &plan);
         self.open.state.close().await?;
         Ok(())
     }
@@ -66,34 +70,37 @@ impl Own {
 
 /// A loaded tree of specs.
 #[derive(Debug)]
-pub(super) struct Loaded {
+pub(super) struct LoadedTree {
     pub loader: Loader,
     before: i64,
 }
 
-impl Loaded {
+impl LoadedTree {
     /// Loads the present tree.
-    pub(super) fn now(setup: &Setup) -> Self {
-        let before = cache::moment();
+    pub(super) fn now(setup: &Context) -> Self {
+        let before = cache::now_ns();
         let mut loader = setup.loader();
         loader.load_all();
         Self { loader, before }
     }
 }
 
-impl Session {
+impl StateSession {
     /// Connects to the daemon, or opens the existing state.
-    pub(super) async fn open(setup: &Setup) -> Result<Self, Failure> {
+    pub(super) async fn open(setup: &Context) -> Result<Self, CommandFailure> {
         if let Some(client) = daemon(setup).await? {
             return Ok(Self::Daemon(client));
         }
         let open = setup.open_state(false).await?;
-        Self::own_in(setup, Loaded::now(setup), open)
+        Self::own_in(setup, LoadedTree::now(setup), open)
     }
 
     /// Connects to the daemon, or opens the state with a loaded tree. Makes a state where there is
     /// none.
-    pub(super) async fn over(setup: &Setup, loaded: Loaded) -> Result<Self, Failure> {
+    pub(super) async fn open_with(
+        setup: &Context,
+        loaded: LoadedTree,
+    ) -> Result<Self, CommandFailure> {
         if let Some(client) = daemon(setup).await? {
             return Ok(Self::Daemon(client));
         }
@@ -102,111 +109,122 @@ impl Session {
     }
 
     /// Connects to the daemon, or opens the state. Makes a state where there is none.
-    pub(super) async fn make(setup: &Setup) -> Result<Self, Failure> {
+    pub(super) async fn make(setup: &Context) -> Result<Self, CommandFailure> {
         if let Some(client) = daemon(setup).await? {
             return Ok(Self::Daemon(client));
         }
         let open = setup.make_state().await?;
-        Self::own_in(setup, Loaded::now(setup), open)
+        Self::own_in(setup, LoadedTree::now(setup), open)
     }
 
     /// Opens a draft of the state that a command would make, under its key. Returns `None` if there
     /// is a state or a daemon.
-    pub(super) async fn future(setup: &Setup) -> Result<Option<Self>, Failure> {
-        if Self::is_there(setup).await? {
+    pub(super) async fn future(setup: &Context) -> Result<Option<Self>, CommandFailure> {
+        if Self::exists(setup).await? {
             return Ok(None);
         }
-        Self::own_in(setup, Loaded::now(setup), setup.future_state()?).map(Some)
+        Self::own_in(setup, LoadedTree::now(setup), setup.future_state()?).map(Some)
     }
 
     /// Opens a draft like [`Self::future`], under any key.
-    pub(super) async fn draft(setup: &Setup) -> Result<Option<Self>, Failure> {
-        if Self::is_there(setup).await? {
+    pub(super) async fn draft(setup: &Context) -> Result<Option<Self>, CommandFailure> {
+        if Self::exists(setup).await? {
             return Ok(None);
         }
-        Self::own_in(setup, Loaded::now(setup), setup.draft_state()?).map(Some)
+        Self::own_in(setup, LoadedTree::now(setup), setup.draft_state()?).map(Some)
     }
 
     /// Returns true if there is a state or a daemon.
-    async fn is_there(setup: &Setup) -> Result<bool, Failure> {
+    async fn exists(setup: &Context) -> Result<bool, CommandFailure> {
         Ok(daemon(setup).await?.is_some() || setup.has_state()?)
     }
 
     /// Connects to the daemon, or opens the state for a view: a missing state is not made.
-    pub(super) async fn look(setup: &Setup) -> Result<Self, Failure> {
+    pub(super) async fn open_view(setup: &Context) -> Result<Self, CommandFailure> {
         if let Some(client) = daemon(setup).await? {
             return Ok(Self::Daemon(client));
         }
-        let open = setup.look_at_state().await?;
-        Self::own_in(setup, Loaded::now(setup), open)
+        let open = setup.view_state().await?;
+        Self::own_in(setup, LoadedTree::now(setup), open)
     }
 
-    fn own_in(setup: &Setup, loaded: Loaded, open: Open) -> Result<Self, Failure> {
-        let Loaded { loader, before } = loaded;
-        let seen = cache::seal(&loader, before);
-        let shared = setup.shared(&open, How::default())?;
-        let engine = Engine::new(shared, Box::new(Tracked::of(loader, setup.place())))?;
-        Ok(Self::Own(Box::new(Own { engine, open, seen })))
+    fn own_in(
+        setup: &Context,
+        loaded: LoadedTree,
+        open: StateHandle,
+    ) -> Result<Self, CommandFailure> {
+        let LoadedTree { loader, before } = loaded;
+        let seen = cache::file_marks(&loader, before);
+        let shared = setup.engine_parts(&open, EngineOptions::default())?;
+        let engine = Engine::new(shared, Box::new(TrackedSpecs::of(loader, setup.place())))?;
+        Ok(Self::Own(Box::new(OwnState { engine, open, seen })))
     }
 
     /// Has the holder of the state do one request, and ends the session.
-    pub(super) async fn done(self, setup: &Setup, request: Request) -> Result<Reply, Failure> {
+    pub(super) async fn run_once(
+        self,
+        setup: &Context,
+        request: ControlRequest,
+    ) -> Result<Reply, CommandFailure> {
         match self {
-            Self::Daemon(client) => client.request(&request).await.map_err(Failure::from),
-            Self::Own(own) => own.does(setup, request).await,
+            Self::Daemon(client) => client.request(&request).await.map_err(CommandFailure::from),
+            Self::Own(own) => own.run_request(setup, request).await,
         }
     }
 
     /// Sends a query.
-    pub(super) async fn ask(&self, question: Question) -> Result<Reply, Failure> {
+    pub(super) async fn ask(&self, question: EngineQuery) -> Result<Reply, CommandFailure> {
         match self {
-            Self::Daemon(client) => client.ask(&question).await.map_err(Failure::from),
+            Self::Daemon(client) => client.ask(&question).await.map_err(CommandFailure::from),
             Self::Own(own) => Ok(own.engine.answer(question)?),
         }
     }
 
     /// Approves just this live binding.
-    pub(super) async fn approve(&mut self, binding: LiveBinding) -> Result<Reply, Failure> {
+    pub(super) async fn approve(&mut self, binding: LiveBinding) -> Result<Reply, CommandFailure> {
         match self {
             Self::Daemon(client) => {
-                let request = Request::Approve(Box::new(binding));
-                client.request(&request).await.map_err(Failure::from)
+                let request = ControlRequest::Approve(Box::new(binding));
+                client.request(&request).await.map_err(CommandFailure::from)
             }
             Self::Own(own) => {
-                let approving = Approving { binding, actor: host::actor() };
-                Ok(own.engine.approve_alone(approving).await?)
+                let approving = ApproveLive { binding, actor: host::actor() };
+                Ok(own.engine.approve_offline(approving).await?)
             }
         }
     }
 
     /// Suspends or resumes a resource.
-    pub(super) async fn pause(&mut self, pause: Pause) -> Result<Reply, Failure> {
+    pub(super) async fn suspend(
+        &mut self,
+        pause: SuspensionRequest,
+    ) -> Result<Reply, CommandFailure> {
         match self {
             Self::Daemon(client) => {
-                let request = Request::Pause(Box::new(pause));
-                client.request(&request).await.map_err(Failure::from)
+                let request = ControlRequest::Suspend(Box::new(pause));
+                client.request(&request).await.map_err(CommandFailure::from)
             }
-            Self::Own(own) => Ok(own.engine.pause_alone(&pause, host::actor()).await?),
+            Self::Own(own) => Ok(own.engine.suspend_offline(&pause, host::actor()).await?),
         }
     }
 
     /// Has the holder record what was sent for these resources since the backup, or that nothing
     /// was.
-    pub(super) async fn release(&mut self, said: Releasing) -> Result<Reply, Failure> {
+    pub(super) async fn release(&mut self, said: ReleaseRequest) -> Result<Reply, CommandFailure> {
         match self {
             Self::Daemon(client) => {
-                client.request(&Request::Release(said)).await.map_err(Failure::from)
+                client.request(&ControlRequest::Release(said)).await.map_err(CommandFailure::from)
             }
-            Self::Own(own) => Ok(own.engine.release_alone(said, host::actor()).await?),
+            Self::Own(own) => Ok(own.engine.release_offline(said, host::actor()).await?),
         }
     }
 
     /// Ends the session: closes a state of this process cleanly, whatever the answer was.
     pub(super) async fn end<T>(
         self,
-        setup: &Setup,
-        answer: Result<T, Failure>,
-    ) -> Result<T, Failure> {
+        setup: &Context,
+        answer: Result<T, CommandFailure>,
+    ) -> Result<T, CommandFailure> {
         if let Self::Own(own) = self {
             own.close(setup).await?;
         }
@@ -216,7 +234,7 @@ impl Session {
 
 /// Returns the process that holds the state, if one answers: the named daemon, or else the one on
 /// this machine.
-pub(super) async fn daemon(setup: &Setup) -> Result<Option<Daemon>, Failure> {
+pub(super) async fn daemon(setup: &Context) -> Result<Option<Daemon>, CommandFailure> {
     if let Some(server) = &setup.server {
         return Ok(Some(Daemon::Server(server.clone())));
     }

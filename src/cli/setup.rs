@@ -8,27 +8,29 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use super::args::Cli;
-use super::exit::{Failure, WAY_ON};
-use super::git_tree::Folder;
+use super::exit::{CommandFailure, WAY_ON};
+use super::git_tree::TempTree;
 use super::secrets::OpenedSecrets;
 use super::server::{self, ServerClient};
 use super::{git, host, marking};
 use crate::base::clock::SharedClock;
-use crate::base::folder::Place;
-use crate::base::hash::keyed;
+use crate::base::folder::FolderLocation;
+use crate::base::hash::keyed_digest;
 use crate::base::secret::Secret;
 use crate::config::{Config, ConfigError, FILE_NAME, ProcessEnv};
-use crate::engine::{PartnerAccess, Parts, SecretError, Secrets, Settings, Shared};
-use crate::http::Outside;
+use crate::engine::{
+    EngineParts, EngineSettings, EngineShared, PartnerAccess, SecretError, SecretResolver,
+};
+use crate::http::PublicRoutes;
 use crate::kinds::CheckCx;
-use crate::kinds::files::{Files, Stamp};
+use crate::kinds::files::{AttachmentFiles, Stamp};
 use crate::kinds::register::KINDS;
-use crate::model::record::Binding;
+use crate::model::record::StateOwner;
 use crate::plan;
-use crate::spec::document::ReadCx;
+use crate::spec::document::ReadContext;
 use crate::spec::loader::Loader;
 use crate::spec::source::folder::AttachmentFolder;
-use crate::store::open::{Opening, State};
+use crate::store::open::{OpenState, StateOptions};
 use crate::store::private::private_dir;
 use crate::store::vault::Identity;
 
@@ -41,7 +43,7 @@ const FAILURES_MAX: u32 = 6;
 
 /// A configuration and the places it names.
 #[derive(Debug)]
-pub(super) struct Setup {
+pub(super) struct Context {
     pub config: Config,
     /// The folder of the configuration file.
     pub root: PathBuf,
@@ -54,7 +56,7 @@ pub(super) struct Setup {
     /// Context of document checks.
     pub check: CheckCx,
     /// True if the operator named the configuration.
-    chosen: bool,
+    config_named: bool,
     /// True if the command line named the state.
     state_named: bool,
     /// The identity of the state, once it is known; an exchange of the key leaves the identity
@@ -74,11 +76,11 @@ pub(super) struct Embedded {
     pub clock: SharedClock,
 }
 
-impl Setup {
+impl Context {
     /// Reads the configuration.
-    pub(super) fn load(cli: &Cli) -> Result<Self, Failure> {
+    pub(super) fn load(cli: &Cli) -> Result<Self, CommandFailure> {
         let file = cli.config.clone().unwrap_or_else(|| PathBuf::from(FILE_NAME));
-        let server = server::named(cli)?;
+        let server = server::from_args(cli)?;
         let config = server::config(server.as_ref(), cli, &file)?;
         let specs = config.specs.get(&ProcessEnv)?;
         let state = match &cli.state {
@@ -95,15 +97,15 @@ impl Setup {
             state,
             server,
             check,
-            chosen,
+            config_named: chosen,
             state_named,
             identity: OnceLock::new(),
         })
     }
 
     /// Returns the way to the folder of specs.
-    pub(super) fn place(&self) -> Place {
-        Place::configured(&self.root, &self.specs)
+    pub(super) fn place(&self) -> FolderLocation {
+        FolderLocation::from_config(&self.root, &self.specs)
     }
 
     /// Returns the commit that is checked out in the folder of specs; a folder that is a link has
@@ -115,7 +117,7 @@ impl Setup {
     /// Returns a loader of the spec tree.
     pub(super) fn loader(&self) -> Loader {
         let prefix = super::specs::below(&self.root, &self.specs);
-        let cx = ReadCx { kinds: KINDS, check: self.check.clone() };
+        let cx = ReadContext { kinds: KINDS, check: self.check.clone() };
         Loader::new(self.place(), &prefix.to_string_lossy(), cx)
     }
 
@@ -125,17 +127,17 @@ impl Setup {
         &self,
         specs: &Path,
         revision: &str,
-        files: Option<Arc<dyn Files>>,
+        files: Option<Arc<dyn AttachmentFiles>>,
     ) -> Loader {
         let prefix = super::specs::below(&self.root, &self.specs);
         let mut check = self.check.clone();
         check.files = files.or(check.files);
-        let cx = ReadCx { kinds: KINDS, check };
+        let cx = ReadContext { kinds: KINDS, check };
         Loader::new(specs, &format!("{revision}:{}", prefix.to_string_lossy()), cx)
     }
 
     /// Returns the folder of files that specs may attach.
-    pub(super) fn attachments_path(&self) -> Result<Option<PathBuf>, Failure> {
+    pub(super) fn attachments_path(&self) -> Result<Option<PathBuf>, CommandFailure> {
         let folder = self.config.secrets.attachments.as_ref();
         Ok(folder.map(|folder| folder.get(&ProcessEnv)).transpose()?)
     }
@@ -147,7 +149,7 @@ impl Setup {
         let tree = git::work_tree(&self.specs);
         let of = |place: &PathBuf| tree.is_some() && tree == git::work_tree(place);
         let inside = self.config_places().iter().any(of);
-        let why = match (inside, self.chosen) {
+        let why = match (inside, self.config_named) {
             (true, _) => "is in the same git work tree as the specs",
             (false, false) => "was merely found, not named",
             (false, true) => return None,
@@ -168,44 +170,47 @@ impl Setup {
     }
 
     /// Returns `partner.name`.
-    pub(super) fn partner(&self) -> Result<String, Failure> {
+    pub(super) fn partner(&self) -> Result<String, CommandFailure> {
         let name = self.config.partner.name.as_ref();
-        Ok(self.config.need("partner.name", name, &ProcessEnv)?.to_string())
+        Ok(self.config.require("partner.name", name, &ProcessEnv)?.to_string())
     }
 
     /// Opens the existing state, and checks its owner.
     ///
     /// # Errors
     /// There is no state, or it cannot be opened.
-    pub(super) async fn open_state(&self, rebuild: bool) -> Result<Open, Failure> {
-        self.here()?;
-        self.there()?;
-        self.checked(self.open(rebuild)?).await
+    pub(super) async fn open_state(&self, rebuild: bool) -> Result<StateHandle, CommandFailure> {
+        self.require_local()?;
+        self.require_state()?;
+        self.check_owner(self.open(rebuild)?).await
     }
 
     /// Opens the state, a new one where there is none, and checks its owner.
-    pub(super) async fn make_state(&self) -> Result<Open, Failure> {
-        self.checked(self.open(false)?).await
+    pub(super) async fn make_state(&self) -> Result<StateHandle, CommandFailure> {
+        self.check_owner(self.open(false)?).await
     }
 
-    async fn checked(&self, open: Open) -> Result<Open, Failure> {
-        if open.state.facts.binding()?.is_some() {
+    async fn check_owner(&self, open: StateHandle) -> Result<StateHandle, CommandFailure> {
+        if open.state.facts.state_owner()?.is_some() {
             self.bind(&open, None).await?;
         }
         Ok(open)
     }
 
     /// Opens the state to act on it: one without an owner becomes this partner's.
-    pub(super) async fn open_bound(&self, embedded: Option<&Embedded>) -> Result<Open, Failure> {
+    pub(super) async fn open_bound(
+        &self,
+        embedded: Option<&Embedded>,
+    ) -> Result<StateHandle, CommandFailure> {
         let open = self.open(false)?;
         self.bind(&open, embedded).await?;
         Ok(open)
     }
 
     /// Refuses to work on the state of a daemon elsewhere.
-    fn here(&self) -> Result<(), Failure> {
+    fn require_local(&self) -> Result<(), CommandFailure> {
         if self.server.is_some() {
-            return Err(server::local("this command", "it works on the state itself"));
+            return Err(server::local_only("this command", "it works on the state itself"));
         }
         Ok(())
     }
@@ -214,16 +219,16 @@ impl Setup {
     ///
     /// # Errors
     /// The state is not on this machine, but at the named daemon.
-    fn open(&self, rebuild: bool) -> Result<Open, Failure> {
-        self.here()?;
-        let key = self.made_key()?;
-        let state = State::open(&self.opening(rebuild)?, &key)?;
-        marking::note(&state.found);
+    fn open(&self, rebuild: bool) -> Result<StateHandle, CommandFailure> {
+        self.require_local()?;
+        let key = self.key_or_make()?;
+        let state = OpenState::open(&self.opening(rebuild)?, &key)?;
+        marking::print_finding(&state.found);
         if let Some(file) = self.own_key_file() {
             let settled = file.settle(&key);
-            settled.map_err(|error| Failure::environment("reckon::state::key", error))?;
+            settled.map_err(|error| CommandFailure::environment("reckon::state::key", error))?;
         }
-        let open = Open::of(state, None);
+        let open = StateHandle::of(state, None);
         // A state keeps its identity for ever: a value that is set already equals this one.
         drop(self.identity.set(open.identity.clone()));
         Ok(open)
@@ -233,27 +238,27 @@ impl Setup {
     /// on a machine that only views the state, the client is not compared.
     pub(super) async fn bind(
         &self,
-        open: &Open,
+        open: &StateHandle,
         embedded: Option<&Embedded>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandFailure> {
         let id = match embedded {
             Some(embedded) => Some(embedded.partner.client_id.clone()),
             None => self.access().ok().map(|partner| partner.client_id),
         };
         let digest_key = open.identity.digest_key();
-        let digest = |id: Secret| keyed(&digest_key, "client", id.expose().as_bytes());
-        let known = open.state.facts.binding()?.map(|bound| bound.client);
+        let digest = |id: Secret| keyed_digest(&digest_key, "client", id.expose().as_bytes());
+        let known = open.state.facts.state_owner()?.map(|bound| bound.client);
         let Some(client) = id.map(|id| digest(id).to_string()).or(known) else { return Ok(()) };
         let began = Some(service::clock(embedded).now());
         let (partner, key) = (self.partner()?, open.identity.name().to_owned());
-        let binding = Binding { partner, client, key, epoch: 0, began };
-        Ok(open.state.bind(&binding).await?)
+        let binding = StateOwner { partner, client, key, epoch: 0, began };
+        Ok(open.state.check_owner(&binding).await?)
     }
 
     /// Returns the options for opening the state, with the holder of its lock.
-    pub(super) fn opening(&self, rebuild: bool) -> Result<Opening, Failure> {
-        let (dir, marking) = (self.state.clone(), Some(marking::of(self)?));
-        Ok(Opening { dir, owner: host::owner(), boot: host::boot_id(), rebuild, marking })
+    pub(super) fn opening(&self, rebuild: bool) -> Result<StateOptions, CommandFailure> {
+        let (dir, marking) = (self.state.clone(), Some(marking::mark_settings(self)?));
+        Ok(StateOptions { dir, owner: host::owner(), boot: host::boot_id(), rebuild, marking })
     }
 
     /// Returns the partner application's own values.
@@ -263,12 +268,12 @@ impl Setup {
             let way_on = matches!(error, ConfigError::Unset { .. }).then(|| format!("; {WAY_ON}"));
             SecretError { message: format!("{error}{}", way_on.unwrap_or_default()) }
         };
-        let need = |path, setting| self.config.need(path, setting, &ProcessEnv).map_err(failed);
+        let need = |path, setting| self.config.require(path, setting, &ProcessEnv).map_err(failed);
         let client_id = need("partner.client_id", partner.client_id.as_ref())?;
         let secret = partner.client_secret.as_ref();
-        let client_secret = self.config.need("partner.client_secret", secret, &ProcessEnv);
+        let client_secret = self.config.require("partner.client_secret", secret, &ProcessEnv);
         let redirect = partner.redirect_uri.as_ref();
-        let redirect_uri = self.config.need("partner.redirect_uri", redirect, &ProcessEnv);
+        let redirect_uri = self.config.require("partner.redirect_uri", redirect, &ProcessEnv);
         Ok(PartnerAccess {
             client_id: Secret::from(client_id),
             client_secret: client_secret.map_err(failed)?,
@@ -277,15 +282,19 @@ impl Setup {
     }
 
     /// Returns everything that the engine's tasks share.
-    pub(super) fn shared(&self, open: &Open, how: How) -> Result<Arc<Shared>, Failure> {
+    pub(super) fn engine_parts(
+        &self,
+        open: &StateHandle,
+        how: EngineOptions,
+    ) -> Result<Arc<EngineShared>, CommandFailure> {
         let partner = match &how.embedded {
             Some(embedded) => Ok(embedded.partner.clone()),
             None => self.access(),
         };
         let doubt = &self.config.doubt;
         let timeout = self.config.service.timeout.get(&ProcessEnv)?;
-        let settings = Settings {
-            planning: plan::Settings {
+        let settings = EngineSettings {
+            planning: plan::PlannerSettings {
                 partner: self.partner()?,
                 digest_key: open.identity.digest_key(),
                 on_doubt: doubt.contact.get(&ProcessEnv)?,
@@ -301,7 +310,7 @@ impl Setup {
             failures_max: (!how.keep_trying).then_some(FAILURES_MAX),
             policy: self.config.rules(&ProcessEnv)?,
         };
-        Ok(Shared::new(Parts {
+        Ok(EngineShared::new(EngineParts {
             client: self.client(how.embedded.as_ref(), partner.as_ref().ok())?,
             writer: open.state.writer.clone(),
             facts: open.state.facts.clone(),
@@ -318,7 +327,7 @@ impl Setup {
     }
 
     /// Returns the secrets that the operator opened to specs.
-    pub(super) fn secrets(&self) -> Result<OpenedSecrets, Failure> {
+    pub(super) fn secrets(&self) -> Result<OpenedSecrets, CommandFailure> {
         let files = self.config.secrets.files.as_ref();
         Ok(OpenedSecrets {
             variables: self.config.open_variables(&ProcessEnv)?,
@@ -327,58 +336,61 @@ impl Setup {
             programs: self.config.secrets.exec.clone(),
             identity: self.config.secrets.age.clone(),
             dir: self.root.clone(),
-            env: Arc::new(|name| crate::config::Env::var(&ProcessEnv, name)),
+            env: Arc::new(|name| crate::config::EnvSource::var(&ProcessEnv, name)),
         })
     }
 
     /// Returns true if the files that specs attach are unchanged in size, time and inode.
-    pub(super) fn attached_are(&self, seen: &[(String, Option<Stamp>)]) -> bool {
+    pub(super) fn attachments_unchanged(&self, seen: &[(String, Option<Stamp>)]) -> bool {
         let files = self.check.files.as_deref();
         seen.iter().all(|(path, stamp)| files.and_then(|files| files.stamp(path)) == *stamp)
     }
 
     /// Returns the opened folder of files that specs may attach.
-    fn attachments(&self) -> Result<Option<AttachmentFolder>, Failure> {
-        let place = |path: PathBuf| Place::configured(&self.root, &path);
+    fn attachments(&self) -> Result<Option<AttachmentFolder>, CommandFailure> {
+        let place = |path: PathBuf| FolderLocation::from_config(&self.root, &path);
         Ok(self.attachments_path()?.map(place).map(AttachmentFolder::new))
     }
 }
 
 /// Options of the engine.
 #[derive(Default)]
-pub(super) struct How {
+pub(super) struct EngineOptions {
     /// The embedded sandbox, where it replaces the service.
     pub embedded: Option<Embedded>,
     /// Source of secrets, if not the environment and files.
-    pub secrets: Option<Arc<dyn Secrets>>,
+    pub secrets: Option<Arc<dyn SecretResolver>>,
     /// True if a failing resource is tried for ever, as in the daemon.
     pub keep_trying: bool,
 }
 
 /// An open state, and its identity.
 #[derive(Debug)]
-pub(super) struct Open {
-    pub state: State,
+pub(super) struct StateHandle {
+    pub state: OpenState,
     identity: Identity,
     /// The folder of a temporary state, removed on drop.
-    _stand_in: Option<Folder>,
+    _temporary: Option<TempTree>,
 }
 
-impl Open {
+impl StateHandle {
     /// Returns the public routes, which derive their addresses from the state's identity.
-    pub(super) fn outside(&self) -> Outside {
-        Outside::new(&self.identity.digest_key())
+    pub(super) fn public_routes(&self) -> PublicRoutes {
+        PublicRoutes::new(&self.identity.digest_key())
     }
 
-    fn of(state: State, stand_in: Option<Folder>) -> Self {
+    fn of(state: OpenState, stand_in: Option<TempTree>) -> Self {
         let identity = state.vault.identity();
-        Self { state, identity, _stand_in: stand_in }
+        Self { state, identity, _temporary: stand_in }
     }
 }
 
 /// Makes a folder that only its owner can enter, or restricts an existing one to its owner.
-pub(super) fn make_dir(dir: &Path) -> Result<(), Failure> {
+pub(super) fn make_dir(dir: &Path) -> Result<(), CommandFailure> {
     private_dir(dir).map_err(|error| {
-        Failure::environment("reckon::state::dir", format!("make {}: {error}", dir.display()))
+        CommandFailure::environment(
+            "reckon::state::dir",
+            format!("make {}: {error}", dir.display()),
+        )
     })
 }

@@ -18,77 +18,81 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 
-use super::exit::{Exit, Failure};
-use super::out::Out;
-use super::session::{Own, Session};
-use super::setup::Setup;
+use super::exit::{CommandFailure, Exit};
+use super::out::Printer;
+use super::session::{OwnState, StateSession};
+use super::setup::Context;
 use crate::base::clock::{Clock, SystemClock};
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::config::ApprovalFile;
-use crate::engine::{PlanAnswer, PlanView, Question, Reply, Signing, StepView};
-use crate::model::issue::Problem;
-use crate::model::plan::Verdict;
-use crate::model::plan_approval::KeptApproval;
+use crate::engine::{ApproveSigned, EngineQuery, PlanApprovalResult, PlanView, Reply, StepView};
+use crate::model::issue::PlacedIssue;
+use crate::model::plan::PlannedAction;
+use crate::model::plan_approval::StoredApproval;
 use crate::render;
-use crate::render::signed::{FileView, Standing, View};
-use crate::store::facts::{FactError, Facts};
-use history::Sought;
+use crate::render::signed::{ApprovalFileView, SignedApprovalsView, SignedFileStatus};
+use crate::store::facts::{ReadModel, ReadModelError};
+use history::SoughtDocuments;
 use judge::{Judge, files, problem};
-use place::{Place, Repo, Unfit};
+use place::{ApprovalRepo, NotTrusted, SignedConfig};
 
-pub(super) use daemon::keep;
-pub(super) use write::{alone, write};
+pub(super) use daemon::keep_examining;
+pub(super) use write::{file_without_config, write};
 
 /// Outcome of one examination of all files.
 #[derive(Debug, Default)]
-struct Look {
-    view: View,
-    counting: Vec<(usize, Signing)>,
+struct Examination {
+    view: SignedApprovalsView,
+    counting: Vec<(usize, ApproveSigned)>,
 }
 
 /// Records the approvals of the present plan; prints the problems of other files beside the result.
 /// Examines nothing unless a limit blocks a step.
-pub(super) async fn take_in(setup: &Setup, own: &mut Own, out: Out) -> Result<(), Failure> {
-    let Some(place) = Place::of(setup)? else { return Ok(()) };
+pub(super) async fn record_signed(
+    setup: &Context,
+    own: &mut OwnState,
+    out: Printer,
+) -> Result<(), CommandFailure> {
+    let Some(place) = SignedConfig::of(setup)? else { return Ok(()) };
     let plan = own.engine.plan_view();
-    if !waits(&plan) {
+    if !has_limited_step(&plan) {
         return Ok(());
     }
-    let view = taken_in(&place, own, &plan).await?;
-    for file in view.files.iter().filter(|file| file.standing == Standing::Counts) {
-        out.note(&render::signed::line(file));
+    let view = record_counting(&place, own, &plan).await?;
+    for file in view.files.iter().filter(|file| file.status == SignedFileStatus::Counts) {
+        out.note(&render::signed::file_line(file));
     }
     for problem in view.problems() {
-        out.note(&render::signed::problem(problem));
+        out.note(&render::signed::problem_text(problem));
     }
     Ok(())
 }
 
 /// Runs `approve --signed`: shows the status of every file.
-pub(super) async fn run(setup: &Setup, out: Out) -> Result<Exit, Failure> {
-    let Some(place) = Place::of(setup)? else {
+pub(super) async fn run(setup: &Context, out: Printer) -> Result<Exit, CommandFailure> {
+    let Some(place) = SignedConfig::of(setup)? else {
         let what = "policy.approvals.signed does not say who may sign approvals";
-        return Err(Failure::input("reckon::approval::not_configured", what)
+        return Err(CommandFailure::input("reckon::approval::not_configured", what)
             .help("name a file of allowed signers: `signed: {signers: /etc/reckon/signers}`"));
     };
-    let mut session = Session::open(setup).await?;
+    let mut session = StateSession::open(setup).await?;
     let told = match &mut session {
-        Session::Own(own) => {
+        StateSession::Own(own) => {
             // The record of the state's owner comes first in the journal.
             setup.bind(&own.open, None).await?;
             let plan = own.engine.plan_view();
-            taken_in(&place, own, &plan).await
+            record_counting(&place, own, &plan).await
         }
-        Session::Daemon(client) => match client.ask(&Question::Plan).await {
+        StateSession::Daemon(client) => match client.ask(&EngineQuery::Plan).await {
             Ok(Reply::Plan(plan)) => {
-                Ok(look(&place, &plan, &Known::default(), SystemClock.now()).view)
+                Ok(examine(&place, &plan, &KnownApprovals::default(), SystemClock.now()).view)
             }
-            Ok(_) => Err(Failure::bug("a plan was not answered by one")),
+            Ok(_) => Err(CommandFailure::bug("a plan was not answered by one")),
             Err(error) => Err(error.into()),
         },
     };
-    let beside = matches!(session, Session::Daemon(_));
+    let beside = matches!(session, StateSession::Daemon(_));
     let view = session.end(setup, told).await?;
     out.result(&view, || render::signed::text(&view))?;
     if beside {
@@ -98,57 +102,61 @@ pub(super) async fn run(setup: &Setup, out: Out) -> Result<Exit, Failure> {
 }
 
 /// Examines the files, and has the engine record the approvals that count.
-async fn taken_in(place: &Place, own: &mut Own, plan: &PlanView) -> Result<View, Failure> {
-    let known = Known::of(&own.open.state.facts, plan)?;
-    let Look { mut view, counting } = look(place, plan, &known, SystemClock.now());
+async fn record_counting(
+    place: &SignedConfig,
+    own: &mut OwnState,
+    plan: &PlanView,
+) -> Result<SignedApprovalsView, CommandFailure> {
+    let known = KnownApprovals::of(&own.open.state.facts, plan)?;
+    let Examination { mut view, counting } = examine(place, plan, &known, SystemClock.now());
     for (number, signing) in counting {
-        let answer = own.engine.approve_signed_alone(signing).await?;
-        settle(&mut view, number, &answer);
+        let answer = own.engine.approve_signed_offline(signing).await?;
+        note_answer(&mut view, number, &answer);
     }
     Ok(view)
 }
 
 /// Notes the engine's answer about a file.
-fn settle(view: &mut View, number: usize, answer: &PlanAnswer) {
+fn note_answer(view: &mut SignedApprovalsView, number: usize, answer: &PlanApprovalResult) {
     let Some(file) = view.files.get_mut(number) else { return };
     let refused = match answer {
-        PlanAnswer::Approved { approved_by, approvers, .. } => {
+        PlanApprovalResult::Approved { approved_by, approvers, .. } => {
             file.approvers = Some((approved_by.len(), *approvers));
             return;
         }
-        PlanAnswer::Changed { .. } => return file.standing = Standing::OtherPlan,
-        PlanAnswer::Nothing => return file.standing = Standing::Known,
-        PlanAnswer::Beyond { moves, ceiling } => {
+        PlanApprovalResult::Changed { .. } => return file.status = SignedFileStatus::OtherPlan,
+        PlanApprovalResult::Nothing => return file.status = SignedFileStatus::Known,
+        PlanApprovalResult::Beyond { moves, ceiling } => {
             let most = ceiling
                 .as_ref()
                 .map_or_else(|| "none of that currency".to_owned(), ToString::to_string);
             format!("the plan moves {moves}, and its ceilings allow {most}")
         }
     };
-    file.standing = Standing::Refused;
+    file.status = SignedFileStatus::Refused;
     let help = "look at the plan; then say what it may move, or lower the amounts";
     file.problems.push(problem(&file.file, "reckon::approval::beyond_ceiling", refused, help));
 }
 
 /// Returns true if a limit blocks any step.
-fn waits(plan: &PlanView) -> bool {
+fn has_limited_step(plan: &PlanView) -> bool {
     plan.steps.iter().any(|step| step.limit.is_some())
 }
 
 /// Approvals and applied documents that the journal knows.
 #[derive(Debug, Default)]
-struct Known {
-    approvals: Vec<KeptApproval>,
+struct KnownApprovals {
+    approvals: Vec<StoredApproval>,
     applied: BTreeMap<Key, Digest>,
 }
 
-impl Known {
-    fn of(facts: &Facts, plan: &PlanView) -> Result<Self, FactError> {
+impl KnownApprovals {
+    fn of(facts: &ReadModel, plan: &PlanView) -> Result<Self, ReadModelError> {
         let mut applied = BTreeMap::new();
         for (key, verdict) in steps(plan) {
             // An object that is created again is new, whatever the service held before.
-            let stays = matches!(verdict, Verdict::Update | Verdict::Delete);
-            let there = facts.observed(&key)?.filter(|known| stays && known.exists);
+            let stays = matches!(verdict, PlannedAction::Update | PlannedAction::Delete);
+            let there = facts.observed_state(&key)?.filter(|known| stays && known.exists);
             if let Some(there) = there.and_then(|known| known.applied) {
                 applied.insert(key, there.digest);
             }
@@ -163,9 +171,9 @@ fn keys(plan: &PlanView) -> BTreeSet<Key> {
 }
 
 /// Returns the same resources, each with its action.
-fn steps(plan: &PlanView) -> impl Iterator<Item = (Key, Verdict)> {
-    let wanted = |step: &StepView| step.limit.as_ref().map_or(step.verdict, |over| over.wants);
-    let changing = plan.steps.iter().filter(move |step| wanted(step).changes());
+fn steps(plan: &PlanView) -> impl Iterator<Item = (Key, PlannedAction)> {
+    let wanted = |step: &StepView| step.limit.as_ref().map_or(step.verdict, |over| over.intended);
+    let changing = plan.steps.iter().filter(move |step| wanted(step).is_change());
     changing.filter_map(move |step| {
         let name = format!("{}/{}/{}", step.kind, step.namespace, step.name);
         Some((name.parse().ok()?, wanted(step)))
@@ -173,27 +181,35 @@ fn steps(plan: &PlanView) -> impl Iterator<Item = (Key, Verdict)> {
 }
 
 /// Examines every file; writes nothing.
-fn look(place: &Place, plan: &PlanView, known: &Known, now: DateTime<Utc>) -> Look {
-    let found = place.open().and_then(|repo| looked(place, &repo, (plan, known), now));
+fn examine(
+    place: &SignedConfig,
+    plan: &PlanView,
+    known: &KnownApprovals,
+    now: DateTime<Utc>,
+) -> Examination {
+    let found = place.open().and_then(|repo| examine_repo(place, &repo, (plan, known), now));
     found.unwrap_or_else(|unfit| {
         let problem = unfit.problem(place);
-        Look { view: View { problems: vec![problem], ..View::default() }, counting: Vec::new() }
+        Examination {
+            view: SignedApprovalsView { problems: vec![problem], ..SignedApprovalsView::default() },
+            counting: Vec::new(),
+        }
     })
 }
 
-fn looked(
-    place: &Place,
-    repo: &Repo,
-    (plan, known): (&PlanView, &Known),
+fn examine_repo(
+    place: &SignedConfig,
+    repo: &ApprovalRepo,
+    (plan, known): (&PlanView, &KnownApprovals),
     now: DateTime<Utc>,
-) -> Result<Look, Unfit> {
+) -> Result<Examination, NotTrusted> {
     let (files, odd) = files(repo)?;
-    let mut look = Look::default();
+    let mut look = Examination::default();
     if files.is_empty() && odd.is_empty() {
         return Ok(look);
     }
     place.check(repo, plan.files)?;
-    let sought = Sought { keys: keys(plan), cx: place.reading() };
+    let sought = SoughtDocuments { keys: keys(plan), cx: place.reading() };
     let mut judge = Judge::new(repo, sought, known.applied.clone(), now);
     for file in &odd {
         let help = "an approval is a plain file";
@@ -201,16 +217,19 @@ fn looked(
         look.refuse(&file.shown, vec![problem(&file.shown, "reckon::approval::form", what, help)]);
     }
     for file in &files {
-        let bytes = repo.git.ask(&["cat-file", "blob", &file.blob], &[])?;
+        let bytes = repo.git.output(&["cat-file", "blob", &file.blob], &[])?;
         match ApprovalFile::parse(&file.shown, bytes) {
             Err(problems) => look.refuse(&file.shown, problems),
             Ok(said) if said.plan != plan.checksum => {
                 let known = known.approvals.iter().filter_map(|one| one.approval.signed.as_ref());
                 let known = known.into_iter().any(|one| one.file == file.path);
-                look.note(&file.shown, if known { Standing::Known } else { Standing::OtherPlan });
+                look.note(
+                    &file.shown,
+                    if known { SignedFileStatus::Known } else { SignedFileStatus::OtherPlan },
+                );
             }
             Ok(said) => match judge.judge(file, said)? {
-                Err(no) => look.refuse(&file.shown, vec![no.of(file)]),
+                Err(no) => look.refuse(&file.shown, vec![no.into_problem(file)]),
                 Ok(signing) => look.count(&file.shown, signing, &known.approvals),
             },
         }
@@ -218,23 +237,27 @@ fn looked(
     Ok(look)
 }
 
-impl Look {
-    fn note(&mut self, file: &str, standing: Standing) {
-        self.view.files.push(FileView::new(file, standing));
+impl Examination {
+    fn note(&mut self, file: &str, standing: SignedFileStatus) {
+        self.view.files.push(ApprovalFileView::new(file, standing));
     }
 
-    fn refuse(&mut self, file: &str, problems: Vec<Problem>) {
-        let view = FileView::new(file, Standing::Refused);
-        self.view.files.push(FileView { problems, ..view });
+    fn refuse(&mut self, file: &str, problems: Vec<PlacedIssue>) {
+        let view = ApprovalFileView::new(file, SignedFileStatus::Refused);
+        self.view.files.push(ApprovalFileView { problems, ..view });
     }
 
-    fn count(&mut self, file: &str, signing: Signing, kept: &[KeptApproval]) {
+    fn count(&mut self, file: &str, signing: ApproveSigned, kept: &[StoredApproval]) {
         let evidence = &signing.signature;
-        let known = kept.iter().any(|one| one.approval.came_in(&evidence.file, &evidence.commit));
-        let standing = if known { Standing::Known } else { Standing::Counts };
+        let known = kept.iter().any(|one| one.approval.is_from(&evidence.file, &evidence.commit));
+        let standing = if known { SignedFileStatus::Known } else { SignedFileStatus::Counts };
         let (signer, signature) = (Some(signing.plan.actor.clone()), Some(evidence.clone()));
         let number = self.view.files.len();
-        self.view.files.push(FileView { signer, signature, ..FileView::new(file, standing) });
+        self.view.files.push(ApprovalFileView {
+            signer,
+            signature,
+            ..ApprovalFileView::new(file, standing)
+        });
         if !known {
             self.counting.push((number, signing));
         }

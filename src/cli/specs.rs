@@ -2,21 +2,25 @@
 
 use std::path::{Path, PathBuf};
 
-use super::args::Choice;
-use super::exit::Failure;
-use super::setup::Setup;
+use super::args::ChoiceArgs;
+use super::exit::CommandFailure;
+use super::setup::Context;
 use crate::base::nearest::nearest;
-use crate::engine::Unknown;
-use crate::model::scope::Scope;
+use crate::engine::UnknownName;
+use crate::model::scope::StepSelection;
 
 /// Returns the scope of path arguments, `--target` and `--exclude`.
 ///
 /// # Errors
 /// A path does not exist, or is outside of the specs folder.
-pub(super) fn scope(setup: &Setup, paths: &[PathBuf], choice: &Choice) -> Result<Scope, Failure> {
+pub(super) fn scope(
+    setup: &Context,
+    paths: &[PathBuf],
+    choice: &ChoiceArgs,
+) -> Result<StepSelection, CommandFailure> {
     check_paths(setup, paths)?;
     let below = |path: &PathBuf| below(&setup.root, path).to_string_lossy().into_owned();
-    Ok(Scope {
+    Ok(StepSelection {
         paths: paths.iter().map(below).collect(),
         target: choice.target.clone(),
         exclude: choice.exclude.clone(),
@@ -24,18 +28,20 @@ pub(super) fn scope(setup: &Setup, paths: &[PathBuf], choice: &Choice) -> Result
 }
 
 /// Refuses path arguments that name nothing: a mistyped path would choose nothing and succeed.
-pub(super) fn check_paths(setup: &Setup, paths: &[PathBuf]) -> Result<(), Failure> {
+pub(super) fn check_paths(setup: &Context, paths: &[PathBuf]) -> Result<(), CommandFailure> {
     let specs = below(&setup.root, &setup.specs);
     for path in paths {
         if !path.exists() {
             let what = format!("no such file or folder: {}", path.display());
-            return Err(Failure::input("reckon::choice::path", what).help(nearest_path(path)));
+            return Err(
+                CommandFailure::input("reckon::choice::path", what).help(nearest_path(path))
+            );
         }
         let inside = below(&setup.root, path);
         if !inside.starts_with(&specs) && !specs.starts_with(&inside) {
             let what = format!("{} is not in the specs folder", path.display());
             let help = format!("name a file or folder in {}", setup.specs.display());
-            return Err(Failure::input("reckon::choice::path", what).help(help));
+            return Err(CommandFailure::input("reckon::choice::path", what).help(help));
         }
     }
     Ok(())
@@ -56,7 +62,7 @@ fn nearest_path(path: &Path) -> String {
 }
 
 /// Returns the failure of chosen names that no resource has.
-pub(super) fn unknown(unknown: &[Unknown]) -> Failure {
+pub(super) fn unknown_names(unknown: &[UnknownName]) -> CommandFailure {
     let names: Vec<String> = unknown.iter().map(|one| one.key.short()).collect();
     let what = format!("nothing is called {}", names.join(" or "));
     let meant: Vec<&str> = unknown.iter().filter_map(|one| one.nearest.as_deref()).collect();
@@ -64,7 +70,7 @@ pub(super) fn unknown(unknown: &[Unknown]) -> Failure {
         [] => "`reckon get` lists every resource".to_owned(),
         meant => format!("did you mean {}?", meant.join(" or ")),
     };
-    Failure::input("reckon::choice::unknown", what).help(help)
+    CommandFailure::input("reckon::choice::unknown", what).help(help)
 }
 
 /// Returns a path argument as manifests name their files: relative to the folder of the

@@ -9,18 +9,18 @@ mod restore;
 use serde::Serialize;
 
 use super::args::StoreCommand;
-use super::exit::{Exit, Failure};
-use super::out::Out;
-use super::setup::Setup;
-use crate::base::counted::counted;
+use super::exit::{CommandFailure, Exit};
+use super::out::Printer;
+use super::setup::Context;
+use crate::base::counted::count_noun;
 use crate::model::record::Rekeyed;
-use crate::store::health::{Ill, ills};
+use crate::store::health::{UnreadableValue, unreadable_values};
 use crate::store::open::OpenError;
 use crate::store::vault::Gap;
 
 /// Output of `store check` and `store rebuild`.
 #[derive(Debug, Serialize)]
-struct Report {
+struct CheckOutput {
     records: u64,
     head: String,
     state_digest: String,
@@ -34,11 +34,15 @@ struct Report {
     begins_behind: u64,
     torn: Vec<String>,
     rekeyed: Option<Rekeyed>,
-    problems: Vec<Ill>,
+    problems: Vec<UnreadableValue>,
 }
 
 /// Runs the command.
-pub(super) async fn run(setup: &Setup, command: &StoreCommand, out: Out) -> Result<Exit, Failure> {
+pub(super) async fn run(
+    setup: &Context,
+    command: &StoreCommand,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
     match command {
         StoreCommand::Check => check(setup, false, out).await,
         StoreCommand::Rebuild => check(setup, true, out).await,
@@ -51,7 +55,7 @@ pub(super) async fn run(setup: &Setup, command: &StoreCommand, out: Out) -> Resu
 }
 
 /// Verifies everything; first rebuilds the index if `rebuild` is set.
-async fn check(setup: &Setup, rebuild: bool, out: Out) -> Result<Exit, Failure> {
+async fn check(setup: &Context, rebuild: bool, out: Printer) -> Result<Exit, CommandFailure> {
     let state = setup.open_state(rebuild).await?.state;
     let head = state.verify()?;
     let facts = &state.facts;
@@ -60,20 +64,20 @@ async fn check(setup: &Setup, rebuild: bool, out: Out) -> Result<Exit, Failure> 
         resources = resources.saturating_add(1);
         Ok(())
     })?;
-    let gaps = state.vault.gaps().map_err(OpenError::from)?;
+    let gaps = state.vault.find_gaps().map_err(OpenError::from)?;
     let torn = |gap: &Gap| {
-        format!("vault/{}: {} from byte {} on", gap.file, counted(gap.bytes, "byte"), gap.offset)
+        format!("vault/{}: {} from byte {} on", gap.file, count_noun(gap.bytes, "byte"), gap.offset)
     };
-    let report = Report {
-        epoch: facts.binding()?.map_or(0, |binding| binding.epoch),
-        begins_behind: state.begins_behind()?,
+    let report = CheckOutput {
+        epoch: facts.state_owner()?.map_or(0, |binding| binding.epoch),
+        begins_behind: state.base_sequence()?,
         torn: gaps.iter().map(torn).collect(),
-        rekeyed: state.vault.identity().rekeyed().cloned(),
-        problems: ills(facts, &state.vault)?,
+        rekeyed: state.vault.identity().last_rekey().cloned(),
+        problems: unreadable_values(facts, &state.vault)?,
         records: head.sequence,
         head: data_encoding::HEXLOWER.encode(&head.hash),
         state_digest: facts.digest()?.to_string(),
-        partner: facts.binding()?.map(|binding| binding.partner),
+        partner: facts.state_owner()?.map(|binding| binding.partner),
         open_intents: facts.open_intents()?.len(),
         resources,
         rebuilt: state.found.rebuilt.clone(),
@@ -86,9 +90,9 @@ async fn check(setup: &Setup, rebuild: bool, out: Out) -> Result<Exit, Failure> 
 }
 
 /// Formats the report for people.
-fn text(report: &Report) -> String {
+fn text(report: &CheckOutput) -> String {
     let mut lines = vec![
-        format!("journal       {}, every one verified", counted(report.records, "record")),
+        format!("journal       {}, every one verified", count_noun(report.records, "record")),
         format!("head          {}", report.head),
         format!("state digest  {}", report.state_digest),
         format!("partner       {}", report.partner.as_deref().unwrap_or("none yet")),
@@ -101,7 +105,7 @@ fn text(report: &Report) -> String {
     if let Some(path) = &report.moved_aside {
         lines.push(format!("              the damaged one was moved to {path}"));
     }
-    if let Some(bytes) = report.cut_bytes.map(|bytes| counted(bytes, "byte")) {
+    if let Some(bytes) = report.cut_bytes.map(|bytes| count_noun(bytes, "byte")) {
         lines.push(format!("journal       a torn tail was cut ({bytes}, never acknowledged)"));
     }
     if report.epoch > 0 {

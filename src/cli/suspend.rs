@@ -4,71 +4,88 @@
 use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
 
 use super::args::{ResumeArgs, SuspendArgs};
-use super::exit::{Exit, Failure};
-use super::get::one;
-use super::out::Out;
-use super::session::Session;
-use super::setup::Setup;
+use super::exit::{CommandFailure, Exit};
+use super::get::parse_resource;
+use super::out::Printer;
+use super::session::StateSession;
+use super::setup::Context;
 use crate::base::clock::{Clock, SystemClock};
 use crate::engine::Reply;
-use crate::model::suspension::{Pause, Paused, REASON_LENGTH_MAX, Still};
+use crate::model::suspension::{
+    REASON_LENGTH_MAX, RemainingSuspension, SuspensionRequest, SuspensionResult,
+};
 use crate::render;
 
 /// Runs `suspend`.
-pub(super) async fn run(setup: &Setup, args: &SuspendArgs, out: Out) -> Result<Exit, Failure> {
+pub(super) async fn run(
+    setup: &Context,
+    args: &SuspendArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
     let reason = args.reason.trim().to_owned();
     if reason.is_empty() || reason.chars().count() > REASON_LENGTH_MAX {
         let what = format!("a reason has 1 to {REASON_LENGTH_MAX} characters");
-        let failure = Failure::input("reckon::suspend::reason", what);
+        let failure = CommandFailure::input("reckon::suspend::reason", what);
         return Err(failure.help("say why: those who find it suspended will ask"));
     }
     let now = SystemClock.now();
-    let until = args.until.as_deref().map(|text| until(text, now)).transpose()?;
-    let pause = Pause::Suspend { key: one(&args.what)?, reason, until };
-    told(&say(setup, pause).await?, out)
+    let until = args.until.as_deref().map(|text| parse_end(text, now)).transpose()?;
+    let pause = SuspensionRequest::Suspend { key: parse_resource(&args.what)?, reason, until };
+    print_outcome(&record(setup, pause).await?, out)
 }
 
 /// Runs `resume`.
-pub(super) async fn resume(setup: &Setup, args: &ResumeArgs, out: Out) -> Result<Exit, Failure> {
-    let pause = Pause::Resume { key: one(&args.what)? };
-    told(&say(setup, pause).await?, out)
+pub(super) async fn resume(
+    setup: &Context,
+    args: &ResumeArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    let pause = SuspensionRequest::Resume { key: parse_resource(&args.what)? };
+    print_outcome(&record(setup, pause).await?, out)
 }
 
 /// Records the command, or has the daemon do so. Without a state, only a suspension makes one.
-async fn say(setup: &Setup, pause: Pause) -> Result<Paused, Failure> {
-    if let Some(draft) = Session::draft(setup).await? {
-        let paused = said(setup, draft, pause.clone()).await?;
-        if !matches!(paused, Paused::Suspended(_)) {
+async fn record(
+    setup: &Context,
+    pause: SuspensionRequest,
+) -> Result<SuspensionResult, CommandFailure> {
+    if let Some(draft) = StateSession::draft(setup).await? {
+        let paused = record_in(setup, draft, pause.clone()).await?;
+        if !matches!(paused, SuspensionResult::Suspended(_)) {
             return Ok(paused);
         }
     }
-    said(setup, Session::make(setup).await?, pause).await
+    record_in(setup, StateSession::make(setup).await?, pause).await
 }
 
-async fn said(setup: &Setup, mut session: Session, pause: Pause) -> Result<Paused, Failure> {
-    let reply = session.pause(pause).await;
-    let Reply::Paused(paused) = session.end(setup, reply).await? else {
-        return Err(Failure::bug("a suspension was not answered by one"));
+async fn record_in(
+    setup: &Context,
+    mut session: StateSession,
+    pause: SuspensionRequest,
+) -> Result<SuspensionResult, CommandFailure> {
+    let reply = session.suspend(pause).await;
+    let Reply::Suspension(paused) = session.end(setup, reply).await? else {
+        return Err(CommandFailure::bug("a suspension was not answered by one"));
     };
     Ok(*paused)
 }
 
 /// Prints the outcome.
-fn told(paused: &Paused, out: Out) -> Result<Exit, Failure> {
+fn print_outcome(paused: &SuspensionResult, out: Printer) -> Result<Exit, CommandFailure> {
     match paused {
-        Paused::Suspended(_) | Paused::Resumed { key: _, still: None } => {}
-        Paused::Resumed { key: _, still: Some(still) } => out.note(&help(still)),
-        Paused::NotSuspended { key, still } => {
+        SuspensionResult::Suspended(_) | SuspensionResult::Resumed { key: _, still: None } => {}
+        SuspensionResult::Resumed { key: _, still: Some(still) } => out.note(&help(still)),
+        SuspensionResult::NotSuspended { key, still } => {
             let what = format!("{} was not suspended by `reckon suspend`", key.short());
-            let failure = Failure::input("reckon::resume::not_suspended", what);
+            let failure = CommandFailure::input("reckon::resume::not_suspended", what);
             return Err(match still {
                 Some(still) => failure.help(help(still)),
                 None => failure.help("`reckon describe` shows how it stands"),
             });
         }
-        Paused::Unknown { key, nearest } => {
+        SuspensionResult::Unknown { key, nearest } => {
             let what = format!("nothing is called {}", key.short());
-            let failure = Failure::input("reckon::suspend::unknown", what);
+            let failure = CommandFailure::input("reckon::suspend::unknown", what);
             return Err(match nearest {
                 Some(name) => failure.help(format!("did you mean {name}?")),
                 None => failure.help("`reckon get` lists every resource"),
@@ -80,12 +97,12 @@ fn told(paused: &Paused, out: Out) -> Result<Exit, Failure> {
 }
 
 /// Returns the help about another suspension of the resource, and its end.
-fn help(still: &Still) -> String {
+fn help(still: &RemainingSuspension) -> String {
     match still {
-        Still::Document(file, line) => format!(
+        RemainingSuspension::Document(file, line) => format!(
             "its document suspends it (reckon.dev/suspend, {file}:{line}): the file has to change"
         ),
-        Still::Merchant(merchant) => {
+        RemainingSuspension::Merchant(merchant) => {
             let merchant = merchant.short();
             format!("it is suspended with {merchant}: `reckon resume {merchant}`")
         }
@@ -96,15 +113,15 @@ fn help(still: &Still) -> String {
 ///
 /// # Errors
 /// The text is none of these, or past.
-pub(super) fn until(text: &str, now: DateTime<Utc>) -> Result<DateTime<Utc>, Failure> {
+pub(super) fn parse_end(text: &str, now: DateTime<Utc>) -> Result<DateTime<Utc>, CommandFailure> {
     let wrong = |what: String| {
-        Failure::input("reckon::suspend::until", what)
+        CommandFailure::input("reckon::suspend::until", what)
             .help("write a moment such as 2026-11-30T12:00:00Z, a date, or a time from now: 90m, 12h, 3d, 2w")
     };
     let date = |text: &str| text.parse::<NaiveDate>().ok();
     let moment = text.parse::<DateTime<Utc>>().ok();
     let moment = moment.or_else(|| Some(date(text)?.and_time(NaiveTime::MIN).and_utc()));
-    let moment = moment.or_else(|| now.checked_add_signed(duration(text)?));
+    let moment = moment.or_else(|| now.checked_add_signed(parse_duration(text)?));
     let moment = moment.ok_or_else(|| wrong(format!("{text:?} is no time")))?;
     if moment <= now {
         return Err(wrong(format!("{text:?} is over already")));
@@ -113,7 +130,7 @@ pub(super) fn until(text: &str, now: DateTime<Utc>) -> Result<DateTime<Utc>, Fai
 }
 
 /// Parses `90m`, `12h`, `3d`, `2w`.
-pub(super) fn duration(text: &str) -> Option<TimeDelta> {
+pub(super) fn parse_duration(text: &str) -> Option<TimeDelta> {
     let unit = text.char_indices().next_back()?;
     let count: i64 = text.get(..unit.0)?.parse().ok()?;
     match unit.1 {
@@ -133,7 +150,7 @@ mod tests {
     #[test]
     fn an_end_is_a_moment_a_date_or_a_time_from_now_and_never_past() {
         let now = "2026-11-21T12:00:00Z".parse().unwrap();
-        let read = |text: &str| until(text, now).map(|until| until.to_rfc3339()).ok();
+        let read = |text: &str| parse_end(text, now).map(|until| until.to_rfc3339()).ok();
         let some = |text: &str| Some(text.to_owned());
         assert_eq!(read("2026-11-30T10:00:00+02:00"), some("2026-11-30T08:00:00+00:00"));
         assert_eq!(read("2026-11-30"), some("2026-11-30T00:00:00+00:00"));

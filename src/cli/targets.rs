@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use crate::base::secret::Secret;
 use crate::config::{
-    Config, ConfigError, Encryption, Env, FromText, MailTarget, NotifyTarget, Setting, WebForm,
+    Config, ConfigError, EnvSource, FromText, MailEncryption, MailTarget, NotifyTarget, Setting,
+    WebFormat,
 };
-use crate::outbox::{self, Login, Mail, Target};
+use crate::outbox::{self, NotificationTarget, SmtpLogin, SmtpTarget};
 
 /// Port for mail submission.
 const PORT: u16 = 587;
@@ -21,9 +22,9 @@ const PORT_TLS: u16 = 465;
 /// All settings that are unset or invalid, and a user without a password or the other way round.
 pub(super) fn targets(
     config: &Config,
-    env: &dyn Env,
-) -> Result<BTreeMap<String, Target>, Vec<ConfigError>> {
-    let mut reading = Reading { env, file: config.file.clone(), errors: Vec::new() };
+    env: &dyn EnvSource,
+) -> Result<BTreeMap<String, NotificationTarget>, Vec<ConfigError>> {
+    let mut reading = SettingReader { env, file: config.file.clone(), errors: Vec::new() };
     let targets = config.notify.iter();
     let targets =
         targets.filter_map(|(name, target)| Some((name.to_string(), reading.target(target)?)));
@@ -32,32 +33,35 @@ pub(super) fn targets(
 }
 
 /// Reads settings, and collects their errors.
-struct Reading<'a> {
-    env: &'a dyn Env,
+struct SettingReader<'a> {
+    env: &'a dyn EnvSource,
     file: Arc<str>,
     errors: Vec<ConfigError>,
 }
 
-impl Reading<'_> {
+impl SettingReader<'_> {
     fn get<T: FromText + Clone>(&mut self, setting: &Setting<T>) -> Option<T> {
         setting.get(self.env).map_err(|error| self.errors.push(error)).ok()
     }
 
-    fn target(&mut self, target: &NotifyTarget) -> Option<Target> {
+    fn target(&mut self, target: &NotifyTarget) -> Option<NotificationTarget> {
         match target {
             NotifyTarget::Web { url, form, at_least_once: _ } => {
                 let (url, form) = (self.get(url), self.get(form));
-                Some(Target::Web { url: Secret::from(url?.expose()), form: form_of(form?) })
+                Some(NotificationTarget::Web {
+                    url: Secret::from(url?.expose()),
+                    form: form_of(form?),
+                })
             }
-            NotifyTarget::Mail(mail) => Some(Target::Mail(Box::new(self.mail(mail)?))),
+            NotifyTarget::Mail(mail) => Some(NotificationTarget::Mail(Box::new(self.mail(mail)?))),
         }
     }
 
     /// Reads every setting, so that all errors are collected before the first one ends it.
-    fn mail(&mut self, mail: &MailTarget) -> Option<Mail> {
+    fn mail(&mut self, mail: &MailTarget) -> Option<SmtpTarget> {
         let MailTarget {
             to,
-            any: _,
+            allows_any_recipient: _,
             from,
             host,
             port,
@@ -71,7 +75,7 @@ impl Reading<'_> {
         let port = port.as_ref().map(|port| self.get(port));
         let login = self.login(user.as_ref(), password.as_ref());
         let encryption = encryption_of(encryption?);
-        Some(Mail {
+        Some(SmtpTarget {
             to: to.into_iter().map(|to| Some(Secret::from(to?.expose()))).collect::<Option<_>>()?,
             from: Secret::from(from?.expose()),
             host: host?,
@@ -86,36 +90,36 @@ impl Reading<'_> {
         &mut self,
         user: Option<&Setting<String>>,
         password: Option<&Setting<Secret>>,
-    ) -> Option<Login> {
+    ) -> Option<SmtpLogin> {
         if user.is_some() != password.is_some() {
             let path = if user.is_none() { "notify.*.mail.user" } else { "notify.*.mail.password" };
             self.errors.push(ConfigError::Missing { path, file: self.file.clone() });
         }
         let user = user.and_then(|user| self.get(user));
         let password = password.and_then(|password| self.get(password));
-        Some(Login { user: Secret::from(user?), password: password? })
+        Some(SmtpLogin { user: Secret::from(user?), password: password? })
     }
 }
 
-fn form_of(form: WebForm) -> outbox::Form {
+fn form_of(form: WebFormat) -> outbox::BodyFormat {
     match form {
-        WebForm::Json => outbox::Form::Json,
-        WebForm::Chat => outbox::Form::Chat,
+        WebFormat::Json => outbox::BodyFormat::Json,
+        WebFormat::Chat => outbox::BodyFormat::Chat,
     }
 }
 
-fn encryption_of(encryption: Encryption) -> outbox::Encryption {
+fn encryption_of(encryption: MailEncryption) -> outbox::SmtpEncryption {
     match encryption {
-        Encryption::Starttls => outbox::Encryption::Starttls,
-        Encryption::Tls => outbox::Encryption::Tls,
-        Encryption::None => outbox::Encryption::None,
+        MailEncryption::Starttls => outbox::SmtpEncryption::Starttls,
+        MailEncryption::Tls => outbox::SmtpEncryption::Tls,
+        MailEncryption::None => outbox::SmtpEncryption::None,
     }
 }
 
-fn usual_port(encryption: outbox::Encryption) -> u16 {
+fn usual_port(encryption: outbox::SmtpEncryption) -> u16 {
     match encryption {
-        outbox::Encryption::Tls => PORT_TLS,
-        outbox::Encryption::Starttls | outbox::Encryption::None => PORT,
+        outbox::SmtpEncryption::Tls => PORT_TLS,
+        outbox::SmtpEncryption::Starttls | outbox::SmtpEncryption::None => PORT,
     }
 }
 
@@ -125,7 +129,7 @@ mod tests {
 
     use super::*;
 
-    fn read(body: &str) -> Result<BTreeMap<String, Target>, Vec<ConfigError>> {
+    fn read(body: &str) -> Result<BTreeMap<String, NotificationTarget>, Vec<ConfigError>> {
         let text = format!("apiVersion: reckon.dev/v1\nkind: Config\nnotify:\n{body}");
         let config = Config::parse("reckon.yaml", Path::new("/work"), text.into_bytes()).unwrap();
         let env = |name: &str| match name {
@@ -137,11 +141,11 @@ mod tests {
         targets(&config, &env)
     }
 
-    fn mail(body: &str) -> Mail {
+    fn mail(body: &str) -> SmtpTarget {
         let targets =
             read(&format!("  m: {{mail: {{to: [a@a.example], from: f@f.example, {body}}}}}\n"));
         let target = targets.unwrap().remove("m");
-        let Some(Target::Mail(mail)) = target else { panic!("{target:?}") };
+        let Some(NotificationTarget::Mail(mail)) = target else { panic!("{target:?}") };
         *mail
     }
 
@@ -155,11 +159,15 @@ mod tests {
         .unwrap();
         assert_eq!(targets.keys().collect::<Vec<_>>(), ["chat", "payers", "program"]);
         assert!(!format!("{targets:?}").contains("canary"), "{targets:?}");
-        let Some(Target::Web { url, form: outbox::Form::Chat }) = targets.get("chat") else {
+        let Some(NotificationTarget::Web { url, form: outbox::BodyFormat::Chat }) =
+            targets.get("chat")
+        else {
             panic!("{targets:?}")
         };
         assert_eq!(url.expose(), "https://chat.example/canary");
-        let Some(Target::Mail(mail)) = targets.get("payers") else { panic!("{targets:?}") };
+        let Some(NotificationTarget::Mail(mail)) = targets.get("payers") else {
+            panic!("{targets:?}")
+        };
         assert_eq!(mail.to.first().unwrap().expose(), "canary@a.example");
         assert_eq!(mail.login.as_ref().unwrap().password.expose(), "canary-password");
     }
@@ -167,9 +175,9 @@ mod tests {
     #[test]
     fn the_port_follows_the_encryption_where_none_is_written() {
         let port = |body: &str| (mail(body).port, mail(body).encryption);
-        assert_eq!(port("host: s.example"), (587, outbox::Encryption::Starttls));
-        assert_eq!(port("host: s.example, encryption: tls"), (465, outbox::Encryption::Tls));
-        assert_eq!(port("host: 127.0.0.1, encryption: none"), (587, outbox::Encryption::None));
+        assert_eq!(port("host: s.example"), (587, outbox::SmtpEncryption::Starttls));
+        assert_eq!(port("host: s.example, encryption: tls"), (465, outbox::SmtpEncryption::Tls));
+        assert_eq!(port("host: 127.0.0.1, encryption: none"), (587, outbox::SmtpEncryption::None));
         assert_eq!(port("host: s.example, port: 2525").0, 2525);
     }
 

@@ -9,12 +9,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::git::{self, Git, blobs};
-use crate::base::folder::Place;
+use crate::base::folder::FolderLocation;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
-use crate::engine::Specs;
+use crate::engine::SpecSource;
 use crate::model::desired::Desired;
-use crate::model::issue::{Issue, Problem, Problems};
+use crate::model::issue::{Issue, PlacedIssue, TreeProblems};
 use crate::model::provenance::Provenance;
 use crate::spec::loader::Loader;
 use crate::spec::source::tree::hash_of;
@@ -24,68 +24,68 @@ const FILES: usize = 256;
 
 /// A loader and the repository of its files.
 #[derive(Debug)]
-pub(super) struct Tracked {
+pub(super) struct TrackedSpecs {
     loader: Loader,
     /// The folder of the specs; `None` where the files are not those of a repository on this
     /// machine.
-    folder: Option<Place>,
-    known: Mutex<Known>,
+    folder: Option<FolderLocation>,
+    known: Mutex<KnownCommit>,
 }
 
 /// A commit, and the digests of its files that were needed so far.
 #[derive(Debug, Default)]
-struct Known {
+struct KnownCommit {
     commit: Option<String>,
     blobs: BTreeMap<String, Option<[u8; 32]>>,
 }
 
-impl Tracked {
+impl TrackedSpecs {
     /// Follows the repository that contains this folder of specs.
-    pub(super) fn of(loader: Loader, folder: Place) -> Self {
-        let known = Mutex::new(Known::now(&folder));
+    pub(super) fn of(loader: Loader, folder: FolderLocation) -> Self {
+        let known = Mutex::new(KnownCommit::now(&folder));
         Self { loader, folder: Some(folder), known }
     }
 
     /// Holds the files of one commit that another machine has checked out.
     pub(super) fn at(loader: Loader, commit: Option<String>) -> Self {
-        let known = Known { commit, ..Known::default() };
+        let known = KnownCommit { commit, ..KnownCommit::default() };
         Self { loader, folder: None, known: Mutex::new(known) }
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn lock_known(&self) -> MutexGuard<'_, KnownCommit> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads the commit that is checked out.
-    fn look(&self) {
+    fn read_commit(&self) {
         let Some(folder) = &self.folder else { return };
-        let now = Known::now(folder);
-        let mut known = self.known();
+        let now = KnownCommit::now(folder);
+        let mut known = self.lock_known();
         if known.commit != now.commit {
             *known = now;
         }
     }
 
     /// Returns true if the loaded bytes of a file equal those of the known commit.
-    fn is_committed(&self, folder: &Place, path: &str) -> bool {
-        let mut known = self.known();
+    fn is_committed(&self, folder: &FolderLocation, path: &str) -> bool {
+        let mut known = self.lock_known();
         if !known.blobs.contains_key(path) {
-            known.read(folder, self.loader.contents(path).map(|(path, _)| path).take(FILES));
+            known.read(folder, self.loader.content_hashes(path).map(|(path, _)| path).take(FILES));
         }
-        let read = self.loader.contents(path).next().filter(|(read, _)| *read == path);
+        let read = self.loader.content_hashes(path).next().filter(|(read, _)| *read == path);
         let blob = known.blobs.get(path).copied().flatten();
         blob.is_some() && blob == read.map(|(_, hash)| hash)
     }
 }
 
-impl Known {
-    fn now(folder: &Place) -> Self {
+impl KnownCommit {
+    fn now(folder: &FolderLocation) -> Self {
         let commit = folder.open().ok().and_then(|_| git::commit(&folder.path()));
         Self { commit, blobs: BTreeMap::new() }
     }
 
     /// Reads the blobs of these files. An unreadable blob counts as absent.
-    fn read<'p>(&mut self, folder: &Place, paths: impl Iterator<Item = &'p str>) {
+    fn read<'p>(&mut self, folder: &FolderLocation, paths: impl Iterator<Item = &'p str>) {
         let Some(commit) = &self.commit else { return };
         let paths: Vec<&str> = paths.collect();
         let plain = paths.iter().filter(|path| !path.contains(['\n', '\r']));
@@ -93,7 +93,7 @@ impl Known {
             plain.map(|path| (format!("{commit}:./{path}"), *path)).collect();
         let ids: Vec<&str> = names.keys().map(String::as_str).collect();
         let mut found = BTreeMap::new();
-        let asked = blobs::each(&Git::at(folder.path()), &ids, &mut |id, bytes| {
+        let asked = blobs::for_each(&Git::at(folder.path()), &ids, &mut |id, bytes| {
             found.insert(id, bytes.map(hash_of));
         });
         if let Err(trouble) = asked {
@@ -105,24 +105,24 @@ impl Known {
     }
 }
 
-impl Specs for Tracked {
+impl SpecSource for TrackedSpecs {
     fn desired(&self) -> Arc<Desired> {
-        self.loader.shared()
+        self.loader.shared_desired()
     }
 
     fn reload(&mut self, paths: &[PathBuf]) -> BTreeSet<Key> {
-        let touched = Specs::reload(&mut self.loader, paths);
-        self.look();
+        let touched = SpecSource::reload(&mut self.loader, paths);
+        self.read_commit();
         touched
     }
 
     fn verify(&mut self) -> BTreeSet<Key> {
-        let touched = Specs::verify(&mut self.loader);
-        self.look();
+        let touched = SpecSource::verify(&mut self.loader);
+        self.read_commit();
         touched
     }
 
-    fn problems(&self) -> Problems {
+    fn problems(&self) -> TreeProblems {
         self.loader.problems()
     }
 
@@ -130,16 +130,16 @@ impl Specs for Tracked {
         Some(self.loader.digest())
     }
 
-    fn place(&self, key: &Key, issue: &Issue) -> Option<Problem> {
-        self.loader.place(key, issue)
+    fn place(&self, key: &Key, issue: &Issue) -> Option<PlacedIssue> {
+        self.loader.place_issue(key, issue)
     }
 
     fn lines(&self, key: &Key, fields: &[&str]) -> Vec<(usize, usize)> {
-        self.loader.lines(key, fields)
+        self.loader.field_lines(key, fields)
     }
 
     fn commit(&self) -> Option<String> {
-        self.known().commit.clone()
+        self.lock_known().commit.clone()
     }
 
     fn provenance(&self, file: &str) -> Provenance {
@@ -149,7 +149,7 @@ impl Specs for Tracked {
         };
         let mut committed = self.is_committed(folder, path);
         if !committed {
-            self.look();
+            self.read_commit();
             committed = self.is_committed(folder, path);
         }
         Provenance { commit: self.commit(), uncommitted: !committed }

@@ -2,68 +2,68 @@
 
 use std::path::Path;
 
-use super::exit::Failure;
+use super::exit::CommandFailure;
 use crate::base::clock::timestamp;
-use crate::base::counted::{counted, verbed};
+use crate::base::counted::{count_noun, count_verb};
 use crate::base::id::Key;
-use crate::engine::{Moved, SAVED_PLAN, Unfit, UsedBefore};
-use crate::model::issue::{Problem, Severity};
+use crate::engine::{PlanChange, PlanUnfit, SAVED_PLAN, UsedBefore};
+use crate::model::issue::{PlacedIssue, Severity};
 
 /// Changes and names that a message lists, at most.
-const TOLD_MAX: usize = 20;
+const LISTED_MAX: usize = 20;
 
 /// Returns the help for a plan in this file that cannot be applied any more.
-fn anew(file: &Path) -> String {
+fn new_plan_help(file: &Path) -> String {
     format!("make a new plan: `reckon plan --out {}`", file.display())
 }
 
 /// Returns the failure of an apply of the plan in this file.
-pub(super) fn failure(unfit: &Unfit, file: &Path) -> Failure {
+pub(super) fn failure(unfit: &PlanUnfit, file: &Path) -> CommandFailure {
     match unfit {
-        Unfit::Form(version) => Failure::input(
+        PlanUnfit::Form(version) => CommandFailure::input(
             "reckon::plan_file::form",
             format!("the plan is of form {version}, and this program reads form {SAVED_PLAN}"),
         )
         .help("apply it with the program that made it, or make a new plan"),
-        Unfit::Partner(partner) => Failure::environment(
+        PlanUnfit::Partner(partner) => CommandFailure::environment(
             "reckon::plan_file::partner",
             format!("the plan was made for the partner {partner:?}"),
         )
         .help("apply it with the configuration that it was made with"),
-        Unfit::State => Failure::environment(
+        PlanUnfit::State => CommandFailure::environment(
             "reckon::plan_file::other_state",
             "the plan was made by another state than this one",
         )
         .help("apply it over the state that made it, or make a new plan over this one"),
-        Unfit::Edited => Failure::input(
+        PlanUnfit::Edited => CommandFailure::input(
             "reckon::plan_file::edited",
             "the plan is not as it was saved: its seal does not fit what it says",
         )
-        .help(anew(file)),
-        Unfit::Epoch { plan, state } => Failure::environment(
+        .help(new_plan_help(file)),
+        PlanUnfit::Epoch { plan, state } => CommandFailure::environment(
             "reckon::plan_file::epoch",
             format!("the state was restored since: the plan is of epoch {plan}, the state of {state}"),
         )
-        .help(anew(file)),
-        Unfit::Ahead { plan, state } => Failure::environment(
+        .help(new_plan_help(file)),
+        PlanUnfit::Ahead { plan, state } => CommandFailure::environment(
             "reckon::plan_file::ahead",
             format!("the state ends at record {state} and the plan was made at {plan}: the state is an older copy"),
         )
         .help("use the state that made the plan, or `reckon store restore`"),
-        Unfit::Used(used) => self::used(used, file),
-        Unfit::Stale(moved) => stale(moved, file),
+        PlanUnfit::Used(used) => used_failure(used, file),
+        PlanUnfit::Stale(moved) => stale_failure(moved, file),
     }
 }
 
 /// Returns the failure of a used plan, with the outcome of its steps.
-fn used(used: &UsedBefore, file: &Path) -> Failure {
+fn used_failure(used: &UsedBefore, file: &Path) -> CommandFailure {
     let UsedBefore { plan, actor, at, done, open, left } = used;
     let steps = done.len().saturating_add(open.len()).saturating_add(left.len());
     let mut parts = vec![format!(
         "{plan} was applied at {} by {actor}, and a plan is applied once; of its {} {} done",
         timestamp(at),
-        counted(steps, "step"),
-        verbed(done.len(), "is", "are"),
+        count_noun(steps, "step"),
+        count_verb(done.len(), "is", "are"),
     )];
     let others = [(open, "under way or in doubt"), (left, "not done")];
     let others = others.iter().filter(|(list, _)| !list.is_empty());
@@ -76,24 +76,25 @@ fn used(used: &UsedBefore, file: &Path) -> Failure {
             "make a new plan of what is left: `reckon plan --out {file}`; `reckon intents` shows what is not settled"
         )
     };
-    Failure::input("reckon::plan_file::used", parts.join(", ")).help(help)
+    CommandFailure::input("reckon::plan_file::used", parts.join(", ")).help(help)
 }
 
 /// Returns the failure of a plan whose basis has changed.
-fn stale(moved: &[Moved], file: &Path) -> Failure {
-    let said = |one: &Moved| format!("{}{}: {}", place(one), one.key.short(), one.what);
+fn stale_failure(moved: &[PlanChange], file: &Path) -> CommandFailure {
+    let said = |one: &PlanChange| format!("{}{}: {}", place(one), one.key.short(), one.what);
     let mut lines = vec!["the plan is not up to date; since it was made".to_owned()];
-    lines.extend(moved.iter().take(TOLD_MAX).map(said));
-    let more = moved.len().saturating_sub(TOLD_MAX);
+    lines.extend(moved.iter().take(LISTED_MAX).map(said));
+    let more = moved.len().saturating_sub(LISTED_MAX);
     lines.extend((more > 0).then(|| format!("and {more} more")));
     let message = lines.join("\n  ");
-    let mut failure = Failure::input("reckon::plan_file::stale", message).help(anew(file));
+    let mut failure =
+        CommandFailure::input("reckon::plan_file::stale", message).help(new_plan_help(file));
     failure.problems = moved.iter().map(|one| problem(one, file)).collect();
     failure
 }
 
 /// Formats `specs/acme.yaml:14 `, as far as the place is known.
-fn place(moved: &Moved) -> String {
+fn place(moved: &PlanChange) -> String {
     match (&moved.file, moved.line) {
         (Some(file), Some(line)) => format!("{file}:{line} "),
         (Some(file), None) => format!("{file} "),
@@ -102,8 +103,8 @@ fn place(moved: &Moved) -> String {
 }
 
 /// Returns a change as a problem, for programs.
-fn problem(moved: &Moved, file: &Path) -> Problem {
-    Problem {
+fn problem(moved: &PlanChange, file: &Path) -> PlacedIssue {
+    PlacedIssue {
         file: moved.file.clone().unwrap_or_default(),
         line: moved.line.unwrap_or(1),
         column: 1,
@@ -111,14 +112,14 @@ fn problem(moved: &Moved, file: &Path) -> Problem {
         code: "reckon::plan_file::moved".to_owned(),
         severity: Severity::Error,
         message: format!("{}: {}", moved.key.short(), moved.what),
-        help: anew(file),
+        help: new_plan_help(file),
         related: Vec::new(),
     }
 }
 
 /// Lists the first names, and the number of the others.
 fn names(keys: &[Key]) -> String {
-    let shown: Vec<String> = keys.iter().take(TOLD_MAX).map(Key::short).collect();
+    let shown: Vec<String> = keys.iter().take(LISTED_MAX).map(Key::short).collect();
     match keys.len().saturating_sub(shown.len()) {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),

@@ -4,36 +4,36 @@
 use serde::{Deserialize, Serialize};
 
 use super::args::UrlsArgs;
-use super::exit::{Exit, Failure};
+use super::exit::{CommandFailure, Exit};
 use super::gateway;
-use super::out::Out;
-use super::session::{Session, daemon};
-use super::setup::Setup;
+use super::out::Printer;
+use super::session::{StateSession, daemon};
+use super::setup::Context;
 use crate::base::id::{Key, Mode};
 use crate::config::ProcessEnv;
-use crate::control::Request;
-use crate::control::look::Look;
-use crate::engine::{Question, Reply};
+use crate::control::ControlRequest;
+use crate::control::look::LocalQuery;
+use crate::engine::{EngineQuery, Reply};
 use crate::kinds::step::MERCHANT;
-use crate::model::rotation::{Address, Rotating, Rotation, RotationStep};
+use crate::model::rotation::{Rotation, RotationRequest, RotationStep, WebhookAddress};
 
 /// Output of `events urls -o json`.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Addresses {
-    partner: Partner,
-    gateway: Vec<Gateway>,
-    applicants: Vec<Applicant>,
+pub(super) struct EventUrls {
+    partner: PartnerUrl,
+    gateway: Vec<GatewayUrl>,
+    applicants: Vec<ApplicantUrl>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Partner {
+struct PartnerUrl {
     event_url: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     before: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Gateway {
+struct GatewayUrl {
     merchant: String,
     mode: Mode,
     url: String,
@@ -42,13 +42,17 @@ struct Gateway {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Applicant {
+struct ApplicantUrl {
     application: String,
     url: String,
 }
 
 /// Runs the command: exchanges addresses if requested, and prints all of them.
-pub(super) async fn run(setup: &Setup, args: &UrlsArgs, out: Out) -> Result<Exit, Failure> {
+pub(super) async fn run(
+    setup: &Context,
+    args: &UrlsArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
     let step = match (args.rotate, args.finish) {
         (true, false) => Some(RotationStep::Begun),
         (false, true) => Some(RotationStep::Finished),
@@ -59,9 +63,8 @@ pub(super) async fn run(setup: &Setup, args: &UrlsArgs, out: Out) -> Result<Exit
         rotate(setup, args, step, out).await?;
     }
     let addresses = match &setup.server {
-        Some(server) => {
-            serde_json::from_value(server.look(Look::Urls).await?).map_err(Failure::bug)?
-        }
+        Some(server) => serde_json::from_value(server.local_query(LocalQuery::Urls).await?)
+            .map_err(CommandFailure::bug)?,
         None => addresses(setup, &rotations(setup).await?)?,
     };
     out.result(&addresses, || text(&addresses))?;
@@ -70,19 +73,19 @@ pub(super) async fn run(setup: &Setup, args: &UrlsArgs, out: Out) -> Result<Exit
 
 /// Has addresses exchanged.
 async fn rotate(
-    setup: &Setup,
+    setup: &Context,
     args: &UrlsArgs,
     step: RotationStep,
-    out: Out,
-) -> Result<(), Failure> {
+    out: Printer,
+) -> Result<(), CommandFailure> {
     let merchant = args.merchant.as_deref().map(gateway::merchant).transpose()?;
-    let session = Session::open(setup).await?;
-    let asked = Request::Rotate(Rotating { merchant, step });
-    let Reply::Rotated(rotated) = session.done(setup, asked).await? else {
-        return Err(Failure::bug("an exchange of addresses was not answered by one"));
+    let session = StateSession::open(setup).await?;
+    let asked = ControlRequest::Rotate(RotationRequest { merchant, step });
+    let Reply::Rotated(rotated) = session.run_once(setup, asked).await? else {
+        return Err(CommandFailure::bug("an exchange of addresses was not answered by one"));
     };
     let addresses = rotated.map_err(|why| {
-        Failure::input("reckon::events::rotate", why).help(
+        CommandFailure::input("reckon::events::rotate", why).help(
             "`--finish` ends an exchange once the service has the new addresses; `--rotate --finish` is for one \
              that somebody else knows: the old one ends at once",
         )
@@ -103,10 +106,10 @@ async fn rotate(
 }
 
 /// Returns the rotations of the addresses, from the process that holds the state.
-async fn rotations(setup: &Setup) -> Result<Vec<(Address, Rotation)>, Failure> {
+async fn rotations(setup: &Context) -> Result<Vec<(WebhookAddress, Rotation)>, CommandFailure> {
     if let Some(daemon) = daemon(setup).await? {
-        let Reply::Addresses(found) = daemon.ask(&Question::Addresses).await? else {
-            return Err(Failure::bug("addresses were not answered by addresses"));
+        let Reply::Addresses(found) = daemon.ask(&EngineQuery::Addresses).await? else {
+            return Err(CommandFailure::bug("addresses were not answered by addresses"));
         };
         return Ok(found);
     }
@@ -119,28 +122,29 @@ async fn rotations(setup: &Setup) -> Result<Vec<(Address, Rotation)>, Failure> {
 
 /// Returns all addresses and links.
 pub(super) fn addresses(
-    setup: &Setup,
-    rotations: &[(Address, Rotation)],
-) -> Result<Addresses, Failure> {
+    setup: &Context,
+    rotations: &[(WebhookAddress, Rotation)],
+) -> Result<EventUrls, CommandFailure> {
     let base = base(setup)?;
-    let outside = setup.outside()?;
-    let of = |address: &Address| {
+    let outside = setup.public_routes()?;
+    let of = |address: &WebhookAddress| {
         let found = rotations.iter().find(|(one, _)| one == address);
         found.map(|(_, rotation)| *rotation).unwrap_or_default()
     };
-    let own = of(&Address::Partner);
+    let own = of(&WebhookAddress::Partner);
     let event_url = |generation| outside.event_url(&base, generation);
     let partner =
-        Partner { event_url: event_url(own.generation), before: own.before().map(event_url) };
+        PartnerUrl { event_url: event_url(own.generation), before: own.previous().map(event_url) };
     let documents = documents(setup);
-    let link = |key: &Key| Applicant { application: key.short(), url: outside.link(&base, key) };
+    let link =
+        |key: &Key| ApplicantUrl { application: key.short(), url: outside.apply_url(&base, key) };
     let gateway = |(key, mode): &(Key, Mode)| {
-        let own = of(&Address::Merchant(key.clone()));
+        let own = of(&WebhookAddress::Merchant(key.clone()));
         let url = |generation| outside.gateway_url(&base, key, *mode, generation);
-        let (merchant, before) = (key.short(), own.before().map(url));
-        Gateway { merchant, mode: *mode, url: url(own.generation), before }
+        let (merchant, before) = (key.short(), own.previous().map(url));
+        GatewayUrl { merchant, mode: *mode, url: url(own.generation), before }
     };
-    Ok(Addresses {
+    Ok(EventUrls {
         partner,
         gateway: documents.merchants.iter().map(gateway).collect(),
         applicants: documents.applicants.iter().map(link).collect(),
@@ -148,29 +152,29 @@ pub(super) fn addresses(
 }
 
 /// Returns the public base URL of the daemon; without one, the private listener's.
-pub(super) fn base(setup: &Setup) -> Result<String, Failure> {
+pub(super) fn base(setup: &Context) -> Result<String, CommandFailure> {
     if let Some(url) = &setup.config.public_url {
         return Ok(url.get(&ProcessEnv)?.as_str().trim_end_matches('/').to_owned());
     }
     let listen = setup.config.listen.get(&ProcessEnv)?;
-    let running = (listen.port() == 0).then(|| running(setup)).flatten();
+    let running = (listen.port() == 0).then(|| running_address(setup)).flatten();
     Ok(running.unwrap_or_else(|| format!("http://{listen}")))
 }
 
 /// Returns the address of a running daemon that took a free port.
-fn running(setup: &Setup) -> Option<String> {
+fn running_address(setup: &Context) -> Option<String> {
     let text = std::fs::read_to_string(setup.state.join("addresses.json")).ok()?;
     let told: serde_json::Value = serde_json::from_str(&text).ok()?;
     told.get("http")?.as_str().map(str::to_owned)
 }
 
-fn text(addresses: &Addresses) -> String {
+fn text(addresses: &EventUrls) -> String {
     let mut lines = Vec::new();
     let mut say = |name: &str, url: &str, before: Option<&String>| {
         lines.push(format!("{name}  {url}"));
         lines.extend(before.map(|url| format!("{name}, until the exchange is finished  {url}")));
     };
-    let Partner { event_url, before } = &addresses.partner;
+    let PartnerUrl { event_url, before } = &addresses.partner;
     say("Event URL", event_url, before.as_ref());
     for one in &addresses.gateway {
         say(&format!("{} ({})", one.merchant, one.mode), &one.url, one.before.as_ref());
@@ -182,21 +186,21 @@ fn text(addresses: &Addresses) -> String {
 }
 
 /// Returns the merchants of all documents, and their modes.
-pub(super) fn merchants(setup: &Setup) -> Vec<(Key, Mode)> {
+pub(super) fn merchants(setup: &Context) -> Vec<(Key, Mode)> {
     documents(setup).merchants
 }
 
 /// Documents that have an address of their own.
-struct Documents {
+struct AddressedDocuments {
     merchants: Vec<(Key, Mode)>,
     /// Applications that another person finishes by a sign-up link.
     applicants: Vec<Key>,
 }
 
-fn documents(setup: &Setup) -> Documents {
+fn documents(setup: &Context) -> AddressedDocuments {
     let mut loader = setup.loader();
     loader.load_all();
-    let mut found = Documents { merchants: Vec::new(), applicants: Vec::new() };
+    let mut found = AddressedDocuments { merchants: Vec::new(), applicants: Vec::new() };
     for (key, manifest) in &loader.desired().manifests {
         let spec = manifest.unpack().spec;
         let mode = spec.get("mode").and_then(|mode| serde_json::from_value(mode.clone()).ok());

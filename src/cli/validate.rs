@@ -4,39 +4,39 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::args::{Output, Paths};
-use super::exit::{Exit, Failure};
-use super::out::Out;
-use super::setup::Setup;
+use super::args::{Output, PathArgs};
+use super::exit::{CommandFailure, Exit};
+use super::out::Printer;
+use super::setup::Context;
 use super::specs::{below, check_paths};
-use crate::base::counted::counted;
+use crate::base::counted::count_noun;
 use crate::base::id::Key;
 use crate::kinds::step::MERCHANT;
-use crate::model::issue::{Issue, Problem, ProblemCounts, Problems};
-use crate::render::diagnostic::{self, Look};
+use crate::model::issue::{Issue, PlacedIssue, ProblemCounts, TreeProblems};
+use crate::render::diagnostic::{self, OutputStyle};
 use crate::spec::loader::Loader;
 
 /// Output of `validate -o json` (design.md part 4).
 #[derive(Debug, Serialize)]
-struct Report<'a> {
+struct ValidateOutput<'a> {
     version: u32,
     documents: usize,
-    problems: &'a [Problem],
+    problems: &'a [PlacedIssue],
     /// The count of the problems that are not listed.
     #[serde(skip_serializing_if = "ProblemCounts::is_zero")]
     omitted: ProblemCounts,
 }
 
 /// Runs the command.
-pub(super) fn run(setup: &Setup, args: &Paths, out: Out) -> Result<Exit, Failure> {
+pub(super) fn run(setup: &Context, args: &PathArgs, out: Printer) -> Result<Exit, CommandFailure> {
     check_paths(setup, &args.paths)?;
     let mut loader = setup.loader();
     loader.load_all();
-    let mut problems = within(setup, &loader, &args.paths);
-    problems.shown.extend(live(setup, &loader, &args.paths));
-    let Problems { shown, omitted } = &problems;
+    let mut problems = problems_in(setup, &loader, &args.paths);
+    problems.shown.extend(live_warnings(setup, &loader, &args.paths));
+    let TreeProblems { shown, omitted } = &problems;
     let documents = loader.documents();
-    let report = Report { version: 1, documents, problems: shown, omitted: *omitted };
+    let report = ValidateOutput { version: 1, documents, problems: shown, omitted: *omitted };
     out.result(&report, || text(&loader, &problems, out))?;
     let verdict = verdict(problems.has_errors());
     // The process ends now, and its memory with it: freeing a large tree first takes time.
@@ -50,34 +50,34 @@ pub(super) fn verdict(errors: bool) -> Exit {
 }
 
 /// Formats problems for people, with their places and snippets.
-pub(super) fn text(loader: &Loader, problems: &Problems, out: Out) -> String {
-    let documents = counted(loader.documents(), "document");
+pub(super) fn text(loader: &Loader, problems: &TreeProblems, out: Printer) -> String {
+    let documents = count_noun(loader.documents(), "document");
     let total = problems.total();
     if total.is_zero() {
         return format!("{documents}, no problems");
     }
     let sources = loader.sources(&problems.shown);
     let color = out.color && out.form == Output::Text;
-    let errors = counted(total.errors, "error");
-    let warnings = counted(total.warnings, "warning");
-    let look = Look { color, unicode: true, width: out.width };
+    let errors = count_noun(total.errors, "error");
+    let warnings = count_noun(total.warnings, "warning");
+    let look = OutputStyle { color, unicode: true, width: out.width };
     let report = diagnostic::text(&problems.shown, &sources, look);
-    let rest = unlisted(problems.omitted);
+    let rest = omitted_line(problems.omitted);
     format!("{report}{rest}\n{documents}, {errors}, {warnings}")
 }
 
 /// Formats the count of the problems that are not listed, as a line of its own.
-fn unlisted(omitted: ProblemCounts) -> String {
+fn omitted_line(omitted: ProblemCounts) -> String {
     if omitted.is_zero() {
         return String::new();
     }
     let ProblemCounts { errors, warnings } = omitted;
-    format!("not listed: {}, {}\n", counted(errors, "error"), counted(warnings, "warning"))
+    format!("not listed: {}, {}\n", count_noun(errors, "error"), count_noun(warnings, "warning"))
 }
 
 /// Returns a warning at the mode of each live merchant that this configuration does not let act;
 /// `plan` blocks these merchants.
-fn live(setup: &Setup, loader: &Loader, paths: &[PathBuf]) -> Vec<Problem> {
+fn live_warnings(setup: &Context, loader: &Loader, paths: &[PathBuf]) -> Vec<PlacedIssue> {
     let manifests = loader.desired().manifests.iter();
     let live: Vec<&Key> = manifests
         .filter(|(key, _)| key.kind.as_str() == MERCHANT)
@@ -87,18 +87,18 @@ fn live(setup: &Setup, loader: &Loader, paths: &[PathBuf]) -> Vec<Problem> {
     let why = if live.is_empty() { None } else { setup.live_refused() };
     let Some(why) = why else { return Vec::new() };
     let help = "keep reckon.yaml outside of this repository and name it: --config FILE";
-    let issue = Issue::error("reckon::merchant::live_refused", "spec.mode", why, help).warning();
-    let found = live.into_iter().filter_map(|key| loader.place(key, &issue));
-    found.filter(|problem| named(setup, paths, &problem.file)).collect()
+    let issue = Issue::error("reckon::merchant::live_refused", "spec.mode", why, help).as_warning();
+    let found = live.into_iter().filter_map(|key| loader.place_issue(key, &issue));
+    found.filter(|problem| is_chosen(setup, paths, &problem.file)).collect()
 }
 
 /// Returns the problems in these files and folders; all of them where none is named.
-fn within(setup: &Setup, loader: &Loader, paths: &[PathBuf]) -> Problems {
-    loader.problems_where(|file| named(setup, paths, file))
+fn problems_in(setup: &Context, loader: &Loader, paths: &[PathBuf]) -> TreeProblems {
+    loader.problems_where(|file| is_chosen(setup, paths, file))
 }
 
 /// Returns true if a file is in one of these files and folders; for every file where none is named.
-fn named(setup: &Setup, paths: &[PathBuf], file: &str) -> bool {
+fn is_chosen(setup: &Context, paths: &[PathBuf], file: &str) -> bool {
     paths.is_empty()
         || paths.iter().any(|path| Path::new(file).starts_with(below(&setup.root, path)))
 }

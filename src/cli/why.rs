@@ -9,21 +9,23 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use super::exit::{Exit, Failure};
+use super::exit::{CommandFailure, Exit};
 use super::get;
-use super::out::Out;
+use super::out::Printer;
 use super::server::Daemon;
 use super::session::daemon;
-use super::setup::{Open, Setup};
+use super::setup::{Context, StateHandle};
 use crate::base::id::{IntentId, Key};
-use crate::control::look::Look;
-use crate::engine::{Question, Reply, Shared, Sought, StateReply, Wanted, seek};
+use crate::control::look::LocalQuery;
+use crate::engine::{
+    EngineQuery, EngineShared, Provenances, Reply, StateReply, WhySubject, locate,
+};
 use crate::kinds::step::MERCHANT;
 use crate::model::action::is_action;
-use crate::render::why::{self, ApprovalView, EffectView, ResourceView, View};
-use crate::store::journal::Reader;
+use crate::render::why::{self, ApprovalView, EffectHistoryView, ResourceHistoryView, WhyView};
+use crate::store::journal::JournalReader;
 use crate::store::real_disk::RealDisk;
-use crate::store::story::{Books, EffectStory, Story};
+use crate::store::story::{EffectHistory, JournalSet, ResourceHistory};
 
 /// Arguments of `why`.
 #[derive(Debug, Args)]
@@ -38,85 +40,96 @@ pub struct WhyArgs {
 }
 
 /// Runs the command.
-pub(super) async fn run(setup: &Setup, args: &WhyArgs, out: Out) -> Result<Exit, Failure> {
-    wanted(&args.what)?;
+pub(super) async fn run(
+    setup: &Context,
+    args: &WhyArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    parse_subject(&args.what)?;
     let view = match &setup.server {
         Some(server) => {
-            let look = Look::Why { what: args.what.clone(), verify: args.verify };
-            serde_json::from_value(server.look(look).await?).map_err(Failure::bug)?
+            let look = LocalQuery::Why { what: args.what.clone(), verify: args.verify };
+            serde_json::from_value(server.local_query(look).await?).map_err(CommandFailure::bug)?
         }
-        None => here(setup, args).await?,
+        None => view_here(setup, args).await?,
     };
-    let view: View = match view {
+    let view: WhyView = match view {
         Some(view) => view,
-        None => unsent::view(setup, &wanted(&args.what)?).await?.ok_or_else(|| unknown(args))?,
+        None => {
+            unsent::view(setup, &parse_subject(&args.what)?).await?.ok_or_else(|| unknown(args))?
+        }
     };
     out.result(&view, || why::text(&view, out.color))?;
     Ok(Exit::Done)
 }
 
-fn unknown(args: &WhyArgs) -> Failure {
+fn unknown(args: &WhyArgs) -> CommandFailure {
     let what = format!("neither the journal nor the documents know {:?}", args.what);
-    Failure::input("reckon::why::unknown", what).help(
+    CommandFailure::input("reckon::why::unknown", what).help(
         "give an id of the service, a mark, an event, an intent such as i-000012, an approval, or KIND/NAME; \
          `reckon get` lists every resource",
     )
 }
 
 /// Returns the history in the state on this machine.
-async fn here(setup: &Setup, args: &WhyArgs) -> Result<Option<View>, Failure> {
-    let way = Way::open(setup).await?;
-    let told = tell(setup, args, &way).await;
+async fn view_here(setup: &Context, args: &WhyArgs) -> Result<Option<WhyView>, CommandFailure> {
+    let way = TrailSource::open(setup).await?;
+    let told = collect(setup, args, &way).await;
     way.close().await?;
     told
 }
 
 /// Returns the history in a daemon's own state; `None` if its journal has none.
 pub(super) fn of_daemon(
-    setup: &Setup,
-    shared: &Arc<Shared>,
+    setup: &Context,
+    shared: &Arc<EngineShared>,
     what: &str,
     verify: bool,
-) -> Result<Option<View>, Failure> {
+) -> Result<Option<WhyView>, CommandFailure> {
     let args = WhyArgs { what: what.to_owned(), verify };
-    let way = Way::Held(shared.clone());
-    tokio::runtime::Handle::current().block_on(tell(setup, &args, &way))
+    let way = TrailSource::InDaemon(shared.clone());
+    tokio::runtime::Handle::current().block_on(collect(setup, &args, &way))
 }
 
 /// Collects the history of the named thing.
-async fn tell(setup: &Setup, args: &WhyArgs, way: &Way) -> Result<Option<View>, Failure> {
-    let wanted = wanted(&args.what)?;
-    let sought = way.ask(wanted.clone()).await?;
+async fn collect(
+    setup: &Context,
+    args: &WhyArgs,
+    way: &TrailSource,
+) -> Result<Option<WhyView>, CommandFailure> {
+    let wanted = parse_subject(&args.what)?;
+    let sought = way.locate(wanted.clone()).await?;
     if sought.resources.is_empty() && sought.about.is_empty() {
         return Ok(None);
     }
-    let books = books(setup)?;
+    let books = open_journals(setup)?;
     let mut resources = Vec::new();
     for trail in &sought.resources {
-        let story = books.story(&trail.key, &trail.sequences).map_err(damaged)?;
+        let story = books.history(&trail.key, &trail.sequences).map_err(journal_failure)?;
         let merchant = merchant(way, &books, &story).await?;
         resources.push(view(setup, &wanted, &story, merchant.as_ref()));
     }
-    let whole = if args.verify { Some(books.verify(sought.head).map_err(damaged)?) } else { None };
+    let whole =
+        if args.verify { Some(books.verify(sought.head).map_err(journal_failure)?) } else { None };
     let head = data_encoding::HEXLOWER.encode(&sought.head.hash);
     let (about, position) = (sought.about, sought.head.sequence);
-    Ok(Some(View { version: 1, about, resources, whole, position, head }))
+    Ok(Some(WhyView { version: 1, about, resources, verified_from: whole, position, head }))
 }
 
 /// Parses the argument.
-fn wanted(text: &str) -> Result<Wanted, Failure> {
+fn parse_subject(text: &str) -> Result<WhySubject, CommandFailure> {
     if let Some(key) = resource(text)? {
-        return Ok(Wanted::Resource(key));
+        return Ok(WhySubject::Resource(key));
     }
     match text.strip_prefix("i-").and_then(|_| text.parse::<IntentId>().ok()) {
-        Some(id) => Ok(Wanted::Intent(id)),
-        None => Ok(Wanted::Remote(text.to_owned())),
+        Some(id) => Ok(WhySubject::Intent(id)),
+        None => Ok(WhySubject::Remote(text.to_owned())),
     }
 }
 
 /// Parses `KIND/NAME`, `Action/NAME`, or the name of an obligation, such as
 /// `acme:Invoice/default/jane;r2`.
-fn resource(text: &str) -> Result<Option<Key>, Failure> {
+fn resource(text: &str) -> Result<Option<Key>, CommandFailure> {
     if !text.contains('/') {
         return Ok(None);
     }
@@ -124,42 +137,42 @@ fn resource(text: &str) -> Result<Option<Key>, Failure> {
     let named = named.split_once(';').map_or(named, |(named, _)| named);
     match named.parse::<Key>() {
         Ok(key) if is_action(&key) => Ok(Some(key)),
-        Ok(_) | Err(_) => get::one(named).map(Some),
+        Ok(_) | Err(_) => get::parse_resource(named).map(Some),
     }
 }
 
 /// Source of journal positions: the daemon, or the state's own index.
-enum Way {
+enum TrailSource {
     Daemon(Daemon),
-    Own(Box<Open>),
+    Own(Box<StateHandle>),
     /// The state of this process, which is the daemon.
-    Held(Arc<Shared>),
+    InDaemon(Arc<EngineShared>),
 }
 
-impl Way {
-    async fn open(setup: &Setup) -> Result<Self, Failure> {
+impl TrailSource {
+    async fn open(setup: &Context) -> Result<Self, CommandFailure> {
         match daemon(setup).await? {
             Some(client) => Ok(Self::Daemon(client)),
-            None => Ok(Self::Own(Box::new(setup.look_at_state().await?))),
+            None => Ok(Self::Own(Box::new(setup.view_state().await?))),
         }
     }
 
     /// Returns the journal positions of a subject.
-    async fn ask(&self, wanted: Wanted) -> Result<Sought, Failure> {
+    async fn locate(&self, wanted: WhySubject) -> Result<Provenances, CommandFailure> {
         match self {
             Self::Daemon(client) => {
-                let reply = client.ask(&Question::Trail(wanted)).await?;
+                let reply = client.ask(&EngineQuery::JournalRefs(wanted)).await?;
                 let Reply::State(StateReply::Trail(sought)) = reply else {
-                    return Err(Failure::bug("a trail was not answered by one"));
+                    return Err(CommandFailure::bug("a trail was not answered by one"));
                 };
                 Ok(sought)
             }
-            Self::Own(open) => Ok(seek(&open.state.facts, &wanted, open.state.writer.head())?),
-            Self::Held(shared) => Ok(seek(&shared.facts, &wanted, shared.writer.head())?),
+            Self::Own(open) => Ok(locate(&open.state.facts, &wanted, open.state.writer.head())?),
+            Self::InDaemon(shared) => Ok(locate(&shared.facts, &wanted, shared.writer.head())?),
         }
     }
 
-    async fn close(self) -> Result<(), Failure> {
+    async fn close(self) -> Result<(), CommandFailure> {
         if let Self::Own(open) = self {
             open.state.close().await?;
         }
@@ -168,59 +181,72 @@ impl Way {
 }
 
 /// Opens the journal's files.
-pub(super) fn books(setup: &Setup) -> Result<Books, Failure> {
+pub(super) fn open_journals(setup: &Context) -> Result<JournalSet, CommandFailure> {
     let reader = |path: &Path| {
         let opened = RealDisk::open(path).map_err(|error| {
-            Failure::environment("reckon::state::dir", format!("open {}: {error}", path.display()))
+            CommandFailure::environment(
+                "reckon::state::dir",
+                format!("open {}: {error}", path.display()),
+            )
         })?;
-        Ok::<_, Failure>(Reader::over(Arc::new(opened)))
+        Ok::<_, CommandFailure>(JournalReader::over(Arc::new(opened)))
     };
     let archive = setup.state.join("archive");
     let archive = if archive.is_dir() { Some(reader(&archive)?) } else { None };
-    Ok(Books { journal: reader(&setup.state.join("journal"))?, archive })
+    Ok(JournalSet { journal: reader(&setup.state.join("journal"))?, archive })
 }
 
 /// Returns the history of the merchant that the effects belong to, where that is another resource.
-async fn merchant(way: &Way, books: &Books, story: &Story) -> Result<Option<Story>, Failure> {
+async fn merchant(
+    way: &TrailSource,
+    books: &JournalSet,
+    story: &ResourceHistory,
+) -> Result<Option<ResourceHistory>, CommandFailure> {
     let merchant = story.effects.first().map(|effect| effect.intent.merchant.clone());
     let Some(merchant) = merchant.filter(|key| key.kind.as_str() == MERCHANT && *key != story.key)
     else {
         return Ok(None);
     };
-    let sought = way.ask(Wanted::Resource(merchant.clone())).await?;
+    let sought = way.locate(WhySubject::Resource(merchant.clone())).await?;
     let Some(trail) = sought.resources.first() else { return Ok(None) };
-    books.story(&merchant, &trail.sequences).map(Some).map_err(damaged)
+    books.history(&merchant, &trail.sequences).map(Some).map_err(journal_failure)
 }
 
-pub(super) fn damaged(error: crate::store::error::StoreError) -> Failure {
-    Failure::environment("reckon::why::journal", error).help("`reckon store check` says more")
+pub(super) fn journal_failure(error: crate::store::error::StoreError) -> CommandFailure {
+    CommandFailure::environment("reckon::why::journal", error)
+        .help("`reckon store check` says more")
 }
 
 /// Returns the view of a resource's history.
-fn view(setup: &Setup, wanted: &Wanted, story: &Story, merchant: Option<&Story>) -> ResourceView {
-    let meant = |effect: &&EffectStory| match wanted {
-        Wanted::Resource(_) => true,
-        Wanted::Intent(id) => effect.intent.id == *id,
-        Wanted::Remote(id) => effect.speaks_of(id),
+fn view(
+    setup: &Context,
+    wanted: &WhySubject,
+    story: &ResourceHistory,
+    merchant: Option<&ResourceHistory>,
+) -> ResourceHistoryView {
+    let meant = |effect: &&EffectHistory| match wanted {
+        WhySubject::Resource(_) => true,
+        WhySubject::Intent(id) => effect.intent.id == *id,
+        WhySubject::Remote(id) => effect.concerns(id),
     };
-    let chosen: Vec<&EffectStory> = story.effects.iter().filter(meant).collect();
+    let chosen: Vec<&EffectHistory> = story.effects.iter().filter(meant).collect();
     let chosen = if chosen.is_empty() { story.effects.iter().collect() } else { chosen };
     let approvals = merchant.unwrap_or(story).approvals.iter();
     let approvals: Vec<_> = approvals.collect();
-    let effects = chosen.into_iter().map(|effect| EffectView {
+    let effects = chosen.into_iter().map(|effect| EffectHistoryView {
         author: blame::author(&setup.root, &effect.intent.cause),
         approval: approvals
             .iter()
             .rev()
-            .find(|(stands, _)| stands.record < effect.stands.record)
+            .find(|(stands, _)| stands.record < effect.record_ref.record)
             .map(|(stands, approval)| ApprovalView {
-                stands: *stands,
+                record: *stands,
                 at: approval.at,
                 actor: approval.actor.clone(),
             }),
-        ..EffectView::from(effect)
+        ..EffectHistoryView::from(effect)
     });
-    ResourceView {
+    ResourceHistoryView {
         key: Key::clone(&story.key),
         effects: effects.collect(),
         others: story.others.clone(),

@@ -21,7 +21,7 @@ pub enum Access {
 
 /// The reason why a credential is missing or unusable. No part of the call itself was sent.
 #[derive(Debug)]
-pub(super) struct Denied(pub(super) String);
+pub(super) struct AccessDenied(pub(super) String);
 
 /// Returns whether the credential has the type that an endpoint requires. A key must never reach a
 /// host that expects a token.
@@ -35,20 +35,20 @@ pub(super) fn fits(auth: Auth, access: &Access) -> bool {
     )
 }
 
-pub(super) fn bearer(token: &Secret) -> Result<HeaderValue, Denied> {
+pub(super) fn bearer(token: &Secret) -> Result<HeaderValue, AccessDenied> {
     sensitive(&format!("Bearer {}", token.expose()))
 }
 
 /// Encodes the key as user name with an empty password (gateway-api, Authentication).
-pub(super) fn basic(key: &Secret) -> Result<HeaderValue, Denied> {
+pub(super) fn basic(key: &Secret) -> Result<HeaderValue, AccessDenied> {
     let pair = format!("{}:", key.expose());
     let encoded = STANDARD.encode(pair);
     sensitive(&format!("Basic {encoded}"))
 }
 
-fn sensitive(text: &str) -> Result<HeaderValue, Denied> {
+fn sensitive(text: &str) -> Result<HeaderValue, AccessDenied> {
     let mut value = HeaderValue::from_str(text).map_err(|_invalid| {
-        Denied("the credential holds characters that no header takes".to_owned())
+        AccessDenied("the credential holds characters that no header takes".to_owned())
     })?;
     value.set_sensitive(true);
     Ok(value)

@@ -16,18 +16,18 @@ const AGENT: HeaderValue = HeaderValue::from_static(concat!("reckon/", env!("CAR
 
 /// The two hosts of the service.
 #[derive(Clone)]
-pub(super) struct Addresses {
+pub(super) struct ServiceAddresses {
     base: Url,
     web: Url,
 }
 
-impl Addresses {
+impl ServiceAddresses {
     pub(super) fn new(base: &str, web: &str) -> Result<Self, ClientError> {
-        Ok(Self { base: checked("base_url", base)?, web: checked("web_url", web)? })
+        Ok(Self { base: parse_address("base_url", base)?, web: parse_address("web_url", web)? })
     }
 
     pub(super) fn with_web(&self, web: &str) -> Result<Self, ClientError> {
-        Ok(Self { base: self.base.clone(), web: checked("web_url", web)? })
+        Ok(Self { base: self.base.clone(), web: parse_address("web_url", web)? })
     }
 
     /// Returns `{base_url}`, as it is called.
@@ -54,7 +54,7 @@ impl Addresses {
         call: &Call,
         authorization: Option<HeaderValue>,
     ) -> Result<Request<Vec<u8>>, String> {
-        let url = self.locate(call)?;
+        let url = self.call_url(call)?;
         let mut request = Request::builder()
             .method(method(call.method))
             .uri(url.as_str())
@@ -67,12 +67,12 @@ impl Addresses {
             request = request.header(CONTENT_TYPE, JSON);
         }
         let body = call.body.clone().unwrap_or_default();
-        request.body(body).map_err(|_invalid| unwritable(call))
+        request.body(body).map_err(|_invalid| unwritable_path(call))
     }
 
     /// Returns the address of a call. A path that a URL parser reads differently (`..`, a missing
     /// first slash, a question mark) is refused: the request would reach an unnamed address.
-    fn locate(&self, call: &Call) -> Result<Url, String> {
+    fn call_url(&self, call: &Call) -> Result<Url, String> {
         let host = match call.host {
             Host::Base => &self.base,
             Host::Web => &self.web,
@@ -81,7 +81,7 @@ impl Addresses {
         let mut url = host.clone();
         url.set_path(&path);
         if url.path() != path {
-            return Err(unwritable(call));
+            return Err(unwritable_path(call));
         }
         if !call.query.is_empty() {
             url.query_pairs_mut().extend_pairs(&call.query);
@@ -90,13 +90,13 @@ impl Addresses {
     }
 }
 
-impl fmt::Debug for Addresses {
+impl fmt::Debug for ServiceAddresses {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.base, self.web)
     }
 }
 
-fn unwritable(call: &Call) -> String {
+fn unwritable_path(call: &Call) -> String {
     format!("the path of {} cannot be written as it is", call.endpoint)
 }
 
@@ -111,7 +111,7 @@ fn method(method: Method) -> http::Method {
 }
 
 /// Parses a configured address: an accepted scheme, a host, and no part that belongs to a request.
-fn checked(setting: &'static str, address: &str) -> Result<Url, ClientError> {
+fn parse_address(setting: &'static str, address: &str) -> Result<Url, ClientError> {
     let fault = |why: &str| ClientError::Address { setting, why: why.to_owned() };
     let url = Url::parse(address).map_err(|error| fault(&error.to_string()))?;
     let host = url.host_str().ok_or_else(|| fault("it names no host"))?.to_owned();
@@ -154,7 +154,7 @@ mod tests {
     }
 
     fn uri(base: &str, call: &Call) -> Result<String, String> {
-        let addresses = Addresses::new(base, "https://web.test").unwrap();
+        let addresses = ServiceAddresses::new(base, "https://web.test").unwrap();
         addresses.request(call, None).map(|request| request.uri().to_string())
     }
 
@@ -163,12 +163,12 @@ mod tests {
         for good in
             ["http://127.0.0.1:8700", "http://127.9.9.9", "http://[::1]:1", "https://a.test"]
         {
-            assert!(checked("base_url", good).is_ok(), "{good}");
+            assert!(parse_address("base_url", good).is_ok(), "{good}");
         }
         for bad in
             ["http://localhost", "http://10.0.0.1", "http://a.test", "http://[::ffff:10.0.0.1]"]
         {
-            let error = checked("base_url", bad).unwrap_err();
+            let error = parse_address("base_url", bad).unwrap_err();
             assert!(matches!(error, ClientError::PlainHttp { .. }), "{bad}");
             assert!(miette::Diagnostic::help(&error).is_some());
         }
@@ -178,7 +178,7 @@ mod tests {
     fn an_address_holds_nothing_but_an_address() {
         for bad in ["a.test", "ftp://a.test", "https://canary:canary@a.test", "https://a.test?k=1"]
         {
-            let error = checked("web_url", bad).unwrap_err();
+            let error = parse_address("web_url", bad).unwrap_err();
             assert!(matches!(error, ClientError::Address { .. }), "{bad}");
             assert!(!format!("{error} {error:?}").contains("canary"));
         }

@@ -46,11 +46,11 @@ pub(super) struct Breaker {
     openings: u32,
     /// The time of the first failure since the last success.
     silent_since: Option<Instant>,
-    open: Option<Open>,
+    open: Option<OpenPeriod>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Open {
+struct OpenPeriod {
     until: Instant,
     /// The start of the running probe.
     probe: Option<Instant>,
@@ -58,34 +58,34 @@ struct Open {
 
 /// A breaker's answer to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Passage {
+pub(super) enum Admission {
     /// The call may go out.
     Free,
     /// The caller has to probe the host first.
     ProbeFirst,
     /// The call may not go out before this wait is over.
-    Shut(Duration),
+    Unavailable(Duration),
 }
 
 impl Breaker {
     /// Decides whether a call may go out now.
-    pub(super) fn pass(&mut self, now: Instant) -> Passage {
-        let Some(open) = &mut self.open else { return Passage::Free };
+    pub(super) fn admit(&mut self, now: Instant) -> Admission {
+        let Some(open) = &mut self.open else { return Admission::Free };
         let wait = open.until.saturating_duration_since(now);
         if !wait.is_zero() {
-            return Passage::Shut(wait);
+            return Admission::Unavailable(wait);
         }
         let abandoned = |began: Instant| now.saturating_duration_since(began) >= PROBE_MAX;
         if open.probe.is_some_and(|began| !abandoned(began)) {
-            return Passage::Shut(WAIT_FIRST);
+            return Admission::Unavailable(WAIT_FIRST);
         }
         open.probe = Some(now);
-        Passage::ProbeFirst
+        Admission::ProbeFirst
     }
 
     /// Records that the host served a call, whatever its answer. Returns whether the host had been
     /// away for long, so that deferred callers may retry at once.
-    pub(super) fn served(&mut self, now: Instant) -> bool {
+    pub(super) fn record_success(&mut self, now: Instant) -> bool {
         if self.open.is_some() {
             return false;
         }
@@ -96,7 +96,7 @@ impl Breaker {
     }
 
     /// Records that the host did not serve a call. Returns whether this failure opened the breaker.
-    pub(super) fn failed(&mut self, now: Instant, rng: &mut dyn Rng) -> bool {
+    pub(super) fn record_failure(&mut self, now: Instant, rng: &mut dyn Rng) -> bool {
         self.failures = self.failures.saturating_add(1);
         self.silent_since.get_or_insert(now);
         let opens = self.open.is_none() && self.failures >= FAILURES_MAX;
@@ -107,7 +107,7 @@ impl Breaker {
     }
 
     /// Records the result of a probe.
-    pub(super) fn probed(&mut self, well: bool, now: Instant, rng: &mut dyn Rng) {
+    pub(super) fn record_probe(&mut self, well: bool, now: Instant, rng: &mut dyn Rng) {
         if well {
             self.open = None;
             self.failures = FAILURES_AFTER_PROBE;
@@ -126,7 +126,7 @@ impl Breaker {
     fn reopen(&mut self, now: Instant, rng: &mut dyn Rng) {
         let until = now.checked_add(wait(self.openings, rng)).unwrap_or(now);
         self.openings = self.openings.saturating_add(1);
-        self.open = Some(Open { until, probe: None });
+        self.open = Some(OpenPeriod { until, probe: None });
     }
 }
 
@@ -153,14 +153,14 @@ mod tests {
     fn opened(now: Instant) -> Breaker {
         let mut breaker = Breaker::default();
         let opened: Vec<bool> =
-            (0..FAILURES_MAX).map(|_| breaker.failed(now, &mut dice())).collect();
+            (0..FAILURES_MAX).map(|_| breaker.record_failure(now, &mut dice())).collect();
         assert_eq!(opened.iter().filter(|opened| **opened).count(), 1);
         assert_eq!(opened.last(), Some(&true));
         breaker
     }
 
     fn shut(breaker: &mut Breaker, now: Instant) -> Duration {
-        let Passage::Shut(wait) = breaker.pass(now) else { panic!("not shut") };
+        let Admission::Unavailable(wait) = breaker.admit(now) else { panic!("not shut") };
         wait
     }
 
@@ -169,11 +169,11 @@ mod tests {
         let (mut breaker, now) = (Breaker::default(), Instant::now());
         for _ in 0..100 {
             for _ in 1..FAILURES_MAX {
-                assert!(!breaker.failed(now, &mut dice()));
+                assert!(!breaker.record_failure(now, &mut dice()));
             }
-            assert!(!breaker.served(now));
+            assert!(!breaker.record_success(now));
         }
-        assert_eq!((breaker.pass(now), breaker.silence()), (Passage::Free, None));
+        assert_eq!((breaker.admit(now), breaker.silence()), (Admission::Free, None));
     }
 
     #[tokio::test(start_paused = true)]
@@ -183,10 +183,10 @@ mod tests {
         let wait = shut(&mut breaker, now);
         assert!((Duration::from_secs(1)..=WAIT_FIRST).contains(&wait), "{wait:?}");
         assert_eq!(breaker.silence(), Some((now, now + wait)));
-        assert_eq!(breaker.pass(now + wait), Passage::ProbeFirst);
-        assert_eq!(breaker.pass(now + wait), Passage::Shut(WAIT_FIRST), "one probe");
+        assert_eq!(breaker.admit(now + wait), Admission::ProbeFirst);
+        assert_eq!(breaker.admit(now + wait), Admission::Unavailable(WAIT_FIRST), "one probe");
         let late = now + wait + PROBE_MAX;
-        assert_eq!(breaker.pass(late), Passage::ProbeFirst, "the first was abandoned");
+        assert_eq!(breaker.admit(late), Admission::ProbeFirst, "the first was abandoned");
     }
 
     #[tokio::test(start_paused = true)]
@@ -196,8 +196,8 @@ mod tests {
         let mut waits = Vec::new();
         for _ in 0..12 {
             now += shut(&mut breaker, now);
-            assert_eq!(breaker.pass(now), Passage::ProbeFirst);
-            breaker.probed(false, now, &mut dice());
+            assert_eq!(breaker.admit(now), Admission::ProbeFirst);
+            breaker.record_probe(false, now, &mut dice());
             waits.push(shut(&mut breaker, now));
         }
         assert!(waits.windows(2).take(5).all(|pair| pair[0] < pair[1]), "{waits:?}");
@@ -208,22 +208,25 @@ mod tests {
     async fn after_a_good_probe_one_failure_opens_it_again_and_one_success_clears_it() {
         let now = Instant::now();
         let mut breaker = opened(now);
-        breaker.probed(true, now, &mut dice());
-        assert_eq!(breaker.pass(now), Passage::Free);
-        assert!(breaker.failed(now, &mut dice()));
+        breaker.record_probe(true, now, &mut dice());
+        assert_eq!(breaker.admit(now), Admission::Free);
+        assert!(breaker.record_failure(now, &mut dice()));
         let later = now + AWAY_MIN;
-        breaker.probed(true, later, &mut dice());
-        assert!(breaker.served(later) && !breaker.served(later), "it was away, and is back");
-        assert!(!breaker.failed(now, &mut dice()));
-        assert_eq!(breaker.pass(now), Passage::Free);
+        breaker.record_probe(true, later, &mut dice());
+        assert!(
+            breaker.record_success(later) && !breaker.record_success(later),
+            "it was away, and is back"
+        );
+        assert!(!breaker.record_failure(now, &mut dice()));
+        assert_eq!(breaker.admit(now), Admission::Free);
     }
 
     #[tokio::test(start_paused = true)]
     async fn answers_to_older_calls_do_not_close_it() {
         let now = Instant::now();
         let mut breaker = opened(now);
-        assert!(!breaker.served(now));
+        assert!(!breaker.record_success(now));
         assert!(breaker.silence().is_some());
-        assert!(!breaker.failed(now, &mut dice()), "nor does a failure open it twice");
+        assert!(!breaker.record_failure(now, &mut dice()), "nor does a failure open it twice");
     }
 }

@@ -33,29 +33,29 @@ const SECOND: Duration = Duration::from_secs(1);
 /// The calls of one merchant.
 #[derive(Debug)]
 pub(super) struct Bucket {
-    limit: Option<Limit>,
+    limit: Option<RateLimit>,
     /// No call goes out before this time, by the service's request.
     paused_until: Option<Instant>,
-    seen: Seen,
+    counts: CallCounts,
 }
 
 /// A learnt limit.
 #[derive(Debug, Clone, Copy)]
-struct Limit {
+struct RateLimit {
     /// Thousandths of a call a second.
     rate: u64,
     tokens: u64,
     /// The time when tokens were last added.
     filled: Instant,
     /// The time when the rate was last halved or raised.
-    turned: Instant,
+    changed: Instant,
     /// The time when the rate was last halved. A 429 of an older call proves nothing new.
     halved: Instant,
 }
 
 /// Counts of calls in this second and in the one before.
 #[derive(Debug)]
-struct Seen {
+struct CallCounts {
     since: Instant,
     now: u64,
     before: u64,
@@ -64,45 +64,54 @@ struct Seen {
 impl Bucket {
     /// Returns a bucket without a limit.
     pub(super) fn new(now: Instant) -> Self {
-        Self { limit: None, paused_until: None, seen: Seen { since: now, now: 0, before: 0 } }
+        Self {
+            limit: None,
+            paused_until: None,
+            counts: CallCounts { since: now, now: 0, before: 0 },
+        }
     }
 
     /// Takes a token, or returns the wait before one may be available.
     pub(super) fn take(&mut self, now: Instant) -> Result<(), Duration> {
-        if let Some(wait) = self.paused(now) {
+        if let Some(wait) = self.pause_remaining(now) {
             return Err(wait);
         }
         self.paused_until = None;
-        self.grow(now);
+        self.raise_rate(now);
         if let Some(limit) = &mut self.limit {
             limit.fill(now);
             limit.take()?;
         }
-        self.seen.count(now);
+        self.counts.count(now);
         Ok(())
     }
 
     /// Returns the wait that the service currently imposes on every call.
-    pub(super) fn paused(&self, now: Instant) -> Option<Duration> {
+    pub(super) fn pause_remaining(&self, now: Instant) -> Option<Duration> {
         let wait = self.paused_until?.saturating_duration_since(now);
         (!wait.is_zero()).then_some(wait)
     }
 
     /// Returns whether calls have to wait.
     pub(super) fn is_slowed(&self, now: Instant) -> bool {
-        self.limit.is_some() || self.paused(now).is_some()
+        self.limit.is_some() || self.pause_remaining(now).is_some()
     }
 
     /// Records a 429 to a call that began at `began`.
-    pub(super) fn throttled(&mut self, began: Instant, asked: Option<Duration>, now: Instant) {
+    pub(super) fn record_throttle(
+        &mut self,
+        began: Instant,
+        asked: Option<Duration>,
+        now: Instant,
+    ) {
         self.pause(asked.unwrap_or(Duration::ZERO), now);
         let old = self.limit;
         if old.is_some_and(|limit| began < limit.halved) {
             return;
         }
-        let before = old.map_or_else(|| self.seen.rate(now), |limit| limit.rate);
+        let before = old.map_or_else(|| self.counts.rate(now), |limit| limit.rate);
         let rate = before.checked_div(2).unwrap_or(0).clamp(RATE_MIN, RATE_MAX);
-        self.limit = Some(Limit { rate, tokens: 0, filled: now, turned: now, halved: now });
+        self.limit = Some(RateLimit { rate, tokens: 0, filled: now, changed: now, halved: now });
     }
 
     /// Stops calls for a time that the service requested, by 429 or by another answer.
@@ -112,22 +121,22 @@ impl Bucket {
     }
 
     /// Raises the rate for every whole second since its last change.
-    fn grow(&mut self, now: Instant) {
+    fn raise_rate(&mut self, now: Instant) {
         let Some(limit) = &mut self.limit else { return };
-        let seconds = now.saturating_duration_since(limit.turned).as_secs();
+        let seconds = now.saturating_duration_since(limit.changed).as_secs();
         if seconds == 0 {
             return;
         }
         limit.fill(now);
         limit.rate = limit.rate.saturating_add(RATE_STEP.saturating_mul(seconds));
-        limit.turned = now;
+        limit.changed = now;
         if limit.rate >= RATE_MAX {
             self.limit = None;
         }
     }
 }
 
-impl Limit {
+impl RateLimit {
     /// Adds the tokens gained since the last filling.
     fn fill(&mut self, now: Instant) {
         let micros = now.saturating_duration_since(self.filled).as_micros();
@@ -150,14 +159,14 @@ impl Limit {
     }
 }
 
-impl Seen {
+impl CallCounts {
     fn count(&mut self, now: Instant) {
-        self.turn(now);
+        self.roll_over(now);
         self.now = self.now.saturating_add(1);
     }
 
     /// Begins a new second, if one has passed.
-    fn turn(&mut self, now: Instant) {
+    fn roll_over(&mut self, now: Instant) {
         let passed = now.saturating_duration_since(self.since);
         if passed >= SECOND {
             self.before = if passed < SECOND.saturating_mul(2) { self.now } else { 0 };
@@ -167,7 +176,7 @@ impl Seen {
 
     /// Returns the recent rate, in thousandths of a call a second.
     fn rate(&mut self, now: Instant) -> u64 {
-        self.turn(now);
+        self.roll_over(now);
         self.now.max(self.before).saturating_mul(CALL)
     }
 }
@@ -198,11 +207,11 @@ mod tests {
     async fn a_429_halves_what_was_given_before() {
         let (mut bucket, now) = (Bucket::new(Instant::now()), Instant::now());
         drain(&mut bucket, now, 100);
-        bucket.throttled(now, None, now);
+        bucket.record_throttle(now, None, now);
         let given = over(&mut bucket, now, 1_000);
         assert!((45..=51).contains(&given), "{given}");
         let later = now + Duration::from_secs(1);
-        bucket.throttled(later, None, later);
+        bucket.record_throttle(later, None, later);
         let given = over(&mut bucket, later, 1_000);
         assert!((20..=26).contains(&given), "{given}");
     }
@@ -213,7 +222,7 @@ mod tests {
         drain(&mut bucket, now, 64);
         let answered = now + Duration::from_millis(50);
         for _ in 0..16 {
-            bucket.throttled(now, None, answered);
+            bucket.record_throttle(now, None, answered);
         }
         let given = over(&mut bucket, answered, 1_000);
         assert!((28..=33).contains(&given), "{given}");
@@ -223,7 +232,7 @@ mod tests {
     async fn the_rate_has_a_floor_and_grows_until_there_is_no_limit() {
         let (mut bucket, now) = (Bucket::new(Instant::now()), Instant::now());
         for _ in 0..40 {
-            bucket.throttled(now, None, now);
+            bucket.record_throttle(now, None, now);
         }
         assert_eq!(over(&mut bucket, now, 1_900), 1, "one call in two seconds, then one more");
         let later = now + Duration::from_secs(20);
@@ -239,21 +248,25 @@ mod tests {
     async fn a_wait_that_the_service_asks_for_stops_every_call() {
         let (mut bucket, now) = (Bucket::new(Instant::now()), Instant::now());
         drain(&mut bucket, now, 1_000);
-        bucket.throttled(now, Some(Duration::from_secs(30)), now);
-        bucket.throttled(now, Some(Duration::from_secs(2)), now);
+        bucket.record_throttle(now, Some(Duration::from_secs(30)), now);
+        bucket.record_throttle(now, Some(Duration::from_secs(2)), now);
         assert_eq!(bucket.take(now), Err(Duration::from_secs(30)), "the longer wait counts");
         assert_eq!(over(&mut bucket, now, 30_000), 0);
         assert!(drain(&mut bucket, now + Duration::from_secs(30), 1_000) >= 1);
         let far = now + Duration::from_secs(31);
         bucket.pause(Duration::MAX, far);
-        assert_eq!(bucket.paused(far), Some(PAUSE_MAX), "a mistake does not stop us for ever");
+        assert_eq!(
+            bucket.pause_remaining(far),
+            Some(PAUSE_MAX),
+            "a mistake does not stop us for ever"
+        );
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_wait_that_is_told_is_enough() {
         let (mut bucket, now) = (Bucket::new(Instant::now()), Instant::now());
         drain(&mut bucket, now, 7);
-        bucket.throttled(now, None, now);
+        bucket.record_throttle(now, None, now);
         let mut at = now;
         for _ in 0..20 {
             let Err(wait) = bucket.take(at) else { continue };

@@ -1,5 +1,5 @@
 //! Decides which fact an answer, or its absence, proves. A pure table, and the only one in the
-//! crate; the class of a failure is the table of [`Class`].
+//! crate; the class of a failure is the table of [`ErrorClass`].
 //!
 //! When in doubt, the outcome is in doubt. `Refused` and `NotSent` require proof that nothing
 //! happened. `Done` is for exactly 200 (service-facts, 3 and 5), and for the 204 of the one path
@@ -9,8 +9,8 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::api::{Call, Problem};
-use crate::base::outside::{Known, ServiceText, UNREADABLE_CODE};
-use crate::model::class::{Class, Sign};
+use crate::base::outside::{KnownValues, ServiceText, UNREADABLE_CODE};
+use crate::model::class::{ErrorClass, FailureSignal};
 use crate::model::outcome::Outcome;
 use crate::model::service_problem::ServiceProblem;
 
@@ -18,18 +18,18 @@ mod reply;
 
 /// An answer as received from the wire.
 #[derive(Clone)]
-pub(super) struct Answer {
+pub(super) struct HttpAnswer {
     pub(super) status: u16,
     /// The header `Retry-After`, as sent.
     pub(super) retry_after: Option<String>,
     pub(super) body: Vec<u8>,
 }
 
-impl Answer {
+impl HttpAnswer {
     /// Returns the answer as one to this call: on the path that answers without content, 204 with
     /// an empty body counts as 200.
-    pub(super) fn of(self, call: &Call) -> Self {
-        let is_done = self.status == 204 && self.body.is_empty() && call.may_answer_nothing();
+    pub(super) fn with_call(self, call: &Call) -> Self {
+        let is_done = self.status == 204 && self.body.is_empty() && call.allows_empty_reply();
         let status = if is_done { 200 } else { self.status };
         Self { status, ..self }
     }
@@ -38,7 +38,7 @@ impl Answer {
 /// The reason why there is no answer; a text holds the words of a library and of the peer,
 /// unchanged.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) enum Failure {
+pub(super) enum TransportFailure {
     /// No connection was made: refused, no such host, TLS handshake failed. Nothing was written.
     NotConnected(String),
     /// The connection broke after something may have been written.
@@ -51,120 +51,126 @@ pub(super) enum Failure {
 
 /// An outcome, with its evidence about the failure, the host and later calls.
 #[derive(Debug)]
-pub(super) struct Verdict {
+pub(super) struct CallVerdict {
     pub(super) outcome: Outcome,
     /// The wait that the service requested, whatever the outcome: a read may be repeated after a
     /// 503 too.
     pub(super) retry_after_s: Option<u64>,
     /// The class of the failure, if the call failed.
-    pub(super) class: Option<Class>,
+    pub(super) class: Option<ErrorClass>,
     /// True if the host itself does not serve.
     pub(super) is_down: bool,
     /// True if the client withheld the call, so that an immediate retry is useless.
-    pub(super) is_shut: bool,
+    pub(super) is_withheld: bool,
 }
 
-impl Verdict {
+impl CallVerdict {
     /// Returns the verdict on a withheld call.
-    pub(super) fn shut(reason: &str, wait_s: u64) -> Self {
-        let reason = ServiceText::cleaned(reason, &Known::default());
+    pub(super) fn withheld(reason: &str, wait_s: u64) -> Self {
+        let reason = ServiceText::clean(reason, &KnownValues::default());
         let outcome = Outcome::NotSent { reason, retry_after_s: Some(wait_s) };
-        Self { is_shut: true, ..Self::from(outcome) }
+        Self { is_withheld: true, ..Self::from(outcome) }
     }
 
-    fn signed(self, sign: Sign<'_>) -> Self {
-        Self { class: Class::of(sign), is_down: sign.is_of_the_host(), ..self }
+    fn with_sign(self, sign: FailureSignal<'_>) -> Self {
+        Self { class: ErrorClass::of(sign), is_down: sign.is_host_down(), ..self }
     }
 }
 
-impl From<Outcome> for Verdict {
+impl From<Outcome> for CallVerdict {
     fn from(outcome: Outcome) -> Self {
         let retry_after_s = match &outcome {
             Outcome::NotSent { retry_after_s, reason: _ } => *retry_after_s,
             Outcome::Done { .. } | Outcome::Refused { .. } | Outcome::InDoubt { .. } => None,
         };
-        Self { outcome, retry_after_s, class: None, is_down: false, is_shut: false }
+        Self { outcome, retry_after_s, class: None, is_down: false, is_withheld: false }
     }
 }
 
 /// Returns the verdict on a call whose request held `known` values. This is the one place where the
 /// service's words become ours. `now` turns a date in `Retry-After` into seconds.
 pub(super) fn classify(
-    answer: Result<Answer, Failure>,
-    known: &Known,
+    answer: Result<HttpAnswer, TransportFailure>,
+    known: &KnownValues,
     now: DateTime<Utc>,
-) -> Verdict {
+) -> CallVerdict {
     match answer {
-        Ok(answer) => of_answer(&answer, known, now),
+        Ok(answer) => classify_answer(&answer, known, now),
         Err(failure) => {
             let sign = sign_of(&failure);
-            Verdict::from(of_failure(failure, known)).signed(sign)
+            CallVerdict::from(classify_failure(failure, known)).with_sign(sign)
         }
     }
 }
 
-fn of_answer(answer: &Answer, known: &Known, now: DateTime<Utc>) -> Verdict {
-    let retry_after_s = answer.retry_after.as_deref().and_then(|text| seconds(text, now));
+fn classify_answer(answer: &HttpAnswer, known: &KnownValues, now: DateTime<Utc>) -> CallVerdict {
+    let retry_after_s =
+        answer.retry_after.as_deref().and_then(|text| retry_after_seconds(text, now));
     let status = answer.status;
     let told = if status == 200 {
         ServiceProblem::default()
     } else {
-        ServiceProblem::cleaned(&problem(&answer.body), known)
+        ServiceProblem::clean(&parse_problem(&answer.body), known)
     };
     let outcome = match proof(status) {
-        Proof::Success => done(&answer.body, known),
-        Proof::Refusal => Outcome::Refused { status, problem: told.clone() },
-        Proof::Throttled => Outcome::NotSent { reason: unproved(status, ""), retry_after_s },
-        Proof::Nothing => Outcome::InDoubt { reason: unproved(status, told.code()) },
+        StatusProof::Success => success_outcome(&answer.body, known),
+        StatusProof::Refusal => Outcome::Refused { status, problem: told.clone() },
+        StatusProof::Throttled => {
+            Outcome::NotSent { reason: describe_status(status, ""), retry_after_s }
+        }
+        StatusProof::Nothing => Outcome::InDoubt { reason: describe_status(status, told.code()) },
     };
     let unreadable = status == 200 && matches!(outcome, Outcome::InDoubt { .. });
-    let sign = if unreadable { Sign::Unreadable } else { Sign::Answer(status, &told) };
-    Verdict { retry_after_s, ..Verdict::from(outcome) }.signed(sign)
+    let sign =
+        if unreadable { FailureSignal::Unreadable } else { FailureSignal::Answer(status, &told) };
+    CallVerdict { retry_after_s, ..CallVerdict::from(outcome) }.with_sign(sign)
 }
 
 /// Returns the sign of a failure, for its class.
-fn sign_of(failure: &Failure) -> Sign<'static> {
+fn sign_of(failure: &TransportFailure) -> FailureSignal<'static> {
     match failure {
-        Failure::NotConnected(_) | Failure::Broken(_) | Failure::TimedOut => Sign::Silence,
-        Failure::TooLarge => Sign::Unreadable,
+        TransportFailure::NotConnected(_)
+        | TransportFailure::Broken(_)
+        | TransportFailure::TimedOut => FailureSignal::NoAnswer,
+        TransportFailure::TooLarge => FailureSignal::Unreadable,
     }
 }
 
-fn of_failure(failure: Failure, known: &Known) -> Outcome {
+fn classify_failure(failure: TransportFailure, known: &KnownValues) -> Outcome {
     let in_doubt = |reason: &'static str| Outcome::InDoubt { reason: reason.into() };
-    let cleaned = |words: String| ServiceText::cleaned(&words, known);
+    let cleaned = |words: String| ServiceText::clean(&words, known);
     match failure {
-        Failure::NotConnected(words) => {
+        TransportFailure::NotConnected(words) => {
             Outcome::NotSent { reason: cleaned(words), retry_after_s: None }
         }
-        Failure::Broken(words) => Outcome::InDoubt { reason: cleaned(words) },
-        Failure::TimedOut => in_doubt("no answer within the time allowed"),
-        Failure::TooLarge => in_doubt("the answer is larger than allowed"),
+        TransportFailure::Broken(words) => Outcome::InDoubt { reason: cleaned(words) },
+        TransportFailure::TimedOut => in_doubt("no answer within the time allowed"),
+        TransportFailure::TooLarge => in_doubt("the answer is larger than allowed"),
     }
 }
 
 /// The fact that a status proves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Proof {
+enum StatusProof {
     Success,
     Refusal,
     Throttled,
     Nothing,
 }
 
-/// The table. 201 and 204 are not the service's success (but for [`Answer::of`]), so something else
+/// The table. 201 and 204 are not the service's success (but for [`HttpAnswer::with_call`]), so something else
 /// answered. A 500 may follow the effect; so may 408 and statuses that no standard registers (499
 /// of some proxies).
-fn proof(status: u16) -> Proof {
+fn proof(status: u16) -> StatusProof {
     match status {
-        200 => Proof::Success,
-        429 => Proof::Throttled,
-        400..=407 | 409..=417 | 421..=426 | 428 | 431 | 451 => Proof::Refusal,
-        _ => Proof::Nothing,
+        200 => StatusProof::Success,
+        429 => StatusProof::Throttled,
+        400..=407 | 409..=417 | 421..=426 | 428 | 431 | 451 => StatusProof::Refusal,
+        _ => StatusProof::Nothing,
     }
 }
 
-fn done(body: &[u8], known: &Known) -> Outcome {
+fn success_outcome(body: &[u8], known: &KnownValues) -> Outcome {
     if body.trim_ascii().is_empty() {
         return Outcome::Done { reply: Value::Null };
     }
@@ -176,19 +182,19 @@ fn done(body: &[u8], known: &Known) -> Outcome {
     }
 }
 
-fn problem(body: &[u8]) -> Problem {
+fn parse_problem(body: &[u8]) -> Problem {
     serde_json::from_slice(body).unwrap_or_default()
 }
 
 /// Returns a sentence of ours about a status and a checked code.
-fn unproved(status: u16, code: &str) -> ServiceText {
+fn describe_status(status: u16, code: &str) -> ServiceText {
     let is_told = !code.is_empty() && code != UNREADABLE_CODE;
     let code = if is_told { format!(" {code}") } else { String::new() };
-    ServiceText::cleaned(&format!("the service answered {status}{code}"), &Known::default())
+    ServiceText::clean(&format!("the service answered {status}{code}"), &KnownValues::default())
 }
 
 /// Parses `Retry-After` into seconds: a number of them, or a date (zero when past).
-fn seconds(text: &str, now: DateTime<Utc>) -> Option<u64> {
+fn retry_after_seconds(text: &str, now: DateTime<Utc>) -> Option<u64> {
     let text = text.trim();
     if let Ok(seconds) = text.parse() {
         return Some(seconds);

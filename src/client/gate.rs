@@ -17,10 +17,10 @@ use rand_core::Rng;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use tokio::time::{Instant, sleep};
 
-use super::breaker::{Breaker, Passage};
+use super::breaker::{Admission, Breaker};
 use super::bucket::Bucket;
-use super::classify::Verdict;
-use crate::model::class::Class;
+use super::classify::CallVerdict;
+use crate::model::class::ErrorClass;
 
 /// The divisor of the permits that polls may use.
 const POLLS_PART: usize = 4;
@@ -40,7 +40,7 @@ pub enum Urgency {
 
 /// The reason why a call does not go out now. No part of it was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shut {
+pub struct Unavailable {
     /// A sentence for people.
     pub reason: String,
     /// The time after which a retry makes sense.
@@ -49,7 +49,7 @@ pub struct Shut {
 
 /// A host that does not serve.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Silent {
+pub struct DownHost {
     /// Name and port.
     pub host: String,
     /// The time without a success.
@@ -68,54 +68,54 @@ pub struct Traffic {
     /// Answers 429 so far.
     pub throttled: u64,
     /// Calls that were not sent because their host does not serve.
-    pub shut: u64,
+    pub withheld: u64,
     /// Hosts that do not serve.
-    pub silent: Vec<Silent>,
+    pub down_hosts: Vec<DownHost>,
 }
 
 /// The one gate of a process.
 #[derive(Debug)]
-pub struct Gate {
+pub struct Limiter {
     permits: Semaphore,
     polls: Semaphore,
-    lanes: Mutex<BTreeMap<String, Arc<Lane>>>,
+    lanes: Mutex<BTreeMap<String, Arc<CallLane>>>,
     /// The recently slowed lanes: few, and read often.
-    slowed: Mutex<BTreeMap<String, Arc<Lane>>>,
+    slowed: Mutex<BTreeMap<String, Arc<CallLane>>>,
     breakers: Mutex<BTreeMap<String, Breaker>>,
     closing: watch::Sender<bool>,
     waiting: AtomicUsize,
     throttled: AtomicU64,
-    shut: AtomicU64,
-    reopened: AtomicUsize,
+    withheld: AtomicU64,
+    reopened_hosts: AtomicUsize,
 }
 
 /// The calls of one merchant, or the partner's own.
 #[derive(Debug)]
-pub(super) struct Lane {
+pub(super) struct CallLane {
     name: String,
     bucket: Mutex<Bucket>,
-    line: tokio::sync::Mutex<()>,
-    line_of_polls: tokio::sync::Mutex<()>,
+    queue: tokio::sync::Mutex<()>,
+    poll_queue: tokio::sync::Mutex<()>,
     /// Tokens taken for changes that have not gone out yet.
     prepaid: AtomicU32,
 }
 
 /// A route through the gate: a lane, and the urgency of its calls.
 #[derive(Clone, Debug)]
-pub(super) struct Way {
-    pub(super) gate: Arc<Gate>,
-    pub(super) lane: Arc<Lane>,
+pub(super) struct CallRoute {
+    pub(super) gate: Arc<Limiter>,
+    pub(super) lane: Arc<CallLane>,
     pub(super) urgency: Urgency,
 }
 
 /// A call that may go out.
-pub(super) struct Pass<'a> {
-    way: &'a Way,
+pub(super) struct Permit<'a> {
+    route: &'a CallRoute,
     began: Instant,
     _permits: (Option<SemaphorePermit<'a>>, Option<SemaphorePermit<'a>>),
 }
 
-impl Gate {
+impl Limiter {
     /// Returns a gate for this many calls at once.
     pub fn new(concurrency: usize) -> Self {
         let permits = concurrency.max(1);
@@ -128,8 +128,8 @@ impl Gate {
             closing: watch::Sender::new(false),
             waiting: AtomicUsize::new(0),
             throttled: AtomicU64::new(0),
-            shut: AtomicU64::new(0),
-            reopened: AtomicUsize::new(0),
+            withheld: AtomicU64::new(0),
+            reopened_hosts: AtomicUsize::new(0),
         }
     }
 
@@ -146,8 +146,8 @@ impl Gate {
             slowed: slowed.len(),
             waiting: self.waiting(),
             throttled: self.throttled.load(Ordering::Relaxed),
-            shut: self.shut.load(Ordering::Relaxed),
-            silent: self.silent(now),
+            withheld: self.withheld.load(Ordering::Relaxed),
+            down_hosts: self.down_hosts(now),
         }
     }
 
@@ -164,55 +164,55 @@ impl Gate {
 
     /// Returns the time until every host that does not serve is probed again; zero if all of them
     /// serve.
-    pub fn shut_for(&self) -> Duration {
-        let silent = self.silent(Instant::now());
+    pub fn time_until_probe(&self) -> Duration {
+        let silent = self.down_hosts(Instant::now());
         silent.iter().map(|silent| silent.next).max().unwrap_or(Duration::ZERO)
     }
 
     /// Returns whether a host that was away for long serves again, once for each such event.
-    pub fn reopened(&self) -> bool {
-        self.reopened.swap(0, Ordering::Relaxed) > 0
+    pub fn take_reopened(&self) -> bool {
+        self.reopened_hosts.swap(0, Ordering::Relaxed) > 0
     }
 
-    fn silent(&self, now: Instant) -> Vec<Silent> {
+    fn down_hosts(&self, now: Instant) -> Vec<DownHost> {
         let breakers = lock(&self.breakers);
         let silent = breakers.iter().filter_map(|(host, breaker)| {
             let (since, next) = breaker.silence()?;
             let since = now.saturating_duration_since(since);
             let next = next.saturating_duration_since(now);
-            Some(Silent { host: host.clone(), since, next })
+            Some(DownHost { host: host.clone(), since, next })
         });
         silent.collect()
     }
 
-    pub(super) fn lane(&self, name: &str) -> Arc<Lane> {
+    pub(super) fn lane(&self, name: &str) -> Arc<CallLane> {
         let mut lanes = lock(&self.lanes);
         if let Some(lane) = lanes.get(name) {
             return lane.clone();
         }
-        let lane = Arc::new(Lane::new(name, Instant::now()));
+        let lane = Arc::new(CallLane::new(name, Instant::now()));
         lanes.insert(name.to_owned(), lane.clone());
         lane
     }
 
-    /// Decides whether calls to a host may go out. A caller that receives [`Passage::ProbeFirst`]
-    /// must call [`Gate::probed`].
-    pub(super) fn passage(&self, host: &str) -> Passage {
+    /// Decides whether calls to a host may go out. A caller that receives [`Admission::ProbeFirst`]
+    /// must call [`Limiter::record_probe`].
+    pub(super) fn admit(&self, host: &str) -> Admission {
         let mut breakers = lock(&self.breakers);
-        breakers.get_mut(host).map_or(Passage::Free, |breaker| breaker.pass(Instant::now()))
+        breakers.get_mut(host).map_or(Admission::Free, |breaker| breaker.admit(Instant::now()))
     }
 
     /// Records the result of a probe.
-    pub(super) fn probed(&self, host: &str, well: bool, rng: &mut dyn Rng) {
+    pub(super) fn record_probe(&self, host: &str, well: bool, rng: &mut dyn Rng) {
         let mut breakers = lock(&self.breakers);
         if let Some(breaker) = breakers.get_mut(host) {
-            breaker.probed(well, Instant::now(), rng);
+            breaker.record_probe(well, Instant::now(), rng);
         }
     }
 
     /// Returns the reason for withholding a call to a host.
-    pub(super) fn shut(&self, host: &str, wait: Duration) -> Shut {
-        self.shut.fetch_add(1, Ordering::Relaxed);
+    pub(super) fn unavailable(&self, host: &str, wait: Duration) -> Unavailable {
+        self.withheld.fetch_add(1, Ordering::Relaxed);
         let now = Instant::now();
         let since = lock(&self.breakers).get(host).and_then(Breaker::silence);
         let silent = since.map_or(0, |(since, _)| now.saturating_duration_since(since).as_secs());
@@ -220,22 +220,22 @@ impl Gate {
         let reason = format!(
             "the service at {host} has not answered well for {silent} s: it is left alone, and asked again in {next} s"
         );
-        Shut { reason, wait }
+        Unavailable { reason, wait }
     }
 
-    fn heard(&self, host: &str, is_down: bool, rng: &mut dyn Rng) {
+    fn record_result(&self, host: &str, is_down: bool, rng: &mut dyn Rng) {
         let mut breakers = lock(&self.breakers);
         match breakers.get_mut(host) {
             Some(breaker) if !is_down => {
-                if breaker.served(Instant::now()) {
-                    self.reopened.fetch_add(1, Ordering::Relaxed);
+                if breaker.record_success(Instant::now()) {
+                    self.reopened_hosts.fetch_add(1, Ordering::Relaxed);
                     tracing::info!(host, "the service answers again");
                 }
             }
             None if !is_down => {}
             Some(_) | None => {
                 let breaker = breakers.entry(host.to_owned()).or_default();
-                if breaker.failed(Instant::now(), rng) {
+                if breaker.record_failure(Instant::now(), rng) {
                     tracing::warn!(host, "the service does not answer: no more calls for a while");
                 }
             }
@@ -243,19 +243,19 @@ impl Gate {
     }
 }
 
-impl Lane {
+impl CallLane {
     fn new(name: &str, now: Instant) -> Self {
         Self {
             name: name.to_owned(),
             bucket: Mutex::new(Bucket::new(now)),
-            line: tokio::sync::Mutex::default(),
-            line_of_polls: tokio::sync::Mutex::default(),
+            queue: tokio::sync::Mutex::default(),
+            poll_queue: tokio::sync::Mutex::default(),
             prepaid: AtomicU32::new(0),
         }
     }
 
     /// Takes a token at once, where there is no limit.
-    fn free(&self) -> bool {
+    fn try_take_token(&self) -> bool {
         let (mut bucket, now) = (lock(&self.bucket), Instant::now());
         !bucket.is_slowed(now) && bucket.take(now).is_ok()
     }
@@ -266,56 +266,56 @@ impl Lane {
     }
 }
 
-impl Way {
+impl CallRoute {
     /// Takes a token for a change before its intent is written, so that no intent waits for a
     /// token.
-    pub(super) async fn prepay(&self) -> Result<(), Shut> {
-        self.token().await?;
+    pub(super) async fn prepay(&self) -> Result<(), Unavailable> {
+        self.take_token().await?;
         self.lane.prepaid.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 
     /// Waits until a call may go out.
-    pub(super) async fn enter(&self, is_change: bool) -> Result<Pass<'_>, Shut> {
+    pub(super) async fn enter(&self, is_change: bool) -> Result<Permit<'_>, Unavailable> {
         if !(is_change && self.lane.use_prepaid()) {
-            self.token().await?;
+            self.take_token().await?;
         }
         let polls = match self.urgency {
             Urgency::Poll => self.gate.polls.acquire().await.ok(),
             Urgency::Change => None,
         };
         let permit = self.gate.permits.acquire().await.ok();
-        Ok(Pass { way: self, began: Instant::now(), _permits: (polls, permit) })
+        Ok(Permit { route: self, began: Instant::now(), _permits: (polls, permit) })
     }
 
     /// Takes a token of the merchant's bucket.
-    async fn token(&self) -> Result<(), Shut> {
-        if self.lane.free() {
+    async fn take_token(&self) -> Result<(), Unavailable> {
+        if self.lane.try_take_token() {
             return Ok(());
         }
-        let _waiting = Waiting::new(&self.gate.waiting);
+        let _waiting = WaitingCaller::new(&self.gate.waiting);
         let mut closing = self.gate.closing.subscribe();
         tokio::select! {
             biased;
-            token = self.in_line() => token,
+            token = self.wait_in_queue() => token,
             _ = closing.wait_for(|closing| *closing) => {
                 let reason = "it was told to stop before this could be sent".to_owned();
-                Err(Shut { reason, wait: Duration::ZERO })
+                Err(Unavailable { reason, wait: Duration::ZERO })
             }
         }
     }
 
     /// Records that calls of this lane have to wait.
-    fn slow(&self) {
+    fn mark_slowed(&self) {
         lock(&self.gate.slowed).insert(self.lane.name.clone(), self.lane.clone());
     }
 
-    async fn in_line(&self) -> Result<(), Shut> {
+    async fn wait_in_queue(&self) -> Result<(), Unavailable> {
         let _first_of_polls = match self.urgency {
-            Urgency::Poll => Some(self.lane.line_of_polls.lock().await),
+            Urgency::Poll => Some(self.lane.poll_queue.lock().await),
             Urgency::Change => None,
         };
-        let _first = self.lane.line.lock().await;
+        let _first = self.lane.queue.lock().await;
         loop {
             let taken = lock(&self.lane.bucket).take(Instant::now());
             match taken {
@@ -323,7 +323,7 @@ impl Way {
                 Err(wait) if wait > WAIT_MAX => {
                     let seconds = whole_seconds(wait);
                     let reason = format!("the service asked to come again in {seconds} s");
-                    return Err(Shut { reason, wait });
+                    return Err(Unavailable { reason, wait });
                 }
                 Err(wait) => sleep(wait).await,
             }
@@ -331,35 +331,35 @@ impl Way {
     }
 }
 
-impl Pass<'_> {
+impl Permit<'_> {
     /// Records the end of the call.
-    pub(super) fn leave(self, host: &str, verdict: &Verdict, rng: &mut dyn Rng) {
+    pub(super) fn finish(self, host: &str, verdict: &CallVerdict, rng: &mut dyn Rng) {
         let asked = verdict.retry_after_s.map(Duration::from_secs);
         let now = Instant::now();
-        if verdict.class == Some(Class::Throttled) {
-            self.way.gate.throttled.fetch_add(1, Ordering::Relaxed);
-            self.way.lane.prepaid.store(0, Ordering::Relaxed);
-            lock(&self.way.lane.bucket).throttled(self.began, asked, now);
-            self.way.slow();
+        if verdict.class == Some(ErrorClass::Throttled) {
+            self.route.gate.throttled.fetch_add(1, Ordering::Relaxed);
+            self.route.lane.prepaid.store(0, Ordering::Relaxed);
+            lock(&self.route.lane.bucket).record_throttle(self.began, asked, now);
+            self.route.mark_slowed();
         } else if let Some(asked) = asked.filter(|_| verdict.class.is_some()) {
-            lock(&self.way.lane.bucket).pause(asked, now);
-            self.way.slow();
+            lock(&self.route.lane.bucket).pause(asked, now);
+            self.route.mark_slowed();
         }
-        self.way.gate.heard(host, verdict.is_down, rng);
+        self.route.gate.record_result(host, verdict.is_down, rng);
     }
 }
 
 /// Counts one waiting caller while the value lives.
-struct Waiting<'a>(&'a AtomicUsize);
+struct WaitingCaller<'a>(&'a AtomicUsize);
 
-impl<'a> Waiting<'a> {
+impl<'a> WaitingCaller<'a> {
     fn new(count: &'a AtomicUsize) -> Self {
         count.fetch_add(1, Ordering::Relaxed);
         Self(count)
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingCaller<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

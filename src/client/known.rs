@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::api::one_time_token::GetToken;
 use crate::api::{Call, Endpoint, application};
-use crate::base::outside::Known;
+use crate::base::outside::KnownValues;
 
 /// Fields of the service's own words, of money, dates, names of objects and our marks.
 const OPEN: &[&str] = &[
@@ -99,7 +99,7 @@ const SECRETS: &[&str] = &[
 
 /// The privacy of a field's values.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sort {
+enum FieldPrivacy {
     Open,
     Named,
     Personal,
@@ -107,8 +107,8 @@ enum Sort {
 }
 
 /// Returns the values that an answer to this call must not repeat.
-pub(super) fn known(call: &Call, authorization: Option<&HeaderValue>) -> Known {
-    let mut known = Known::default();
+pub(super) fn sensitive_values(call: &Call, authorization: Option<&HeaderValue>) -> KnownValues {
+    let mut known = KnownValues::default();
     if let Some(header) =
         authorization.and_then(|header| std::str::from_utf8(header.as_bytes()).ok())
     {
@@ -120,15 +120,15 @@ pub(super) fn known(call: &Call, authorization: Option<&HeaderValue>) -> Known {
         known.hide_secret(token);
     }
     for (name, value) in &call.query {
-        hide(&mut known, sort(name), value);
+        hide_value(&mut known, field_privacy(name), value);
     }
     let body = call.body.as_deref().and_then(|body| serde_json::from_slice(body).ok());
-    hide_all(&mut known, Sort::Personal, &body.unwrap_or(Value::Null));
+    hide_all(&mut known, FieldPrivacy::Personal, &body.unwrap_or(Value::Null));
     known
 }
 
 /// Hides a header's credential: a token, or a key in base64.
-fn hide_credential(known: &mut Known, header: &str) {
+fn hide_credential(known: &mut KnownValues, header: &str) {
     let Some((_, credential)) = header.split_once(' ') else { return };
     known.hide_secret(credential);
     let pair = STANDARD.decode(credential).ok().and_then(|pair| String::from_utf8(pair).ok());
@@ -138,44 +138,45 @@ fn hide_credential(known: &mut Known, header: &str) {
 }
 
 /// Hides every value of a body; `around` is the sort of the field that holds it.
-fn hide_all(known: &mut Known, around: Sort, value: &Value) {
+fn hide_all(known: &mut KnownValues, around: FieldPrivacy, value: &Value) {
     match value {
         Value::Object(fields) => {
             for (name, value) in fields {
-                hide_all(known, sort(name), value);
+                hide_all(known, field_privacy(name), value);
             }
         }
         Value::Array(items) => items.iter().for_each(|item| hide_all(known, around, item)),
-        Value::String(text) => hide(known, around, text),
-        Value::Number(number) => hide(known, around, &number.to_string()),
+        Value::String(text) => hide_value(known, around, text),
+        Value::Number(number) => hide_value(known, around, &number.to_string()),
         Value::Null | Value::Bool(_) => {}
     }
 }
 
-fn hide(known: &mut Known, sort: Sort, value: &str) {
+fn hide_value(known: &mut KnownValues, sort: FieldPrivacy, value: &str) {
     match sort {
-        Sort::Open => {}
-        Sort::Named => known.hide_words(value),
-        Sort::Personal => known.hide(value),
-        Sort::Secret => known.hide_secret(value),
+        FieldPrivacy::Open => {}
+        FieldPrivacy::Named => known.hide_words(value),
+        FieldPrivacy::Personal => known.hide(value),
+        FieldPrivacy::Secret => known.hide_secret(value),
     }
 }
 
-fn sort(name: &str) -> Sort {
+fn field_privacy(name: &str) -> FieldPrivacy {
     let ends = |end: &&str| {
         name.strip_suffix(*end).is_some_and(|head| head.is_empty() || head.ends_with('_'))
     };
     let applied = application::FIELDS.iter().find(|field| field.name == name);
     if OPEN.contains(&name) {
-        Sort::Open
-    } else if applied.is_some_and(|field| field.privacy == application::Privacy::Secret) {
-        Sort::Secret
+        FieldPrivacy::Open
+    } else if applied.is_some_and(|field| field.privacy == application::ApplicationPrivacy::Secret)
+    {
+        FieldPrivacy::Secret
     } else if NAMES.iter().any(|part| name.contains(part)) {
-        Sort::Named
+        FieldPrivacy::Named
     } else if SECRETS.iter().any(ends) {
-        Sort::Secret
+        FieldPrivacy::Secret
     } else {
-        Sort::Personal
+        FieldPrivacy::Personal
     }
 }
 
@@ -196,9 +197,9 @@ mod tests {
         });
         let call = Call::to::<CreateCard>(&[]).body(body.to_string().into_bytes());
         let key = format!("Basic {}", STANDARD.encode("sk_test_Zx81:"));
-        let known = known(&call, Some(&HeaderValue::from_str(&key).unwrap()));
+        let known = sensitive_values(&call, Some(&HeaderValue::from_str(&key).unwrap()));
         let quoted = format!("card in USD for rkabc: {key} sk_test_Zx81 {body}");
-        let told = ServiceText::cleaned(&quoted, &known).to_string();
+        let told = ServiceText::clean(&quoted, &known).to_string();
         for secret in ["sk_test", "4012", "2031", "987", "Jane", "Doe", "Elm", "payer"] {
             assert!(!told.contains(secret), "{secret}: {told}");
         }
@@ -207,8 +208,17 @@ mod tests {
 
     #[test]
     fn every_name_has_its_sort() {
-        assert!(sort("account_number") == Sort::Secret && sort("client_secret") == Sort::Secret);
-        assert!(sort("first_name") == Sort::Named && sort("address1") == Sort::Named);
-        assert!(sort("currency") == Sort::Open && sort("phone") == Sort::Personal);
+        assert!(
+            field_privacy("account_number") == FieldPrivacy::Secret
+                && field_privacy("client_secret") == FieldPrivacy::Secret
+        );
+        assert!(
+            field_privacy("first_name") == FieldPrivacy::Named
+                && field_privacy("address1") == FieldPrivacy::Named
+        );
+        assert!(
+            field_privacy("currency") == FieldPrivacy::Open
+                && field_privacy("phone") == FieldPrivacy::Personal
+        );
     }
 }

@@ -31,10 +31,10 @@ mod tests;
 
 pub use access::Access;
 pub use error::ClientError;
-pub use gate::{Gate, Shut, Silent, Traffic, Urgency};
+pub use gate::{DownHost, Limiter, Traffic, Unavailable, Urgency};
 pub use read::ReadError;
 pub use tls::install_crypto;
-pub use transport::{Decision, Transport, Untouched, Wire};
+pub use transport::{FaultlessWire, Transport, Wire, WireDecision};
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -51,15 +51,15 @@ use crate::base::clock::SharedClock;
 use crate::base::secret::Secret;
 use crate::model::outcome::Outcome;
 
-use access::{Denied, basic, bearer, fits};
-use address::Addresses;
-use classify::Verdict;
-use gate::Way;
-use tenant::Tenant;
+use access::{AccessDenied, basic, bearer, fits};
+use address::ServiceAddresses;
+use classify::CallVerdict;
+use gate::CallRoute;
+use tenant::TenantTokens;
 
 /// The addresses of the service, and our credentials there.
 #[derive(Clone)]
-pub struct Service {
+pub struct ServiceConfig {
     /// `{base_url}`: https, or http to a loopback IP.
     pub base_url: String,
     /// `{web_url}`; the same rule.
@@ -68,15 +68,15 @@ pub struct Service {
     pub timeout: Duration,
     /// Certificates in PEM that are trusted beside those of the operating system.
     pub ca_file: Option<Vec<u8>>,
-    /// The credentials for a tenant token; without them, [`Access::Tenant`] is denied.
-    pub partner: Option<Partner>,
+    /// The credentials for a tenant token; without them, [`Access::TenantTokens`] is denied.
+    pub partner: Option<ClientCredentials>,
     /// Seeds the jitter between the repetitions of a read.
     pub jitter_seed: u64,
 }
 
 /// The partner application's client credentials (partner-api, POST /oauth/token).
 #[derive(Clone, Debug)]
-pub struct Partner {
+pub struct ClientCredentials {
     pub client_id: String,
     pub client_secret: Secret,
 }
@@ -84,14 +84,14 @@ pub struct Partner {
 /// A client of the service. Clones share connections, the tenant token and the jitter.
 #[derive(Clone)]
 pub struct Client {
-    addresses: Addresses,
+    addresses: ServiceAddresses,
     timeout: Duration,
     transport: Transport,
     clock: SharedClock,
-    tenant: Option<Arc<Tenant>>,
+    tenant: Option<Arc<TenantTokens>>,
     jitter: Arc<Mutex<ChaCha8Rng>>,
     /// The route through the gate; without one the calls are unbounded.
-    way: Option<Way>,
+    route: Option<CallRoute>,
 }
 
 impl Client {
@@ -100,18 +100,18 @@ impl Client {
     /// # Errors
     /// An invalid address, or plain HTTP to anything but a loopback IP.
     pub fn new(
-        service: Service,
+        service: ServiceConfig,
         transport: Transport,
         clock: SharedClock,
     ) -> Result<Self, ClientError> {
         Ok(Self {
-            addresses: Addresses::new(&service.base_url, &service.web_url)?,
+            addresses: ServiceAddresses::new(&service.base_url, &service.web_url)?,
             timeout: service.timeout,
             transport,
             clock,
-            tenant: service.partner.map(|partner| Arc::new(Tenant::new(partner))),
+            tenant: service.partner.map(|partner| Arc::new(TenantTokens::new(partner))),
             jitter: Arc::new(Mutex::new(ChaCha8Rng::seed_from_u64(service.jitter_seed))),
-            way: None,
+            route: None,
         })
     }
 
@@ -136,14 +136,14 @@ impl Client {
     pub async fn send(&self, call: &Call, access: &Access) -> Outcome {
         match self.exchange(call, access).await {
             Ok(verdict) => verdict.outcome,
-            Err(Denied(reason)) => Outcome::not_sent(&reason),
+            Err(AccessDenied(reason)) => Outcome::not_sent(&reason),
         }
     }
 
     /// Works as `send`, but keeps a missing credential apart from the answers of the call.
-    async fn exchange(&self, call: &Call, access: &Access) -> Result<Verdict, Denied> {
+    async fn exchange(&self, call: &Call, access: &Access) -> Result<CallVerdict, AccessDenied> {
         if !fits(call.auth, access) {
-            return Err(Denied(format!("{} takes another credential", call.endpoint)));
+            return Err(AccessDenied(format!("{} takes another credential", call.endpoint)));
         }
         match access {
             Access::None => Ok(self.attempt(call, None).await),
@@ -154,22 +154,22 @@ impl Client {
     }
 
     /// Sends one request and returns its verdict, inside its span.
-    async fn attempt(&self, call: &Call, authorization: Option<HeaderValue>) -> Verdict {
+    async fn attempt(&self, call: &Call, authorization: Option<HeaderValue>) -> CallVerdict {
         let span = debug_span!(
             "call",
             endpoint = call.endpoint,
             status = field::Empty,
             elapsed_ms = field::Empty
         );
-        self.carry(call, authorization).instrument(span).await
+        self.send_request(call, authorization).instrument(span).await
     }
 
-    async fn carry(&self, call: &Call, authorization: Option<HeaderValue>) -> Verdict {
+    async fn send_request(&self, call: &Call, authorization: Option<HeaderValue>) -> CallVerdict {
         let started = Instant::now();
-        let known = known::known(call, authorization.as_ref());
+        let known = known::sensitive_values(call, authorization.as_ref());
         let request = match self.addresses.request(call, authorization) {
             Ok(request) => request,
-            Err(reason) => return Verdict::from(Outcome::not_sent(&reason)),
+            Err(reason) => return CallVerdict::from(Outcome::not_sent(&reason)),
         };
         let pass = match self.enter(call).await {
             Ok(pass) => pass,
@@ -177,9 +177,9 @@ impl Client {
         };
         let answer = self.transport.carry(call, request, self.timeout).await;
         let status = answer.as_ref().ok().map(|answer| answer.status);
-        let answer = answer.map(|answer| answer.of(call));
+        let answer = answer.map(|answer| answer.with_call(call));
         let verdict = classify::classify(answer, &known, self.clock.now());
-        self.leave(call, pass, &verdict);
+        self.finish(call, pass, &verdict);
         let elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         Span::current().record("status", status).record("elapsed_ms", elapsed_ms);
         tracing::debug!(outcome = ?verdict.outcome, "the call ended");
@@ -193,7 +193,7 @@ impl fmt::Debug for Client {
     }
 }
 
-impl fmt::Debug for Service {
+impl fmt::Debug for ServiceConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Service({}, {})", self.base_url, self.web_url)
     }

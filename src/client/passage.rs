@@ -6,19 +6,19 @@ use std::time::Duration;
 use rand_chacha::ChaCha8Rng;
 
 use super::Client;
-use super::breaker::Passage;
-use super::classify::{self, Verdict};
-use super::gate::{Gate, Pass, Shut, Urgency, Way, whole_seconds};
+use super::breaker::Admission;
+use super::classify::{self, CallVerdict};
+use super::gate::{CallRoute, Limiter, Permit, Unavailable, Urgency, whole_seconds};
 use crate::api::{Auth, Call, Host, Method};
-use crate::base::outside::Known;
+use crate::base::outside::KnownValues;
 
 impl Client {
     /// Returns the same client for the calls of one merchant, or for the partner's own, in that
     /// lane of the gate.
     #[must_use]
-    pub fn through(&self, gate: &Arc<Gate>, lane: &str, urgency: Urgency) -> Self {
-        let way = Way { gate: gate.clone(), lane: gate.lane(lane), urgency };
-        Self { way: Some(way), ..self.clone() }
+    pub fn limited_by(&self, gate: &Arc<Limiter>, lane: &str, urgency: Urgency) -> Self {
+        let way = CallRoute { gate: gate.clone(), lane: gate.lane(lane), urgency };
+        Self { route: Some(way), ..self.clone() }
     }
 
     /// Waits until a change may go to this host, so that no wait separates its intent from its
@@ -26,42 +26,42 @@ impl Client {
     ///
     /// # Errors
     /// The host does not serve, or requested a long pause.
-    pub async fn ready(&self, host: Host) -> Result<(), Shut> {
-        let Some(way) = &self.way else { return Ok(()) };
-        self.open(way, host).await?;
+    pub async fn reserve(&self, host: Host) -> Result<(), Unavailable> {
+        let Some(way) = &self.route else { return Ok(()) };
+        self.check_host(way, host).await?;
         way.prepay().await
     }
 
     /// Waits until a call may go out.
-    pub(super) async fn enter(&self, call: &Call) -> Result<Option<Pass<'_>>, Shut> {
-        let Some(way) = &self.way else { return Ok(None) };
+    pub(super) async fn enter(&self, call: &Call) -> Result<Option<Permit<'_>>, Unavailable> {
+        let Some(way) = &self.route else { return Ok(None) };
         let pass = way.enter(call.method != Method::Get).await?;
-        self.open(way, call.host).await?;
+        self.check_host(way, call.host).await?;
         Ok(Some(pass))
     }
 
     /// Reports the end of a call to the gate.
-    pub(super) fn leave(&self, call: &Call, pass: Option<Pass<'_>>, verdict: &Verdict) {
+    pub(super) fn finish(&self, call: &Call, pass: Option<Permit<'_>>, verdict: &CallVerdict) {
         if let Some(pass) = pass {
             let host = self.addresses.host(call.host);
-            self.dice(|dice| pass.leave(&host, verdict, dice));
+            self.with_rng(|dice| pass.finish(&host, verdict, dice));
         }
     }
 
     /// Checks whether a host serves, as far as is known; probes it where that is due.
-    async fn open(&self, way: &Way, host: Host) -> Result<(), Shut> {
+    async fn check_host(&self, way: &CallRoute, host: Host) -> Result<(), Unavailable> {
         let name = self.addresses.host(host);
-        match way.gate.passage(&name) {
-            Passage::Free => return Ok(()),
-            Passage::Shut(wait) => return Err(way.gate.shut(&name, wait)),
-            Passage::ProbeFirst => {}
+        match way.gate.admit(&name) {
+            Admission::Free => return Ok(()),
+            Admission::Unavailable(wait) => return Err(way.gate.unavailable(&name, wait)),
+            Admission::ProbeFirst => {}
         }
         let well = self.probe(host).await;
-        self.dice(|dice| way.gate.probed(&name, well, dice));
-        match way.gate.passage(&name) {
-            Passage::Free => Ok(()),
-            Passage::Shut(wait) => Err(way.gate.shut(&name, wait)),
-            Passage::ProbeFirst => Err(way.gate.shut(&name, Duration::ZERO)),
+        self.with_rng(|dice| way.gate.record_probe(&name, well, dice));
+        match way.gate.admit(&name) {
+            Admission::Free => Ok(()),
+            Admission::Unavailable(wait) => Err(way.gate.unavailable(&name, wait)),
+            Admission::ProbeFirst => Err(way.gate.unavailable(&name, Duration::ZERO)),
         }
     }
 
@@ -79,16 +79,16 @@ impl Client {
         };
         let Ok(request) = self.addresses.request(&call, None) else { return false };
         let answer = self.transport.carry(&call, request, self.timeout).await;
-        !classify::classify(answer, &Known::default(), self.clock.now()).is_down
+        !classify::classify(answer, &KnownValues::default(), self.clock.now()).is_down
     }
 
-    fn dice<T>(&self, throw: impl FnOnce(&mut ChaCha8Rng) -> T) -> T {
+    fn with_rng<T>(&self, throw: impl FnOnce(&mut ChaCha8Rng) -> T) -> T {
         throw(&mut self.jitter.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl From<Shut> for Verdict {
-    fn from(shut: Shut) -> Self {
-        Self::shut(&shut.reason, whole_seconds(shut.wait))
+impl From<Unavailable> for CallVerdict {
+    fn from(shut: Unavailable) -> Self {
+        Self::withheld(&shut.reason, whole_seconds(shut.wait))
     }
 }

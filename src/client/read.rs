@@ -8,8 +8,8 @@ use std::time::Duration;
 use rand_core::Rng;
 use serde_json::Value;
 
-use super::classify::Verdict;
-use super::{Access, Client, Denied};
+use super::classify::CallVerdict;
+use super::{Access, AccessDenied, Client};
 use crate::api::{Call, Method, PAGE_SIZE_MAX, Page};
 use crate::base::outside::ServiceText;
 use crate::model::outcome::Outcome;
@@ -64,9 +64,9 @@ impl Client {
         }
         let mut tries = 1;
         loop {
-            let passing = match settle(self.exchange(call, access).await) {
-                Read::Over(result) => return result,
-                Read::Again(passing) => passing,
+            let passing = match classify_attempt(self.exchange(call, access).await) {
+                ReadAttempt::Final(result) => return result,
+                ReadAttempt::Retry(passing) => passing,
             };
             let wait = self.backoff(tries, passing.retry_after_s);
             let Some(wait) = wait.filter(|_| tries < TRIES_MAX) else {
@@ -81,7 +81,7 @@ impl Client {
     /// reader, so the list is read from its start.
     pub async fn pages(&self, call: &Call, access: &Access) -> Result<Vec<Value>, ReadError> {
         for _ in 0..PASSES_MAX {
-            if let Some(entries) = self.pass(call, access).await? {
+            if let Some(entries) = self.read_pass(call, access).await? {
                 return Ok(entries);
             }
         }
@@ -89,7 +89,11 @@ impl Client {
     }
 
     /// Reads a list once; `None` if it shrank.
-    async fn pass(&self, call: &Call, access: &Access) -> Result<Option<Vec<Value>>, ReadError> {
+    async fn read_pass(
+        &self,
+        call: &Call,
+        access: &Access,
+    ) -> Result<Option<Vec<Value>>, ReadError> {
         let mut entries = Vec::new();
         let mut total_before = 0;
         for number in 1..=PAGES_MAX {
@@ -133,45 +137,49 @@ impl Client {
         let limit_ms = BACKOFF_FIRST_MS_MAX
             .saturating_mul(2_u64.saturating_pow(doublings))
             .min(BACKOFF_MS_MAX);
-        let jitter = Duration::from_millis(self.below(limit_ms));
+        let jitter = Duration::from_millis(self.random_below(limit_ms));
         Some(Duration::from_secs(asked_s).saturating_add(jitter))
     }
 
     /// Returns a random number from 0 to `limit`.
-    fn below(&self, limit: u64) -> u64 {
+    fn random_below(&self, limit: u64) -> u64 {
         let mut jitter = self.jitter.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         jitter.next_u64().checked_rem(limit.saturating_add(1)).unwrap_or(0)
     }
 }
 
 /// A failure that may pass.
-struct Passing {
+struct TransientFailure {
     reason: ServiceText,
     retry_after_s: Option<u64>,
 }
 
 /// The result of one attempt of a read.
-enum Read {
-    Over(Result<Value, ReadError>),
-    Again(Passing),
+enum ReadAttempt {
+    Final(Result<Value, ReadError>),
+    Retry(TransientFailure),
 }
 
-fn settle(exchanged: Result<Verdict, Denied>) -> Read {
-    let Ok(Verdict { outcome, retry_after_s, is_shut, .. }) = exchanged else {
-        return Read::Over(Err(ReadError::Unauthorised));
+fn classify_attempt(exchanged: Result<CallVerdict, AccessDenied>) -> ReadAttempt {
+    let Ok(CallVerdict { outcome, retry_after_s, is_withheld: is_shut, .. }) = exchanged else {
+        return ReadAttempt::Final(Err(ReadError::Unauthorised));
     };
     match outcome {
-        Outcome::Done { reply } => Read::Over(Ok(reply)),
-        Outcome::Refused { status: 401, problem: _ } => Read::Over(Err(ReadError::Unauthorised)),
-        Outcome::Refused { status: 404, problem } => Read::Over(Err(ReadError::NotFound(problem))),
+        Outcome::Done { reply } => ReadAttempt::Final(Ok(reply)),
+        Outcome::Refused { status: 401, problem: _ } => {
+            ReadAttempt::Final(Err(ReadError::Unauthorised))
+        }
+        Outcome::Refused { status: 404, problem } => {
+            ReadAttempt::Final(Err(ReadError::NotFound(problem)))
+        }
         Outcome::Refused { status, problem } => {
-            Read::Over(Err(ReadError::Refused(status, problem)))
+            ReadAttempt::Final(Err(ReadError::Refused(status, problem)))
         }
         Outcome::NotSent { reason, retry_after_s: _ } if is_shut => {
-            Read::Over(Err(ReadError::Unreachable { reason }))
+            ReadAttempt::Final(Err(ReadError::Unreachable { reason }))
         }
         Outcome::NotSent { reason, retry_after_s: _ } | Outcome::InDoubt { reason } => {
-            Read::Again(Passing { reason, retry_after_s })
+            ReadAttempt::Retry(TransientFailure { reason, retry_after_s })
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reqwest::{Certificate, redirect, retry, tls};
 
-use super::{ClientError, Service};
+use super::{ClientError, ServiceConfig};
 
 /// The time limit of connecting. Exceeding it proves that nothing was sent, so it is shorter than
 /// the limit of a whole call.
@@ -25,7 +25,7 @@ pub fn install_crypto() {
 }
 
 /// Returns the HTTP client for a service. The crypto must be installed.
-pub(super) fn http_client(service: &Service) -> Result<reqwest::Client, ClientError> {
+pub(super) fn http_client(service: &ServiceConfig) -> Result<reqwest::Client, ClientError> {
     let builder = reqwest::Client::builder()
         .tls_version_min(tls::Version::TLS_1_2)
         .redirect(redirect::Policy::none())

@@ -19,10 +19,10 @@ use http_body_util::BodyExt;
 use tokio::time::timeout;
 use tower::ServiceExt;
 
-use super::classify::{Answer, Failure};
-use super::{ClientError, Service, tls};
-use crate::api::{Call, DroppedAnswer};
-use crate::base::causes::root;
+use super::classify::{HttpAnswer, TransportFailure};
+use super::{ClientError, ServiceConfig, tls};
+use crate::api::{Call, LostReplyMarker};
+use crate::base::causes::root_cause;
 
 /// The largest accepted answer, in bytes: a page of 100 transactions is well below 1 MiB.
 const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -43,13 +43,13 @@ pub enum Transport {
 /// Decides the fate of one call on an in-process wire.
 pub trait Wire: Send + Sync {
     /// Called before the request reaches the service.
-    fn before(&self, call: &Call) -> Decision;
+    fn before(&self, call: &Call) -> WireDecision;
     /// Called when the service has answered, before the answer reaches the client.
-    fn after(&self, call: &Call) -> Decision;
+    fn after(&self, call: &Call) -> WireDecision;
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
+pub enum WireDecision {
     /// The wire delivers.
     Pass,
     /// The caller stops here for ever, as a dying process does.
@@ -60,15 +60,15 @@ pub enum Decision {
 
 /// A wire without faults.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Untouched;
+pub struct FaultlessWire;
 
-impl Wire for Untouched {
-    fn before(&self, _call: &Call) -> Decision {
-        Decision::Pass
+impl Wire for FaultlessWire {
+    fn before(&self, _call: &Call) -> WireDecision {
+        WireDecision::Pass
     }
 
-    fn after(&self, _call: &Call) -> Decision {
-        Decision::Pass
+    fn after(&self, _call: &Call) -> WireDecision {
+        WireDecision::Pass
     }
 }
 
@@ -77,7 +77,7 @@ impl Transport {
     ///
     /// # Errors
     /// Invalid certificates, or a machine without any.
-    pub fn http(service: &Service) -> Result<Self, ClientError> {
+    pub fn http(service: &ServiceConfig) -> Result<Self, ClientError> {
         tls::http_client(service).map(Self::Http)
     }
 
@@ -87,14 +87,14 @@ impl Transport {
         call: &Call,
         request: Request<Vec<u8>>,
         limit: Duration,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<HttpAnswer, TransportFailure> {
         match self {
             Self::Http(client) => over_sockets(client, request).await,
             Self::InProcess { router, wire } => {
-                pass(wire.before(call)).await?;
+                apply_decision(wire.before(call)).await?;
                 let answer = timeout(limit, in_process(router.clone(), request)).await;
-                pass(wire.after(call)).await?;
-                answer.unwrap_or(Err(Failure::TimedOut))
+                apply_decision(wire.after(call)).await?;
+                answer.unwrap_or(Err(TransportFailure::TimedOut))
             }
         }
     }
@@ -109,62 +109,65 @@ impl fmt::Debug for Transport {
     }
 }
 
-async fn pass(decision: Decision) -> Result<(), Failure> {
+async fn apply_decision(decision: WireDecision) -> Result<(), TransportFailure> {
     match decision {
-        Decision::Pass => Ok(()),
-        Decision::Crash => pending().await,
-        Decision::Lose => Err(broken()),
+        WireDecision::Pass => Ok(()),
+        WireDecision::Crash => pending().await,
+        WireDecision::Lose => Err(broken_connection()),
     }
 }
 
-fn broken() -> Failure {
-    Failure::Broken("the connection broke before the whole answer was here".to_owned())
+fn broken_connection() -> TransportFailure {
+    TransportFailure::Broken("the connection broke before the whole answer was here".to_owned())
 }
 
 async fn over_sockets(
     client: &reqwest::Client,
     request: Request<Vec<u8>>,
-) -> Result<Answer, Failure> {
+) -> Result<HttpAnswer, TransportFailure> {
     let request = reqwest::Request::try_from(request)
-        .map_err(|error| Failure::NotConnected(root(&error.without_url())))?;
-    let mut response = client.execute(request).await.map_err(failure)?;
+        .map_err(|error| TransportFailure::NotConnected(root_cause(&error.without_url())))?;
+    let mut response = client.execute(request).await.map_err(interpret_error)?;
     let (status, retry_after) = (response.status().as_u16(), retry_after(response.headers()));
     let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(failure)? {
-        gather(&mut body, &chunk)?;
+    while let Some(chunk) = response.chunk().await.map_err(interpret_error)? {
+        append_chunk(&mut body, &chunk)?;
     }
-    Ok(Answer { status, retry_after, body })
+    Ok(HttpAnswer { status, retry_after, body })
 }
 
 /// Interprets an error of reqwest. Only one from before the request was written proves anything.
-fn failure(error: reqwest::Error) -> Failure {
+fn interpret_error(error: reqwest::Error) -> TransportFailure {
     let error = error.without_url();
     if error.is_connect() || error.is_builder() {
-        Failure::NotConnected(root(&error))
+        TransportFailure::NotConnected(root_cause(&error))
     } else if error.is_timeout() {
-        Failure::TimedOut
+        TransportFailure::TimedOut
     } else {
-        broken()
+        broken_connection()
     }
 }
 
-async fn in_process(router: Router, request: Request<Vec<u8>>) -> Result<Answer, Failure> {
-    let request = as_received(request).ok_or_else(broken)?;
+async fn in_process(
+    router: Router,
+    request: Request<Vec<u8>>,
+) -> Result<HttpAnswer, TransportFailure> {
+    let request = as_received(request).ok_or_else(broken_connection)?;
     let response: Result<Response<Body>, Infallible> = router.oneshot(request).await;
     let response = match response {
         Ok(response) => response,
         Err(never) => match never {},
     };
-    if response.extensions().get::<DroppedAnswer>().is_some() {
-        return Err(broken());
+    if response.extensions().get::<LostReplyMarker>().is_some() {
+        return Err(broken_connection());
     }
     let (head, mut stream) = response.into_parts();
     let mut body = Vec::new();
     while let Some(frame) = stream.frame().await {
-        let frame = frame.map_err(|_cut| broken())?;
-        gather(&mut body, frame.data_ref().map_or(&[], |bytes| bytes))?;
+        let frame = frame.map_err(|_cut| broken_connection())?;
+        append_chunk(&mut body, frame.data_ref().map_or(&[], |bytes| bytes))?;
     }
-    Ok(Answer { status: head.status.as_u16(), retry_after: retry_after(&head.headers), body })
+    Ok(HttpAnswer { status: head.status.as_u16(), retry_after: retry_after(&head.headers), body })
 }
 
 /// Returns the request as a server reads it: the path alone, and the authority in `Host`.
@@ -180,9 +183,9 @@ fn retry_after(headers: &HeaderMap) -> Option<String> {
     headers.get(RETRY_AFTER)?.to_str().ok().map(str::to_owned)
 }
 
-fn gather(body: &mut Vec<u8>, chunk: &[u8]) -> Result<(), Failure> {
+fn append_chunk(body: &mut Vec<u8>, chunk: &[u8]) -> Result<(), TransportFailure> {
     if body.len().saturating_add(chunk.len()) > ANSWER_BYTES_MAX {
-        return Err(Failure::TooLarge);
+        return Err(TransportFailure::TooLarge);
     }
     body.extend_from_slice(chunk);
     Ok(())

@@ -10,12 +10,12 @@ use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 
 use crate::base::clock::timestamp;
 use crate::base::money::Money;
-use crate::config::reader::Reader;
-use crate::config::setting::{FromText, Setting, Wrong};
-use crate::model::issue::{Problem, Severity};
+use crate::config::reader::ConfigReader;
+use crate::config::setting::{FromText, InvalidValue, Setting};
+use crate::model::issue::{PlacedIssue, Severity};
 use crate::spec::decode::decode;
 use crate::spec::document::API_VERSION;
-use crate::spec::lines::Source;
+use crate::spec::lines::SourceText;
 use crate::spec::lint::{Keep, lint};
 use crate::spec::node::{Node, NodeValue};
 use crate::spec::split::split;
@@ -43,29 +43,29 @@ pub struct ApprovalFile {
 struct Checksum(String);
 
 impl FromText for Checksum {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         let whole = text.len() == CHECKSUM && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let wrong = || {
             let message =
                 format!("`{text}` is no checksum of a plan: it has {CHECKSUM} characters");
-            Wrong::new(message, "`reckon approve CHECKSUM --write FILE` writes the file")
+            InvalidValue::new(message, "`reckon approve CHECKSUM --write FILE` writes the file")
         };
         whole.then(|| Self(text.to_ascii_lowercase())).ok_or_else(wrong)
     }
 }
 
 #[derive(Debug, Clone)]
-struct Moment(DateTime<Utc>);
+struct ExpiryTime(DateTime<Utc>);
 
-impl FromText for Moment {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+impl FromText for ExpiryTime {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         let date = || text.parse::<NaiveDate>().ok().map(|date| date.and_time(NaiveTime::MIN));
         let moment = text.parse::<DateTime<Utc>>().ok();
         let moment = moment.or_else(|| Some(date()?.and_utc()));
         moment.map(Self).ok_or_else(|| {
             let help =
                 "write a moment such as 2026-11-30T12:00:00Z, or a date: its first moment in UTC";
-            Wrong::new(format!("`{text}` is no time"), help)
+            InvalidValue::new(format!("`{text}` is no time"), help)
         })
     }
 }
@@ -75,18 +75,18 @@ impl ApprovalFile {
     ///
     /// # Errors
     /// Every mistake, each with its place.
-    pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Self, Vec<Problem>> {
+    pub fn parse(name: &str, bytes: Vec<u8>) -> Result<Self, Vec<PlacedIssue>> {
         let decoded = decode(bytes);
-        let source = Source::new(Arc::from(name), Arc::from(decoded.text.as_str()));
-        let mut reader = Reader {
+        let source = SourceText::new(Arc::from(name), Arc::from(decoded.text.as_str()));
+        let mut reader = ConfigReader {
             source: &source,
             dir: Arc::from(Path::new("")),
             findings: decoded.findings.clone(),
             variables: BTreeSet::new(),
         };
-        let read = if decoded.is_good() { reader.approval() } else { None };
+        let read = if decoded.is_good() { reader.read_approval() } else { None };
         let problems = reader.findings.iter().map(|finding| source.problem(finding));
-        let mut problems: Vec<Problem> = problems.collect();
+        let mut problems: Vec<PlacedIssue> = problems.collect();
         problems.sort();
         let good = problems.iter().all(|problem| problem.severity == Severity::Warning);
         read.filter(|_| good).ok_or(problems)
@@ -105,13 +105,13 @@ impl ApprovalFile {
     }
 }
 
-impl Reader<'_> {
-    fn approval(&mut self) -> Option<ApprovalFile> {
+impl ConfigReader<'_> {
+    fn read_approval(&mut self) -> Option<ApprovalFile> {
         let help = "`reckon approve CHECKSUM --write FILE` writes such a file";
         let (slices, findings) = split(&self.source.text);
         self.findings.extend(findings);
         let [slice] = slices.as_slice() else {
-            self.find("reckon::approval::form", 0..0, "an approval is one document", help);
+            self.report("reckon::approval::form", 0..0, "an approval is one document", help);
             return None;
         };
         let linted = lint(&self.source.text, slice, Keep::All);
@@ -119,34 +119,34 @@ impl Reader<'_> {
         self.findings.extend(linted.findings);
         let root = linted.root.filter(|_| clean)?;
         if !matches!(root.value, NodeValue::Map(_)) {
-            self.find("reckon::approval::form", root.span, "an approval is a mapping", help);
+            self.report("reckon::approval::form", root.span, "an approval is a mapping", help);
             return None;
         }
-        self.unknown(&root, &KEYS);
-        self.constant(&root, "apiVersion", API_VERSION);
-        self.constant(&root, "kind", KIND);
+        self.report_unknown_keys(&root, &KEYS);
+        self.expect_constant(&root, "apiVersion", API_VERSION);
+        self.expect_constant(&root, "kind", KIND);
         if root.entry("plan").is_none_or(|entry| entry.value.is_null()) {
             let first = root.span.start..root.span.start.saturating_add(1);
-            self.find("reckon::approval::form", first, "`plan` is missing", help);
+            self.report("reckon::approval::form", first, "`plan` is missing", help);
         }
         let ceilings = self.items(&root, "ceilings").iter();
-        let ceilings: Vec<Option<Money>> = ceilings.map(|one| self.plain(one)).collect();
+        let ceilings: Vec<Option<Money>> = ceilings.map(|one| self.literal(one)).collect();
         let expires = match root.entry("expires").filter(|entry| !entry.value.is_null()) {
-            Some(entry) => Some(self.plain::<Moment>(&entry.value)?.0),
+            Some(entry) => Some(self.literal::<ExpiryTime>(&entry.value)?.0),
             None => None,
         };
-        let Checksum(plan) = self.plain(root.get("plan")?)?;
+        let Checksum(plan) = self.literal(root.get("plan")?)?;
         Some(ApprovalFile { plan, ceilings: ceilings.into_iter().collect::<Option<_>>()?, expires })
     }
 
     /// Returns a value that is written in the file itself.
-    fn plain<T: FromText>(&mut self, node: &Node) -> Option<T> {
+    fn literal<T: FromText>(&mut self, node: &Node) -> Option<T> {
         match self.scalar(node, node.span.clone())? {
             Setting::Literal(value) => Some(value),
             Setting::Env(_) => {
                 let message = "an approval names no variables: what was signed is what counts";
                 let help = "write the value itself";
-                self.find("reckon::approval::form", node.span.clone(), message, help);
+                self.report("reckon::approval::form", node.span.clone(), message, help);
                 None
             }
         }
@@ -160,7 +160,7 @@ mod tests {
     fn check(text: &str) -> Result<ApprovalFile, Vec<String>> {
         let read = ApprovalFile::parse("approvals/a.yaml", text.as_bytes().to_vec());
         read.map_err(|problems| {
-            let told = |one: &Problem| format!("{}:{} {}", one.line, one.column, one.message);
+            let told = |one: &PlacedIssue| format!("{}:{} {}", one.line, one.column, one.message);
             problems.iter().map(told).collect()
         })
     }

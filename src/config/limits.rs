@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use crate::base::id::Key;
 use crate::base::money::Money;
-use crate::config::reader::Reader;
-use crate::config::setting::{ConfigError, Env, FromText, Setting};
+use crate::config::reader::ConfigReader;
+use crate::config::setting::{ConfigError, EnvSource, FromText, Setting};
 use crate::config::signed::SignedSection;
-use crate::config::{Config, Policy};
+use crate::config::{Config, PolicySettings};
 use crate::kinds::step::MERCHANT;
 use crate::policy::limits as policy;
-use crate::policy::{ApprovalRules, Rules};
-use crate::spec::node::{Entry, Node, NodeValue};
+use crate::policy::{ApprovalRules, PolicyRules};
+use crate::spec::node::{Node, NodeEntry, NodeValue};
 
 const AMOUNTS: [&str; 3] = ["per_object", "per_run", "per_day"];
 const MOST: [&str; 5] =
@@ -49,43 +49,45 @@ const APPROVALS: [&str; 4] = ["above", "approvers", "valid_for", "signed"];
 
 /// A value and its line.
 #[derive(Debug, Clone)]
-struct Placed<T> {
+struct WithLine<T> {
     value: T,
     line: usize,
 }
 
 /// One section of limits.
 #[derive(Debug, Clone, Default)]
-struct Section {
-    amounts: BTreeMap<&'static str, Placed<Vec<Placed<Setting<Money>>>>>,
-    most: BTreeMap<&'static str, Placed<Setting<u32>>>,
+struct LimitSection {
+    amounts: BTreeMap<&'static str, WithLine<Vec<WithLine<Setting<Money>>>>>,
+    counts: BTreeMap<&'static str, WithLine<Setting<u32>>>,
 }
 
 #[derive(Debug, Clone, Default)]
-pub struct Limits {
-    both: Section,
-    live: Section,
-    test: Section,
-    merchants: BTreeMap<Key, (String, Section)>,
+pub struct LimitSettings {
+    both: LimitSection,
+    live: LimitSection,
+    test: LimitSection,
+    merchants: BTreeMap<Key, (String, LimitSection)>,
 }
 
 #[derive(Debug, Clone, Default)]
-pub struct Approvals {
-    above: Vec<Setting<Money>>,
+pub struct ApprovalSettings {
+    thresholds: Vec<Setting<Money>>,
     approvers: Option<Setting<u32>>,
     valid_for: Option<Setting<Duration>>,
     /// The source of approvals in signed commits; without it they do not count.
     pub signed: Option<SignedSection>,
 }
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     /// Reads `policy.limits`.
-    pub(super) fn limits(&mut self, policy: &Node) -> Limits {
-        let Some(node) = self.section(policy, "limits", &LIMITS) else { return Limits::default() };
+    pub(super) fn read_limits(&mut self, policy: &Node) -> LimitSettings {
+        let Some(node) = self.section(policy, "limits", &LIMITS) else {
+            return LimitSettings::default();
+        };
         let both = self.limit_section(node);
         let live = self.section(node, "live", &SECTION).map(|node| self.limit_section(node));
         let test = self.section(node, "test", &SECTION).map(|node| self.limit_section(node));
-        Limits {
+        LimitSettings {
             both,
             live: live.unwrap_or_default(),
             test: test.unwrap_or_default(),
@@ -94,96 +96,105 @@ impl Reader<'_> {
     }
 
     /// Reads the limits of single merchants, by `NAME` or `NAMESPACE/NAME`.
-    fn merchant_limits(&mut self, limits: &Node) -> BTreeMap<Key, (String, Section)> {
+    fn merchant_limits(&mut self, limits: &Node) -> BTreeMap<Key, (String, LimitSection)> {
         let Some(entry) = limits.entry("merchants").filter(|entry| !entry.value.is_null()) else {
             return BTreeMap::new();
         };
         if !matches!(entry.value.value, NodeValue::Map(_)) {
             let help = "write `{acme: {per_day: [\"500.00 USD\"]}}`";
             let message = "`merchants` is a mapping of merchants to limits";
-            self.find("reckon::config::value", entry.key_span.clone(), message, help);
+            self.report("reckon::config::value", entry.key_span.clone(), message, help);
         }
         let merchants = entry.value.entries().iter();
-        merchants.filter_map(|one| self.merchant(&entry.value, one)).collect()
+        merchants.filter_map(|one| self.merchant_section(&entry.value, one)).collect()
     }
 
-    fn merchant(&mut self, merchants: &Node, entry: &Entry) -> Option<(Key, (String, Section))> {
+    fn merchant_section(
+        &mut self,
+        merchants: &Node,
+        entry: &NodeEntry,
+    ) -> Option<(Key, (String, LimitSection))> {
         let Ok(key) = format!("{MERCHANT}/{}", entry.key).parse::<Key>() else {
             let message = format!("`{}` names no merchant", entry.key);
             let help = "write its name, or its namespace and name: `acme` or `books/acme`";
-            self.find("reckon::config::value", entry.key_span.clone(), &message, help);
+            self.report("reckon::config::value", entry.key_span.clone(), &message, help);
             return None;
         };
         let node = self.section(merchants, &entry.key, &SECTION)?;
         Some((key, (entry.key.clone(), self.limit_section(node))))
     }
 
-    fn limit_section(&mut self, node: &Node) -> Section {
+    fn limit_section(&mut self, node: &Node) -> LimitSection {
         let amounts =
-            AMOUNTS.into_iter().filter_map(|name| Some((name, self.amounts(node, name)?)));
+            AMOUNTS.into_iter().filter_map(|name| Some((name, self.read_amounts(node, name)?)));
         let amounts = amounts.collect();
         let most = MOST.into_iter().filter_map(|name| {
-            let line = self.line(node, name)?;
-            Some((name, Placed { value: self.setting(node, name)?, line }))
+            let line = self.line_of_key(node, name)?;
+            Some((name, WithLine { value: self.setting(node, name)?, line }))
         });
-        Section { amounts, most: most.collect() }
+        LimitSection { amounts, counts: most.collect() }
     }
 
     /// Reads a list of amounts, one for each currency.
-    fn amounts(&mut self, node: &Node, name: &str) -> Option<Placed<Vec<Placed<Setting<Money>>>>> {
-        let line = self.line(node, name)?;
+    fn read_amounts(
+        &mut self,
+        node: &Node,
+        name: &str,
+    ) -> Option<WithLine<Vec<WithLine<Setting<Money>>>>> {
+        let line = self.line_of_key(node, name)?;
         let mut value = Vec::new();
         for item in self.items(node, name) {
             let (line, _) = self.source.position(item.span.start);
             let found = self.scalar::<Money>(item, item.span.clone());
-            let twice =
-                found.as_ref().is_some_and(|found| value.iter().any(|one| same(one, found)));
+            let twice = found
+                .as_ref()
+                .is_some_and(|found| value.iter().any(|one| is_same_currency(one, found)));
             if twice {
                 let help = "write one amount for each currency";
                 let message = "this currency is here twice";
-                self.find("reckon::config::value", item.span.clone(), message, help);
+                self.report("reckon::config::value", item.span.clone(), message, help);
             }
-            value.extend(found.map(|value| Placed { value, line }));
+            value.extend(found.map(|value| WithLine { value, line }));
         }
-        Some(Placed { value, line })
+        Some(WithLine { value, line })
     }
 
     /// Returns the line of a key that has a value.
-    fn line(&self, node: &Node, key: &str) -> Option<usize> {
+    fn line_of_key(&self, node: &Node, key: &str) -> Option<usize> {
         let entry = node.entry(key).filter(|entry| !entry.value.is_null())?;
         Some(self.source.position(entry.key_span.start).0)
     }
 
     /// Reads `policy.approvals`.
-    pub(super) fn approvals(&mut self, policy: &Node) -> Approvals {
+    pub(super) fn read_approvals(&mut self, policy: &Node) -> ApprovalSettings {
         let Some(node) = self.section(policy, "approvals", &APPROVALS) else {
-            return Approvals::default();
+            return ApprovalSettings::default();
         };
         let above = self.items(node, "above");
-        Approvals {
-            above: above.iter().filter_map(|one| self.scalar(one, one.span.clone())).collect(),
-            approvers: self.people(node),
+        ApprovalSettings {
+            thresholds: above.iter().filter_map(|one| self.scalar(one, one.span.clone())).collect(),
+            approvers: self.approver_count(node),
             valid_for: self.setting(node, "valid_for"),
-            signed: self.signed(node),
+            signed: self.read_signed_section(node),
         }
     }
 }
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     /// Reads the number of approvers, at least one.
-    fn people(&mut self, node: &Node) -> Option<Setting<u32>> {
+    fn approver_count(&mut self, node: &Node) -> Option<Setting<u32>> {
         let found = self.setting::<u32>(node, "approvers");
         if let (Some(Setting::Literal(0)), Some(entry)) = (&found, node.entry("approvers")) {
             let help = "write 1 or more; without `above`, one person is enough";
             let message = "with 0, no plan would need an approval";
-            self.find("reckon::config::value", entry.value.span.clone(), message, help);
+            self.report("reckon::config::value", entry.value.span.clone(), message, help);
         }
         found
     }
 }
 
 /// Returns whether two literal amounts have one currency.
-fn same(one: &Placed<Setting<Money>>, other: &Setting<Money>) -> bool {
+fn is_same_currency(one: &WithLine<Setting<Money>>, other: &Setting<Money>) -> bool {
     match (&one.value, other) {
         (Setting::Literal(one), Setting::Literal(other)) => one.currency() == other.currency(),
         _ => false,
@@ -195,46 +206,46 @@ impl Config {
     ///
     /// # Errors
     /// As [`Setting::get`].
-    pub fn rules(&self, env: &dyn Env) -> Result<Rules, ConfigError> {
-        let Policy { amounts: _, limits, approvals, prune: _, scripts: _ } = &self.policy;
+    pub fn rules(&self, env: &dyn EnvSource) -> Result<PolicyRules, ConfigError> {
+        let PolicySettings { amounts: _, limits, approvals, prune: _, scripts: _ } = &self.policy;
         let read = Resolve { file: &self.file, env };
         let both = |name: &str| read.section(&limits.both, name);
         let merchants = limits.merchants.iter().map(|(key, (name, section))| {
             let section = read.section(section, &format!("policy.limits.merchants.{name}"))?;
             Ok((key.clone(), section))
         });
-        let of_mode = |section, name: &str| -> Result<policy::Section, ConfigError> {
-            Ok(read.section(section, name)?.or(&both("policy.limits")?))
+        let of_mode = |section, name: &str| -> Result<policy::LimitSet, ConfigError> {
+            Ok(read.section(section, name)?.with_fallback(&both("policy.limits")?))
         };
         let limits = policy::Limits {
             live: of_mode(&limits.live, "policy.limits.live")?,
             test: of_mode(&limits.test, "policy.limits.test")?,
             merchants: merchants.collect::<Result<_, _>>()?,
         };
-        Ok(Rules { limits, approvals: approvals.rules(env)? })
+        Ok(PolicyRules { limits, approvals: approvals.rules(env)? })
     }
 }
 
-impl Approvals {
-    fn rules(&self, env: &dyn Env) -> Result<ApprovalRules, ConfigError> {
+impl ApprovalSettings {
+    fn rules(&self, env: &dyn EnvSource) -> Result<ApprovalRules, ConfigError> {
         let default = ApprovalRules::default();
-        let above = self.above.iter().map(|one| {
+        let above = self.thresholds.iter().map(|one| {
             let money = one.get(env)?;
             Ok((money.currency(), money.minor()))
         });
-        let approvers = or(self.approvers.as_ref(), env)?;
+        let approvers = resolve_optional(self.approvers.as_ref(), env)?;
         let approvers = approvers.and_then(|number| usize::try_from(number).ok());
         Ok(ApprovalRules {
             above: above.collect::<Result<_, ConfigError>>()?,
             approvers: approvers.unwrap_or(default.approvers),
-            valid_for: or(self.valid_for.as_ref(), env)?.unwrap_or(default.valid_for),
+            valid_for: resolve_optional(self.valid_for.as_ref(), env)?.unwrap_or(default.valid_for),
         })
     }
 }
 
-fn or<T: FromText + Clone>(
+fn resolve_optional<T: FromText + Clone>(
     setting: Option<&Setting<T>>,
-    env: &dyn Env,
+    env: &dyn EnvSource,
 ) -> Result<Option<T>, ConfigError> {
     setting.map(|setting| setting.get(env)).transpose()
 }
@@ -242,22 +253,22 @@ fn or<T: FromText + Clone>(
 /// Turns settings into limits.
 struct Resolve<'a> {
     file: &'a Arc<str>,
-    env: &'a dyn Env,
+    env: &'a dyn EnvSource,
 }
 
 impl Resolve<'_> {
-    fn place(&self, line: usize) -> Arc<str> {
+    fn format_place(&self, line: usize) -> Arc<str> {
         Arc::from(format!("{}:{line}", self.file))
     }
 
-    fn section(&self, section: &Section, path: &str) -> Result<policy::Section, ConfigError> {
+    fn section(&self, section: &LimitSection, path: &str) -> Result<policy::LimitSet, ConfigError> {
         let amounts = |name| self.amounts(section, path, name);
-        let most = |name| self.most(section, path, name);
-        Ok(policy::Section {
+        let most = |name| self.count_limit(section, path, name);
+        Ok(policy::LimitSet {
             per_object: amounts("per_object")?,
             per_run: amounts("per_run")?,
             per_day: amounts("per_day")?,
-            usual_percent: most("usual_percent")?,
+            typical_percent: most("usual_percent")?,
             deletes_per_run: most("deletes_per_run")?,
             deletes_per_day: most("deletes_per_day")?,
             emails_per_run: most("emails_per_run")?,
@@ -267,29 +278,29 @@ impl Resolve<'_> {
 
     fn amounts(
         &self,
-        section: &Section,
+        section: &LimitSection,
         path: &str,
         name: &str,
-    ) -> Result<Option<policy::Amounts>, ConfigError> {
-        let Some(Placed { value, line }) = section.amounts.get(name) else { return Ok(None) };
+    ) -> Result<Option<policy::AmountLimit>, ConfigError> {
+        let Some(WithLine { value, line }) = section.amounts.get(name) else { return Ok(None) };
         let listed = value.iter().map(|one| {
             let money = one.value.get(self.env)?;
-            Ok((money.currency(), (money.minor(), self.place(one.line))))
+            Ok((money.currency(), (money.minor(), self.format_place(one.line))))
         });
         let listed = listed.collect::<Result<_, ConfigError>>()?;
         let name = Arc::from(format!("{path}.{name}"));
-        Ok(Some(policy::Amounts { name, place: self.place(*line), listed }))
+        Ok(Some(policy::AmountLimit { name, place: self.format_place(*line), listed }))
     }
 
-    fn most(
+    fn count_limit(
         &self,
-        section: &Section,
+        section: &LimitSection,
         path: &str,
         name: &str,
-    ) -> Result<Option<policy::Most>, ConfigError> {
-        let Some(Placed { value, line }) = section.most.get(name) else { return Ok(None) };
+    ) -> Result<Option<policy::CountLimit>, ConfigError> {
+        let Some(WithLine { value, line }) = section.counts.get(name) else { return Ok(None) };
         let (name, most) = (Arc::from(format!("{path}.{name}")), value.get(self.env)?);
-        Ok(Some(policy::Most { name, place: self.place(*line), most }))
+        Ok(Some(policy::CountLimit { name, place: self.format_place(*line), maximum: most }))
     }
 }
 

@@ -7,10 +7,10 @@ use std::path::Path;
 use crate::base::id::Name;
 use crate::base::nearest;
 use crate::base::secret::Secret;
-use crate::config::reader::Reader;
-use crate::config::setting::{Env, FromText, Setting, Wrong};
+use crate::config::reader::ConfigReader;
+use crate::config::setting::{EnvSource, FromText, InvalidValue, Setting};
 use crate::config::value::HttpUrl;
-use crate::spec::node::{Entry, Node, NodeValue};
+use crate::spec::node::{Node, NodeEntry, NodeValue};
 
 const WEB: [&str; 2] = ["url", "type"];
 const TARGET: [&str; 4] = ["url", "type", "mail", "at_least_once"];
@@ -20,7 +20,7 @@ const ANY: &str = "any";
 const EXAMPLE: &str = "write `{url: {env: NAME}, type: chat}` or `{mail: {to: [ops@example.com], from: \
     billing@example.com, host: smtp.example.com}}`";
 
-pub type Notify = BTreeMap<Name, NotifyTarget>;
+pub type NotifyTargets = BTreeMap<Name, NotifyTarget>;
 
 #[derive(Debug, Clone)]
 pub enum NotifyTarget {
@@ -28,7 +28,7 @@ pub enum NotifyTarget {
     Web {
         url: Setting<SecretUrl>,
         /// The form of the posted body.
-        form: Setting<WebForm>,
+        form: Setting<WebFormat>,
         /// True if a notification is sent again after a lost answer; the receiver drops repeats by
         /// their key.
         at_least_once: Setting<bool>,
@@ -39,7 +39,7 @@ pub enum NotifyTarget {
 
 /// The form of the body posted to a web address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WebForm {
+pub enum WebFormat {
     /// The body as JSON: a map unchanged, a text as `{"text": …}`.
     Json,
     /// `{"text": …}`, the form that chats accept.
@@ -53,7 +53,7 @@ pub struct MailTarget {
     pub to: Vec<Setting<MailAddress>>,
     /// True if a script may name any address, by the word `any` in `to`; otherwise it may name
     /// contacts of the event's merchant alone.
-    pub any: bool,
+    pub allows_any_recipient: bool,
     /// The sender.
     pub from: Setting<MailAddress>,
     pub host: Setting<String>,
@@ -62,7 +62,7 @@ pub struct MailTarget {
     /// The user name at the server.
     pub user: Option<Setting<String>>,
     pub password: Option<Setting<Secret>>,
-    pub encryption: Setting<Encryption>,
+    pub encryption: Setting<MailEncryption>,
     /// True if a mail is sent again after a lost answer, under the same Message-ID.
     pub at_least_once: Setting<bool>,
 }
@@ -70,7 +70,7 @@ pub struct MailTarget {
 impl NotifyTarget {
     /// Returns whether a notification may be sent more than once; false where the setting cannot be
     /// read.
-    pub fn is_at_least_once(&self, env: &dyn Env) -> bool {
+    pub fn is_at_least_once(&self, env: &dyn EnvSource) -> bool {
         let setting = match self {
             Self::Web { at_least_once, .. } => at_least_once,
             Self::Mail(mail) => &mail.at_least_once,
@@ -81,7 +81,7 @@ impl NotifyTarget {
 
 /// The encryption of the connection to a mail server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Encryption {
+pub enum MailEncryption {
     /// Upgraded by `STARTTLS`; refused where the server does not support it.
     Starttls,
     /// TLS from the first byte on.
@@ -112,9 +112,9 @@ impl MailAddress {
 }
 
 impl FromText for SecretUrl {
-    fn from_text(text: &str, dir: &Path) -> Result<Self, Wrong> {
+    fn from_text(text: &str, dir: &Path) -> Result<Self, InvalidValue> {
         HttpUrl::from_text(text, dir).map(|_| Self(Secret::from(text))).map_err(|_| {
-            Wrong::new(
+            InvalidValue::new(
                 "this is no web address that is encrypted",
                 "write one that begins with `https://`, or name its variable: `{env: NAME}`",
             )
@@ -123,7 +123,7 @@ impl FromText for SecretUrl {
 }
 
 impl FromText for MailAddress {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         let parts = text.split_once('@');
         let good = parts.is_some_and(|(name, host)| {
             let odd = |found: char| {
@@ -134,56 +134,59 @@ impl FromText for MailAddress {
         if good {
             Ok(Self(Secret::from(text)))
         } else {
-            Err(Wrong::new("this is no e-mail address", "write one, such as `ops@example.com`"))
+            Err(InvalidValue::new(
+                "this is no e-mail address",
+                "write one, such as `ops@example.com`",
+            ))
         }
     }
 }
 
-fn word<T: Copy>(text: &str, words: &[(&'static str, T)]) -> Result<T, Wrong> {
+fn parse_word<T: Copy>(text: &str, words: &[(&'static str, T)]) -> Result<T, InvalidValue> {
     let found = words.iter().find(|(known, _)| *known == text);
     found.map(|(_, value)| *value).ok_or_else(|| {
-        let help = nearest::help(text, words.iter().map(|(known, _)| *known));
-        Wrong::new(format!("`{text}` is not possible here"), help)
+        let help = nearest::suggestion_help(text, words.iter().map(|(known, _)| *known));
+        InvalidValue::new(format!("`{text}` is not possible here"), help)
     })
 }
 
-impl FromText for WebForm {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
-        word(text, &[("json", Self::Json), ("chat", Self::Chat)])
+impl FromText for WebFormat {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
+        parse_word(text, &[("json", Self::Json), ("chat", Self::Chat)])
     }
 }
 
-impl FromText for Encryption {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
-        word(text, &[("starttls", Self::Starttls), ("tls", Self::Tls), ("none", Self::None)])
+impl FromText for MailEncryption {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
+        parse_word(text, &[("starttls", Self::Starttls), ("tls", Self::Tls), ("none", Self::None)])
     }
 }
 
 impl FromText for u16 {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         let port = text.parse().ok().filter(|port| *port > 0);
         port.ok_or_else(|| {
-            Wrong::new(format!("`{text}` is no port"), "write a number, such as `587`")
+            InvalidValue::new(format!("`{text}` is no port"), "write a number, such as `587`")
         })
     }
 }
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     /// Reads the section.
-    pub(super) fn notify(&mut self, root: &Node) -> Notify {
+    pub(super) fn read_notify(&mut self, root: &Node) -> NotifyTargets {
         let Some(entry) = root.entry("notify").filter(|entry| !entry.value.is_null()) else {
-            return Notify::new();
+            return NotifyTargets::new();
         };
         if !matches!(entry.value.value, NodeValue::Map(_)) {
             let span = entry.key_span.clone();
-            self.find(
+            self.report(
                 "reckon::config::value",
                 span,
                 "`notify` is a mapping",
                 "write targets by name beneath it",
             );
         }
-        let mut targets = Notify::new();
+        let mut targets = NotifyTargets::new();
         for entry in entry.value.entries() {
             // Both parts are read, so that all mistakes are reported at once.
             let (name, target) = (self.target_name(entry), self.target(entry));
@@ -192,27 +195,27 @@ impl Reader<'_> {
         targets
     }
 
-    fn target_name(&mut self, entry: &Entry) -> Option<Name> {
+    fn target_name(&mut self, entry: &NodeEntry) -> Option<Name> {
         let name = Name::from_text(&entry.key, &self.dir);
-        name.map_err(|Wrong { message, help }| {
-            self.find("reckon::config::value", entry.key_span.clone(), &message, &help);
+        name.map_err(|InvalidValue { message, help }| {
+            self.report("reckon::config::value", entry.key_span.clone(), &message, &help);
         })
         .ok()
     }
 
-    fn target(&mut self, entry: &Entry) -> Option<NotifyTarget> {
+    fn target(&mut self, entry: &NodeEntry) -> Option<NotifyTarget> {
         let (node, span) = (&entry.value, entry.key_span.clone());
         if !matches!(node.value, NodeValue::Map(_)) {
-            self.find("reckon::config::value", span, "a target is a mapping", EXAMPLE);
+            self.report("reckon::config::value", span, "a target is a mapping", EXAMPLE);
             return None;
         }
-        self.unknown(node, &TARGET);
+        self.report_unknown_keys(node, &TARGET);
         match (node.entry("url"), node.entry("mail")) {
             (Some(_), None) => self.web(node, entry),
             (None, Some(_)) => {
                 for key in node.entries().iter().filter(|entry| WEB.contains(&entry.key.as_str())) {
                     let help = "remove it: this target is mail";
-                    self.find(
+                    self.report(
                         "reckon::config::value",
                         key.key_span.clone(),
                         "mail has no `type`",
@@ -224,7 +227,7 @@ impl Reader<'_> {
                 self.mail(mail, entry, at_least_once)
             }
             (Some(_), Some(_)) => {
-                self.find(
+                self.report(
                     "reckon::config::value",
                     span,
                     "a target is an address or mail, not both",
@@ -233,7 +236,7 @@ impl Reader<'_> {
                 None
             }
             (None, None) => {
-                self.find(
+                self.report(
                     "reckon::config::missing",
                     span,
                     "the target has neither `url` nor `mail`",
@@ -248,11 +251,11 @@ impl Reader<'_> {
         self.setting(node, "at_least_once").unwrap_or(Setting::Literal(false))
     }
 
-    fn web(&mut self, node: &Node, entry: &Entry) -> Option<NotifyTarget> {
+    fn web(&mut self, node: &Node, entry: &NodeEntry) -> Option<NotifyTarget> {
         let form = self.setting(node, "type");
         if node.entry("type").is_none() {
             let span = entry.key_span.clone();
-            self.find(
+            self.report(
                 "reckon::config::missing",
                 span,
                 "the target has no `type`",
@@ -266,25 +269,25 @@ impl Reader<'_> {
     fn mail(
         &mut self,
         node: &Node,
-        entry: &Entry,
+        entry: &NodeEntry,
         at_least_once: Setting<bool>,
     ) -> Option<NotifyTarget> {
         for key in ["to", "from", "host"] {
             if node.entry(key).is_none_or(|entry| entry.value.is_null()) {
                 let message = format!("the mail of this target has no `{key}`");
-                self.find("reckon::config::missing", entry.key_span.clone(), &message, EXAMPLE);
+                self.report("reckon::config::missing", entry.key_span.clone(), &message, EXAMPLE);
             }
         }
         let (to, any) = self.recipients(node);
         Some(NotifyTarget::Mail(Box::new(MailTarget {
             to,
-            any,
+            allows_any_recipient: any,
             port: self.setting(node, "port"),
             user: self.setting(node, "user"),
             password: self.setting(node, "password"),
             encryption: self
                 .setting(node, "encryption")
-                .unwrap_or(Setting::Literal(Encryption::Starttls)),
+                .unwrap_or(Setting::Literal(MailEncryption::Starttls)),
             from: self.setting(node, "from")?,
             host: self.setting(node, "host")?,
             at_least_once,

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::base::nearest;
-use crate::config::reader::Reader;
-use crate::config::setting::{ConfigError, Env, FromText, Setting, Wrong};
-use crate::policy::prune::{Limit, Prune};
+use crate::config::reader::ConfigReader;
+use crate::config::setting::{ConfigError, EnvSource, FromText, InvalidValue, Setting};
+use crate::policy::prune::{Configured, PruneGuards};
 use crate::spec::node::Node;
 
 const KEYS: [&str; 4] = ["percent", "empty", "renames", "delay"];
@@ -14,36 +14,36 @@ const KEYS: [&str; 4] = ["percent", "empty", "renames", "delay"];
 /// The section; a missing key has the guards' own default.
 #[derive(Debug, Clone, Default)]
 pub struct PruneSection {
-    percent: Option<Placed<Percent>>,
-    empty: Option<Placed<Guard>>,
-    renames: Option<Placed<Guard>>,
-    delay: Option<Placed<Duration>>,
+    percent: Option<PlacedSetting<Percentage>>,
+    empty: Option<PlacedSetting<GuardMode>>,
+    renames: Option<PlacedSetting<GuardMode>>,
+    delay: Option<PlacedSetting<Duration>>,
 }
 
 /// A setting and its place, as `FILE:LINE`.
 #[derive(Debug, Clone)]
-struct Placed<T> {
+struct PlacedSetting<T> {
     setting: Setting<T>,
     set_at: String,
 }
 
 /// A whole number of per cent, from 0 to 100.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Percent(u32);
+struct Percentage(u32);
 
 /// The effect of a guard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Guard {
+enum GuardMode {
     Refuse,
     Allow,
 }
 
-impl FromText for Percent {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+impl FromText for Percentage {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         let number = text.strip_suffix('%').unwrap_or(text).trim();
         let number = number.parse::<u32>().ok().filter(|number| *number <= 100);
         number.map(Self).ok_or_else(|| {
-            Wrong::new(
+            InvalidValue::new(
                 format!("`{text}` is no share of a hundred"),
                 "write a whole number from 0 to 100, such as `30`",
             )
@@ -51,22 +51,26 @@ impl FromText for Percent {
     }
 }
 
-impl FromText for Guard {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+impl FromText for GuardMode {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         match text {
             "refuse" => Ok(Self::Refuse),
             "allow" => Ok(Self::Allow),
-            _ => Err(Wrong::new(
+            _ => Err(InvalidValue::new(
                 format!("`{text}` is nothing that a guard does"),
-                nearest::help(text, ["refuse", "allow"]),
+                nearest::suggestion_help(text, ["refuse", "allow"]),
             )),
         }
     }
 }
 
-impl<T: FromText + Clone> Placed<T> {
-    fn limit<V>(&self, env: &dyn Env, value: impl Fn(T) -> V) -> Result<Limit<V>, ConfigError> {
-        Ok(Limit { value: value(self.setting.get(env)?), set_at: self.set_at.clone() })
+impl<T: FromText + Clone> PlacedSetting<T> {
+    fn resolve<V>(
+        &self,
+        env: &dyn EnvSource,
+        value: impl Fn(T) -> V,
+    ) -> Result<Configured<V>, ConfigError> {
+        Ok(Configured { value: value(self.setting.get(env)?), set_at: self.set_at.clone() })
     }
 }
 
@@ -75,43 +79,43 @@ impl PruneSection {
     ///
     /// # Errors
     /// As [`Setting::get`].
-    pub fn get(&self, env: &dyn Env) -> Result<Prune, ConfigError> {
+    pub fn get(&self, env: &dyn EnvSource) -> Result<PruneGuards, ConfigError> {
         let Self { percent, empty, renames, delay } = self;
-        let mut prune = Prune::default();
+        let mut prune = PruneGuards::default();
         if let Some(percent) = percent {
-            prune.percent = percent.limit(env, |percent| percent.0)?;
+            prune.percent = percent.resolve(env, |percent| percent.0)?;
         }
         if let Some(empty) = empty {
-            prune.refuse_empty = empty.limit(env, |guard| guard == Guard::Refuse)?;
+            prune.refuse_empty = empty.resolve(env, |guard| guard == GuardMode::Refuse)?;
         }
         if let Some(renames) = renames {
-            prune.refuse_renames = renames.limit(env, |guard| guard == Guard::Refuse)?;
+            prune.refuse_renames = renames.resolve(env, |guard| guard == GuardMode::Refuse)?;
         }
         if let Some(delay) = delay {
-            prune.delay = delay.limit(env, |delay| delay)?;
+            prune.delay = delay.resolve(env, |delay| delay)?;
         }
         Ok(prune)
     }
 }
 
-impl Reader<'_> {
-    pub(super) fn prune(&mut self, policy: &Node) -> PruneSection {
+impl ConfigReader<'_> {
+    pub(super) fn read_prune(&mut self, policy: &Node) -> PruneSection {
         let Some(node) = self.section(policy, "prune", &KEYS) else {
             return PruneSection::default();
         };
         PruneSection {
-            percent: self.placed(node, "percent"),
-            empty: self.placed(node, "empty"),
-            renames: self.placed(node, "renames"),
-            delay: self.placed(node, "delay"),
+            percent: self.read_placed(node, "percent"),
+            empty: self.read_placed(node, "empty"),
+            renames: self.read_placed(node, "renames"),
+            delay: self.read_placed(node, "delay"),
         }
     }
 
-    fn placed<T: FromText>(&mut self, node: &Node, key: &str) -> Option<Placed<T>> {
+    fn read_placed<T: FromText>(&mut self, node: &Node, key: &str) -> Option<PlacedSetting<T>> {
         let setting = self.setting(node, key)?;
         let at = node.entry(key).map_or(0, |entry| entry.key_span.start);
         let (line, _) = self.source.position(at);
-        Some(Placed { setting, set_at: format!("{}:{line}", self.source.file) })
+        Some(PlacedSetting { setting, set_at: format!("{}:{line}", self.source.file) })
     }
 }
 
@@ -122,13 +126,13 @@ mod tests {
 
     struct Nothing;
 
-    impl Env for Nothing {
+    impl EnvSource for Nothing {
         fn var(&self, _: &str) -> Option<String> {
             None
         }
     }
 
-    fn check(policy: &str) -> Result<Prune, Vec<String>> {
+    fn check(policy: &str) -> Result<PruneGuards, Vec<String>> {
         let text = format!("apiVersion: reckon.dev/v1\nkind: Config\npolicy:\n{policy}");
         match Config::parse("reckon.yaml", Path::new("."), text.into_bytes()) {
             Ok(config) => Ok(config.policy.prune.get(&Nothing).unwrap()),
@@ -150,7 +154,7 @@ mod tests {
             (true, "default")
         );
         assert_eq!(prune.delay.value, Duration::from_hours(72));
-        assert_eq!(check("  amounts: minor\n").unwrap(), Prune::default());
+        assert_eq!(check("  amounts: minor\n").unwrap(), PruneGuards::default());
     }
 
     #[test]

@@ -5,64 +5,66 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::config::reader::Reader;
-use crate::config::{Broken, Config};
-use crate::kinds::{Change, Field, Privacy};
-use crate::model::issue::{Problem, Severity};
+use crate::config::reader::ConfigReader;
+use crate::config::{Config, InvalidConfig};
+use crate::kinds::{Mutability, Privacy, SpecField};
+use crate::model::issue::{PlacedIssue, Severity};
 use crate::spec::decode::decode;
-use crate::spec::document::cleaned;
-use crate::spec::lines::Source;
+use crate::spec::document::without_private_words;
+use crate::spec::lines::SourceText;
 use crate::spec::lint::{Keep, lint};
-use crate::spec::mask::{MaskedSource, Rules, private_lines};
+use crate::spec::mask::{MaskedSource, PrivacyRules, private_lines};
 use crate::spec::node::NodeValue;
 use crate::spec::split::split;
 
-const fn secret(path: &'static str, doc: &'static str) -> Field {
-    Field { path, privacy: Privacy::Secret, change: Change::Local, doc }
+const fn secret(path: &'static str, doc: &'static str) -> SpecField {
+    SpecField { path, privacy: Privacy::Secret, mutability: Mutability::LocalOnly, doc }
 }
 
-const PRIVATE: &[Field] = &[
+const PRIVATE: &[SpecField] = &[
     secret("partner.client_secret", "The partner's client secret."),
     secret("secrets.key", "The key of the vault."),
     secret("notify.url", "The address of a chat or program: whoever knows it may write there."),
     secret("notify.password", "The password of a mail server."),
 ];
 
-pub(super) fn parse(name: &str, dir: &Path, bytes: Vec<u8>) -> Result<Config, Broken> {
+pub(super) fn parse(name: &str, dir: &Path, bytes: Vec<u8>) -> Result<Config, InvalidConfig> {
     let decoded = decode(bytes);
-    let source = Source::new(Arc::from(name), Arc::from(decoded.text.as_str()));
-    let mut reader = Reader {
+    let source = SourceText::new(Arc::from(name), Arc::from(decoded.text.as_str()));
+    let mut reader = ConfigReader {
         source: &source,
         dir: Arc::from(dir),
         findings: decoded.findings.clone(),
         variables: BTreeSet::new(),
     };
     let config = if decoded.is_good() { reader.file() } else { None };
-    let Reader { findings, variables, .. } = reader;
-    let (hidden, words) = private(&source);
+    let ConfigReader { findings, variables, .. } = reader;
+    let (hidden, words) = private_ranges(&source);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let mut problems: Vec<Problem> =
-        findings.iter().map(|finding| cleaned(source.problem(finding), &words)).collect();
+    let mut problems: Vec<PlacedIssue> = findings
+        .iter()
+        .map(|finding| without_private_words(source.problem(finding), &words))
+        .collect();
     problems.sort();
     let good = problems.iter().all(|problem| problem.severity == Severity::Warning);
     match config {
         Some(config) if good => Ok(Config { warnings: problems, variables, ..config }),
         _ => {
             let source = MaskedSource::new(&source, &hidden);
-            Err(Broken { file: Arc::from(name), problems, source })
+            Err(InvalidConfig { file: Arc::from(name), problems, source })
         }
     }
 }
 
 /// Returns the ranges to mask, and their texts.
-fn private(source: &Source) -> (Vec<Range<usize>>, Vec<String>) {
-    let rules = Rules::flat(PRIVATE);
+fn private_ranges(source: &SourceText) -> (Vec<Range<usize>>, Vec<String>) {
+    let rules = PrivacyRules::flat(PRIVATE);
     let (mut hidden, mut words) = (Vec::new(), Vec::new());
     for slice in split(&source.text).0 {
         let linted = lint(&source.text, &slice, Keep::All);
         match &linted.root {
             Some(root) if linted.complete => {
-                for (range, word) in rules.private(root) {
+                for (range, word) in rules.private_leaves(root) {
                     hidden.push(range);
                     words.push(word.to_owned());
                 }
@@ -75,18 +77,18 @@ fn private(source: &Source) -> (Vec<Range<usize>>, Vec<String>) {
 
 const EMPTY_HELP: &str = "start it with `apiVersion: reckon.dev/v1` and `kind: Config`";
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     fn file(&mut self) -> Option<Config> {
         let (slices, findings) = split(&self.source.text);
         self.findings.extend(findings);
         let [first, others @ ..] = slices.as_slice() else {
-            self.find("reckon::config::empty", 0..0, "the file is empty", EMPTY_HELP);
+            self.report("reckon::config::empty", 0..0, "the file is empty", EMPTY_HELP);
             return None;
         };
         for other in others {
             let start = other.range.start;
             let (message, help) = ("the file has a second document", "keep everything in one");
-            self.find(
+            self.report(
                 "reckon::config::second_document",
                 start..start.saturating_add(1),
                 message,
@@ -98,7 +100,7 @@ impl Reader<'_> {
         self.findings.extend(linted.findings);
         let root = linted.root.filter(|_| clean)?;
         if !matches!(root.value, NodeValue::Map(_)) {
-            self.find(
+            self.report(
                 "reckon::config::not_a_mapping",
                 root.span,
                 "the file is no mapping",

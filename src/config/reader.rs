@@ -6,32 +6,37 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::base::nearest;
-use crate::config::open::is_variable;
-use crate::config::setting::{FromText, Setting, Variable, Wrong};
+use crate::config::open::is_variable_name;
+use crate::config::setting::{FromText, InvalidValue, Setting, Variable};
 use crate::spec::finding::Finding;
-use crate::spec::lines::Source;
-use crate::spec::node::{Entry, Node, NodeValue};
+use crate::spec::lines::SourceText;
+use crate::spec::node::{Node, NodeEntry, NodeValue};
 
 /// Walks the file's tree; problems gather in `findings`.
-pub(super) struct Reader<'a> {
-    pub(super) source: &'a Source,
+pub(super) struct ConfigReader<'a> {
+    pub(super) source: &'a SourceText,
     pub(super) dir: Arc<Path>,
     pub(super) findings: Vec<Finding>,
     pub(super) variables: BTreeSet<String>,
 }
 
-impl Reader<'_> {
-    pub(super) fn constant(&mut self, root: &Node, key: &str, expect: &str) {
+impl ConfigReader<'_> {
+    pub(super) fn expect_constant(&mut self, root: &Node, key: &str, expect: &str) {
         let help = format!("write `{key}: {expect}`");
         match root.entry(key) {
             None => {
                 let first = root.span.start..root.span.start.saturating_add(1);
-                self.find("reckon::config::missing", first, &format!("`{key}` is missing"), &help);
+                self.report(
+                    "reckon::config::missing",
+                    first,
+                    &format!("`{key}` is missing"),
+                    &help,
+                );
             }
             Some(entry) if entry.value.text() == Some(expect) => {}
             Some(entry) => {
                 let message = format!("`{key}` of this file is `{expect}`");
-                self.find("reckon::config::value", shown(entry), &message, &help);
+                self.report("reckon::config::value", value_span(entry), &message, &help);
             }
         }
     }
@@ -49,11 +54,16 @@ impl Reader<'_> {
     ) -> Option<&'n Node> {
         let entry = parent.entry(key).filter(|entry| !entry.value.is_null())?;
         if matches!(entry.value.value, NodeValue::Map(_)) {
-            self.unknown(&entry.value, known);
+            self.report_unknown_keys(&entry.value, known);
             return Some(&entry.value);
         }
         let message = format!("`{key}` is a mapping");
-        self.find("reckon::config::value", shown(entry), &message, "write its fields beneath it");
+        self.report(
+            "reckon::config::value",
+            value_span(entry),
+            &message,
+            "write its fields beneath it",
+        );
         None
     }
 
@@ -63,14 +73,14 @@ impl Reader<'_> {
         };
         if !matches!(entry.value.value, NodeValue::Seq(_)) {
             let message = format!("`{key}` is a list");
-            self.find("reckon::config::value", shown(entry), &message, "write `[…]`");
+            self.report("reckon::config::value", value_span(entry), &message, "write `[…]`");
         }
         entry.value.items()
     }
 
     pub(super) fn setting<T: FromText>(&mut self, parent: &Node, key: &str) -> Option<Setting<T>> {
         let entry = parent.entry(key).filter(|entry| !entry.value.is_null())?;
-        self.scalar(&entry.value, shown(entry))
+        self.scalar(&entry.value, value_span(entry))
     }
 
     pub(super) fn scalar<T: FromText>(
@@ -80,26 +90,29 @@ impl Reader<'_> {
     ) -> Option<Setting<T>> {
         let read = match &node.value {
             NodeValue::Scalar { text, .. } => T::from_text(text, &self.dir).map(Setting::Literal),
-            NodeValue::Map(entries) => self.variable(entries).map(Setting::Env),
-            NodeValue::Seq(_) | NodeValue::Skipped => Err(no_scalar()),
+            NodeValue::Map(entries) => self.read_variable(entries).map(Setting::Env),
+            NodeValue::Seq(_) | NodeValue::Skipped => Err(not_a_scalar()),
         };
         match read {
             Ok(setting) => Some(setting),
-            Err(Wrong { message, help }) => {
-                self.find("reckon::config::value", at, &message, &help);
+            Err(InvalidValue { message, help }) => {
+                self.report("reckon::config::value", at, &message, &help);
                 None
             }
         }
     }
 
-    fn variable(&mut self, entries: &[Entry]) -> Result<Variable, Wrong> {
-        let [Entry { key, key_span, value }] = entries else {
-            return Err(no_scalar());
+    fn read_variable(&mut self, entries: &[NodeEntry]) -> Result<Variable, InvalidValue> {
+        let [NodeEntry { key, key_span, value }] = entries else {
+            return Err(not_a_scalar());
         };
-        let name = value.text().filter(|_| key == "env").ok_or_else(no_scalar)?;
-        if !is_variable(name) {
+        let name = value.text().filter(|_| key == "env").ok_or_else(not_a_scalar)?;
+        if !is_variable_name(name) {
             let help = "write letters, digits and `_`, such as `RECKON_KEY`";
-            return Err(Wrong::new(format!("`{name}` cannot be the name of a variable"), help));
+            return Err(InvalidValue::new(
+                format!("`{name}` cannot be the name of a variable"),
+                help,
+            ));
         }
         self.variables.insert(name.to_owned());
         let (line, _) = self.source.position(key_span.start);
@@ -107,15 +120,15 @@ impl Reader<'_> {
         Ok(Variable { name: name.to_owned(), file, line, dir })
     }
 
-    pub(super) fn unknown(&mut self, node: &Node, known: &[&'static str]) {
+    pub(super) fn report_unknown_keys(&mut self, node: &Node, known: &[&'static str]) {
         for entry in node.entries().iter().filter(|entry| !known.contains(&entry.key.as_str())) {
             let message = format!("the key `{}` is unknown", entry.key);
-            let help = nearest::help(&entry.key, known.iter().copied());
-            self.find("reckon::config::unknown_key", entry.key_span.clone(), &message, &help);
+            let help = nearest::suggestion_help(&entry.key, known.iter().copied());
+            self.report("reckon::config::unknown_key", entry.key_span.clone(), &message, &help);
         }
     }
 
-    pub(super) fn find(
+    pub(super) fn report(
         &mut self,
         code: &'static str,
         span: Range<usize>,
@@ -127,7 +140,7 @@ impl Reader<'_> {
 }
 
 /// Returns the range to underline for an entry's value: the key for a block beneath its key.
-fn shown(entry: &Entry) -> Range<usize> {
+fn value_span(entry: &NodeEntry) -> Range<usize> {
     let block = entry.value.span.start > entry.key_span.end.saturating_add(2)
         && !matches!(entry.value.value, NodeValue::Scalar { .. });
     if entry.value.span.is_empty() || block {
@@ -137,6 +150,6 @@ fn shown(entry: &Entry) -> Range<usize> {
     }
 }
 
-fn no_scalar() -> Wrong {
-    Wrong::new("one value belongs here", "write it, or name its variable: `{env: NAME}`")
+fn not_a_scalar() -> InvalidValue {
+    InvalidValue::new("one value belongs here", "write it, or name its variable: `{env: NAME}`")
 }

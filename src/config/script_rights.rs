@@ -6,10 +6,10 @@ use std::path::Path;
 
 use crate::base::id::Key;
 use crate::base::nearest;
-use crate::config::reader::Reader;
-use crate::config::setting::{ConfigError, Env, FromText, Setting, Wrong};
+use crate::config::reader::ConfigReader;
+use crate::config::setting::{ConfigError, EnvSource, FromText, InvalidValue, Setting};
 use crate::kinds::step::MERCHANT;
-use crate::policy::{Power, Rights, Whose};
+use crate::policy::{AllowedMerchants, Rights, ScriptPower};
 use crate::spec::node::{Node, NodeValue};
 
 const SECTION: [&str; 1] = ["allow"];
@@ -19,14 +19,14 @@ const EXAMPLE: &str = "write `allow: [refund, mail]`, or `allow: {refund: [acme]
 
 #[derive(Debug, Clone, Default)]
 pub struct ScriptRights {
-    powers: Vec<(Setting<Power>, Opened)>,
+    powers: Vec<(Setting<ScriptPower>, PowerScope)>,
 }
 
 /// The merchants for which a power is opened.
 #[derive(Debug, Clone)]
-enum Opened {
+enum PowerScope {
     All(Option<Setting<Everyone>>),
-    Some(Vec<Setting<MerchantKey>>),
+    Merchants(Vec<Setting<MerchantKey>>),
 }
 
 /// The word `all`.
@@ -37,28 +37,29 @@ struct Everyone;
 #[derive(Debug, Clone)]
 struct MerchantKey(Key);
 
-impl FromText for Power {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
-        Self::named(text).ok_or_else(|| {
-            let help = nearest::help(text, Self::ALL.map(Self::word));
-            Wrong::new(format!("`{text}` is no right of scripts"), help)
+impl FromText for ScriptPower {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
+        Self::from_word(text).ok_or_else(|| {
+            let help = nearest::suggestion_help(text, Self::ALL.map(Self::word));
+            InvalidValue::new(format!("`{text}` is no right of scripts"), help)
         })
     }
 }
 
 impl FromText for Everyone {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
-        let wrong = || Wrong::new(format!("`{text}` is neither `{ALL}` nor a list"), EXAMPLE);
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
+        let wrong =
+            || InvalidValue::new(format!("`{text}` is neither `{ALL}` nor a list"), EXAMPLE);
         (text == ALL).then_some(Self).ok_or_else(wrong)
     }
 }
 
 impl FromText for MerchantKey {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         let key = format!("{MERCHANT}/{text}").parse();
         key.map(Self).map_err(|_| {
             let help = "write its name, or its namespace and name: `acme` or `books/acme`";
-            Wrong::new(format!("`{text}` names no merchant"), help)
+            InvalidValue::new(format!("`{text}` names no merchant"), help)
         })
     }
 }
@@ -68,16 +69,16 @@ impl ScriptRights {
     ///
     /// # Errors
     /// A variable is unset, or does not fit.
-    pub fn get(&self, env: &dyn Env) -> Result<Rights, ConfigError> {
+    pub fn get(&self, env: &dyn EnvSource) -> Result<Rights, ConfigError> {
         let powers = self.powers.iter().map(|(power, opened)| {
             let whose = match opened {
-                Opened::All(word) => {
+                PowerScope::All(word) => {
                     word.as_ref().map(|word| word.get(env)).transpose()?;
-                    Whose::All
+                    AllowedMerchants::All
                 }
-                Opened::Some(names) => {
+                PowerScope::Merchants(names) => {
                     let names = names.iter().map(|name| Ok(name.get(env)?.0));
-                    Whose::Some(names.collect::<Result<BTreeSet<_>, ConfigError>>()?)
+                    AllowedMerchants::Some(names.collect::<Result<BTreeSet<_>, ConfigError>>()?)
                 }
             };
             Ok((power.get(env)?, whose))
@@ -86,7 +87,7 @@ impl ScriptRights {
     }
 }
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     /// Reads `policy.scripts`.
     pub(super) fn script_rights(&mut self, policy: &Node) -> ScriptRights {
         let Some(node) = self.section(policy, "scripts", &SECTION) else {
@@ -100,29 +101,30 @@ impl Reader<'_> {
             NodeValue::Map(_) => self.powers_by_merchant(&entry.value),
             NodeValue::Scalar { .. } | NodeValue::Skipped => {
                 let (span, message) = (entry.key_span.clone(), "`allow` is a list or a mapping");
-                self.find("reckon::config::value", span, message, EXAMPLE);
+                self.report("reckon::config::value", span, message, EXAMPLE);
                 Vec::new()
             }
         };
         ScriptRights { powers }
     }
 
-    fn power(&mut self, node: &Node) -> Option<(Setting<Power>, Opened)> {
-        Some((self.scalar(node, node.span.clone())?, Opened::All(None)))
+    fn power(&mut self, node: &Node) -> Option<(Setting<ScriptPower>, PowerScope)> {
+        Some((self.scalar(node, node.span.clone())?, PowerScope::All(None)))
     }
 
-    fn powers_by_merchant(&mut self, node: &Node) -> Vec<(Setting<Power>, Opened)> {
-        self.unknown(node, &Power::ALL.map(Power::word));
+    fn powers_by_merchant(&mut self, node: &Node) -> Vec<(Setting<ScriptPower>, PowerScope)> {
+        self.report_unknown_keys(node, &ScriptPower::ALL.map(ScriptPower::word));
         let known = node.entries().iter();
-        let known = known.filter_map(|entry| Some((Power::named(&entry.key)?, &entry.value)));
+        let known =
+            known.filter_map(|entry| Some((ScriptPower::from_word(&entry.key)?, &entry.value)));
         let opened = known.filter_map(|(power, value)| {
             let opened = if matches!(value.value, NodeValue::Seq(_)) {
                 let names = value.items().iter();
-                Opened::Some(
+                PowerScope::Merchants(
                     names.filter_map(|name| self.scalar(name, name.span.clone())).collect(),
                 )
             } else {
-                Opened::All(Some(self.scalar(value, value.span.clone())?))
+                PowerScope::All(Some(self.scalar(value, value.span.clone())?))
             };
             Some((Setting::Literal(power), opened))
         });

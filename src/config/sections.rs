@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
-use crate::config::reader::Reader;
+use crate::config::reader::ConfigReader;
 use crate::config::setting::Setting;
 use crate::config::{
-    Config, Doubt, Events, Partner, Plan, Policy, Secrets, Service, listen_default,
+    Config, DoubtSettings, EventSettings, PartnerPlan, PartnerSettings, PolicySettings,
+    SecretSettings, ServiceSettings, listen_default,
 };
 use crate::spec::document::API_VERSION;
 use crate::spec::node::{Node, NodeValue};
@@ -40,11 +41,11 @@ const POLICY: [&str; 5] = ["amounts", "limits", "approvals", "prune", "scripts"]
 const EVENTS: [&str; 1] = ["keep"];
 const DOUBT: [&str; 2] = ["grace", "contact"];
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     pub(super) fn config(&mut self, root: &Node) -> Config {
-        self.unknown(root, &TOP);
-        self.constant(root, "apiVersion", API_VERSION);
-        self.constant(root, "kind", "Config");
+        self.report_unknown_keys(root, &TOP);
+        self.expect_constant(root, "apiVersion", API_VERSION);
+        self.expect_constant(root, "kind", "Config");
         Config {
             file: self.source.file.clone(),
             dir: self.dir.clone(),
@@ -60,30 +61,30 @@ impl Reader<'_> {
                 .unwrap_or(Setting::Literal(listen_default())),
             public_listen: self.setting(root, "public_listen"),
             public_url: self.setting(root, "public_url"),
-            trusted_proxies: self.networks(root, "trusted_proxies"),
-            webhooks: self.webhooks(root),
+            trusted_proxies: self.read_networks(root, "trusted_proxies"),
+            webhooks: self.read_webhooks(root),
             policy: self.policy(root),
-            notify: self.notify(root),
+            notify: self.read_notify(root),
             events: self.events(root),
-            store: self.store(root),
+            store: self.read_store(root),
             doubt: self.doubt(root),
             warnings: Vec::new(),
             variables: BTreeSet::new(),
         }
     }
 
-    fn events(&mut self, root: &Node) -> Events {
-        let default = Events::default();
+    fn events(&mut self, root: &Node) -> EventSettings {
+        let default = EventSettings::default();
         let Some(node) = self.section(root, "events", &EVENTS) else { return default };
-        Events { keep: self.setting(node, "keep").unwrap_or(default.keep) }
+        EventSettings { keep: self.setting(node, "keep").unwrap_or(default.keep) }
     }
 
-    fn partner(&mut self, root: &Node) -> Partner {
+    fn partner(&mut self, root: &Node) -> PartnerSettings {
         let Some(node) = self.section(root, "partner", &PARTNER) else {
-            return Partner::default();
+            return PartnerSettings::default();
         };
         let plans = self.items(node, "plans");
-        Partner {
+        PartnerSettings {
             name: self.setting(node, "name"),
             client_id: self.setting(node, "client_id"),
             client_secret: self.setting(node, "client_secret"),
@@ -92,29 +93,29 @@ impl Reader<'_> {
         }
     }
 
-    fn plan(&mut self, node: &Node) -> Option<Plan> {
+    fn plan(&mut self, node: &Node) -> Option<PartnerPlan> {
         if !matches!(node.value, NodeValue::Map(_)) {
             let help = "write `{id: basic, trust: false}`";
-            self.find("reckon::config::value", node.span.clone(), "a plan is a mapping", help);
+            self.report("reckon::config::value", node.span.clone(), "a plan is a mapping", help);
             return None;
         }
-        self.unknown(node, &PLAN);
+        self.report_unknown_keys(node, &PLAN);
         let trust = self.setting(node, "trust").unwrap_or(Setting::Literal(false));
         let id = self.setting(node, "id");
         if id.is_none() && node.entry("id").is_none() {
             let help = "write the service's id of the plan: `id: …`";
-            self.find("reckon::config::missing", node.span.clone(), "the plan has no `id`", help);
+            self.report("reckon::config::missing", node.span.clone(), "the plan has no `id`", help);
         }
-        Some(Plan { id: id?, trust })
+        Some(PartnerPlan { id: id?, trust })
     }
 
-    fn service(&mut self, root: &Node) -> Service {
-        let default = Service::default();
+    fn service(&mut self, root: &Node) -> ServiceSettings {
+        let default = ServiceSettings::default();
         let Some(node) = self.section(root, "service", &SERVICE) else {
             return default;
         };
         let brands = self.items(node, "brands");
-        Service {
+        ServiceSettings {
             base_url: self.setting(node, "base_url"),
             web_url: self.setting(node, "web_url"),
             portal_url: self.setting(node, "portal_url"),
@@ -127,40 +128,40 @@ impl Reader<'_> {
         }
     }
 
-    fn secrets(&mut self, root: &Node) -> Secrets {
+    fn secrets(&mut self, root: &Node) -> SecretSettings {
         let Some(node) = self.section(root, "secrets", &SECRETS) else {
-            return Secrets::default();
+            return SecretSettings::default();
         };
         let env = self.items(node, "env");
-        Secrets {
+        SecretSettings {
             key: self.setting(node, "key"),
             env: env.iter().filter_map(|one| self.scalar(one, one.span.clone())).collect(),
             files: self.setting(node, "files"),
             attachments: self.setting(node, "attachments"),
-            exec: self.programs(node),
-            age: self.identity(node),
+            exec: self.read_programs(node),
+            age: self.read_identity(node),
         }
     }
 
-    fn policy(&mut self, root: &Node) -> Policy {
-        let default = Policy::default();
+    fn policy(&mut self, root: &Node) -> PolicySettings {
+        let default = PolicySettings::default();
         match self.section(root, "policy", &POLICY) {
             None => default,
-            Some(node) => Policy {
+            Some(node) => PolicySettings {
                 amounts: self.setting(node, "amounts").unwrap_or(default.amounts),
-                limits: self.limits(node),
-                approvals: self.approvals(node),
-                prune: self.prune(node),
+                limits: self.read_limits(node),
+                approvals: self.read_approvals(node),
+                prune: self.read_prune(node),
                 scripts: self.script_rights(node),
             },
         }
     }
 
-    fn doubt(&mut self, root: &Node) -> Doubt {
-        let default = Doubt::default();
+    fn doubt(&mut self, root: &Node) -> DoubtSettings {
+        let default = DoubtSettings::default();
         match self.section(root, "doubt", &DOUBT) {
             None => default,
-            Some(node) => Doubt {
+            Some(node) => DoubtSettings {
                 grace: self.setting(node, "grace").unwrap_or(default.grace),
                 contact: self.setting(node, "contact").unwrap_or(default.contact),
             },

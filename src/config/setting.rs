@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The source of variables.
-pub trait Env {
+pub trait EnvSource {
     /// Returns the variable's text; `None` where it is unset or not UTF-8.
     fn var(&self, name: &str) -> Option<String>;
 }
 
-impl<F: Fn(&str) -> Option<String>> Env for F {
+impl<F: Fn(&str) -> Option<String>> EnvSource for F {
     fn var(&self, name: &str) -> Option<String> {
         self(name)
     }
@@ -20,7 +20,7 @@ impl<F: Fn(&str) -> Option<String>> Env for F {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ProcessEnv;
 
-impl Env for ProcessEnv {
+impl EnvSource for ProcessEnv {
     #[expect(clippy::disallowed_methods, reason = "the environment is read in config and cli only")]
     fn var(&self, name: &str) -> Option<String> {
         std::env::var(name).ok()
@@ -29,13 +29,13 @@ impl Env for ProcessEnv {
 
 /// The reason why a text does not fit. Neither field holds the text of a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wrong {
+pub struct InvalidValue {
     pub message: String,
     /// The text to write instead.
     pub help: String,
 }
 
-impl Wrong {
+impl InvalidValue {
     pub fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { message: message.into(), help: help.into() }
     }
@@ -47,7 +47,7 @@ pub trait FromText: Sized {
     ///
     /// # Errors
     /// The text does not fit.
-    fn from_text(text: &str, dir: &Path) -> Result<Self, Wrong>;
+    fn from_text(text: &str, dir: &Path) -> Result<Self, InvalidValue>;
 }
 
 /// The reason why a setting has no value.
@@ -66,7 +66,7 @@ pub enum ConfigError {
     #[error(
         "the variable `{variable}`, which {file}:{line} names, does not fit: {message}; {help}"
     )]
-    Unfit {
+    Invalid {
         variable: String,
         /// The file that names the variable.
         file: Arc<str>,
@@ -120,7 +120,7 @@ impl<T: FromText + Clone> Setting<T> {
     ///
     /// # Errors
     /// The variable is unset, or does not fit.
-    pub fn get(&self, env: &dyn Env) -> Result<T, ConfigError> {
+    pub fn get(&self, env: &dyn EnvSource) -> Result<T, ConfigError> {
         match self {
             Self::Literal(value) => Ok(value.clone()),
             Self::Env(variable) => variable.get(env),
@@ -129,19 +129,19 @@ impl<T: FromText + Clone> Setting<T> {
 }
 
 impl Variable {
-    fn get<T: FromText>(&self, env: &dyn Env) -> Result<T, ConfigError> {
+    fn get<T: FromText>(&self, env: &dyn EnvSource) -> Result<T, ConfigError> {
         let Self { name, file, line, dir } = self;
         let (variable, file, line) = (name.clone(), file.clone(), *line);
         let Some(text) = env.var(name) else {
             return Err(ConfigError::Unset { variable, file, line });
         };
-        T::from_text(&text, dir).map_err(|Wrong { message, help }| {
-            let message = hide(&message, &text);
-            ConfigError::Unfit { variable, file, line, message, help: hide(&help, &text) }
+        T::from_text(&text, dir).map_err(|InvalidValue { message, help }| {
+            let message = mask_text(&message, &text);
+            ConfigError::Invalid { variable, file, line, message, help: mask_text(&help, &text) }
         })
     }
 }
 
-fn hide(message: &str, text: &str) -> String {
+fn mask_text(message: &str, text: &str) -> String {
     if text.is_empty() { message.to_owned() } else { message.replace(text, "•••") }
 }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::base::nearest;
-use crate::config::reader::Reader;
-use crate::config::setting::{ConfigError, Env, FromText, Setting, Wrong};
+use crate::config::reader::ConfigReader;
+use crate::config::setting::{ConfigError, EnvSource, FromText, InvalidValue, Setting};
 use crate::spec::node::Node;
 
 const KEYS: [&str; 3] = ["folder", "signers", "authors"];
@@ -13,13 +13,13 @@ const KEYS: [&str; 3] = ["folder", "signers", "authors"];
 pub struct SignedSection {
     folder: Option<Setting<PathBuf>>,
     signers: Option<Setting<PathBuf>>,
-    authors: Option<Setting<Authors>>,
+    authors: Option<Setting<AuthorEvidence>>,
     place: String,
 }
 
 /// The way to identify the author of a document.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Authors {
+pub enum AuthorEvidence {
     /// By the signatures of the commits that changed it.
     #[default]
     Signed,
@@ -34,19 +34,19 @@ pub struct SignedRules {
     pub folder: Option<PathBuf>,
     /// The file of allowed signers, in the form of `ssh-keygen`.
     pub signers: PathBuf,
-    pub authors: Authors,
+    pub authors: AuthorEvidence,
     /// The place where the section names the signers, such as `reckon.yaml:14`.
     pub place: String,
 }
 
-impl FromText for Authors {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+impl FromText for AuthorEvidence {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         match text {
             "signed" => Ok(Self::Signed),
             "named" => Ok(Self::Named),
-            _ => Err(Wrong::new(
+            _ => Err(InvalidValue::new(
                 format!("`{text}` is no way to know who wrote a document"),
-                nearest::help(text, ["signed", "named"]),
+                nearest::suggestion_help(text, ["signed", "named"]),
             )),
         }
     }
@@ -57,7 +57,7 @@ impl SignedSection {
     ///
     /// # Errors
     /// As [`Setting::get`].
-    pub fn get(&self, env: &dyn Env) -> Result<Option<SignedRules>, ConfigError> {
+    pub fn get(&self, env: &dyn EnvSource) -> Result<Option<SignedRules>, ConfigError> {
         let Some(signers) = &self.signers else { return Ok(None) };
         let authors = self.authors.as_ref().map(|authors| authors.get(env)).transpose()?;
         Ok(Some(SignedRules {
@@ -69,9 +69,9 @@ impl SignedSection {
     }
 }
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     /// Reads `policy.approvals.signed`.
-    pub(super) fn signed(&mut self, approvals: &Node) -> Option<SignedSection> {
+    pub(super) fn read_signed_section(&mut self, approvals: &Node) -> Option<SignedSection> {
         let node = self.section(approvals, "signed", &KEYS)?;
         let place = node.entry("signers").map_or(node.span.start, |entry| entry.key_span.start);
         let (line, _) = self.source.position(place);
@@ -84,7 +84,7 @@ impl Reader<'_> {
         if node.entry("signers").is_none_or(|entry| entry.value.is_null()) {
             let help = "write `signers: /etc/reckon/signers`, a file of allowed signers as ssh-keygen reads it";
             let message = "nobody may sign an approval: `signers` is missing";
-            self.find("reckon::config::missing", node.span.clone(), message, help);
+            self.report("reckon::config::missing", node.span.clone(), message, help);
         }
         Some(section)
     }
@@ -111,9 +111,15 @@ mod tests {
         let rules = check("{signers: signers}").unwrap();
         let place = "reckon.yaml:5".to_owned();
         let signers = PathBuf::from("/etc/reckon/signers");
-        assert_eq!(rules, SignedRules { folder: None, signers, authors: Authors::Signed, place });
+        assert_eq!(
+            rules,
+            SignedRules { folder: None, signers, authors: AuthorEvidence::Signed, place }
+        );
         let rules = check("{signers: /s, folder: /b/approvals, authors: named}").unwrap();
-        assert_eq!((rules.authors, rules.folder), (Authors::Named, Some("/b/approvals".into())));
+        assert_eq!(
+            (rules.authors, rules.folder),
+            (AuthorEvidence::Named, Some("/b/approvals".into()))
+        );
     }
 
     #[test]

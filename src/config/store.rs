@@ -3,29 +3,29 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::reader::Reader;
-use super::{ConfigError, Env, Events, FromText, Setting, Wrong};
+use super::reader::ConfigReader;
+use super::{ConfigError, EnvSource, EventSettings, FromText, InvalidValue, Setting};
 use crate::spec::node::Node;
 
 const STORE: [&str; 2] = ["compact", "archive"];
 
 /// `store`: compaction, and the retention of records that a compaction replaced.
 #[derive(Debug, Clone)]
-pub struct Store {
-    pub compact: Setting<When>,
+pub struct StoreSettings {
+    pub compact: Setting<CompactionMode>,
     /// The retention of records that a compaction replaced; none: that of events.
-    pub archive: Option<Setting<Archived>>,
+    pub archive: Option<Setting<ArchiveRetention>>,
 }
 
-impl Default for Store {
+impl Default for StoreSettings {
     fn default() -> Self {
-        Self { compact: Setting::Literal(When::Auto), archive: None }
+        Self { compact: Setting::Literal(CompactionMode::Auto), archive: None }
     }
 }
 
 /// The time at which the daemon compacts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum When {
+pub enum CompactionMode {
     /// When the journal holds much more than the fold.
     Auto,
     /// When `store compact` is called.
@@ -34,7 +34,7 @@ pub enum When {
 
 /// The retention of records that a compaction replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Archived {
+pub enum ArchiveRetention {
     /// Kept for ever.
     Keep,
     /// Kept for at least this time.
@@ -43,38 +43,42 @@ pub enum Archived {
     Drop,
 }
 
-impl Store {
+impl StoreSettings {
     /// Returns the retention of records that a compaction replaced. A time is never shorter than
     /// that of events.
     ///
     /// # Errors
     /// A variable cannot be read.
-    pub fn archive(&self, events: &Events, env: &dyn Env) -> Result<Archived, ConfigError> {
+    pub fn archive_retention(
+        &self,
+        events: &EventSettings,
+        env: &dyn EnvSource,
+    ) -> Result<ArchiveRetention, ConfigError> {
         let keep = events.keep.get(env)?;
         let archive = self.archive.as_ref().map(|archive| archive.get(env)).transpose()?;
         Ok(match archive {
-            None => Archived::For(keep),
-            Some(Archived::For(wanted)) => Archived::For(wanted.max(keep)),
-            Some(other @ (Archived::Keep | Archived::Drop)) => other,
+            None => ArchiveRetention::For(keep),
+            Some(ArchiveRetention::For(wanted)) => ArchiveRetention::For(wanted.max(keep)),
+            Some(other @ (ArchiveRetention::Keep | ArchiveRetention::Drop)) => other,
         })
     }
 }
 
-impl Reader<'_> {
-    pub(super) fn store(&mut self, root: &Node) -> Store {
-        let default = Store::default();
+impl ConfigReader<'_> {
+    pub(super) fn read_store(&mut self, root: &Node) -> StoreSettings {
+        let default = StoreSettings::default();
         let Some(node) = self.section(root, "store", &STORE) else { return default };
         let compact = self.setting(node, "compact").unwrap_or(default.compact);
-        Store { compact, archive: self.setting(node, "archive") }
+        StoreSettings { compact, archive: self.setting(node, "archive") }
     }
 }
 
-impl FromText for When {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+impl FromText for CompactionMode {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         match text {
             "auto" => Ok(Self::Auto),
             "never" => Ok(Self::Never),
-            _ => Err(Wrong::new(
+            _ => Err(InvalidValue::new(
                 format!("`{text}` does not say when the state is compacted"),
                 "write `auto` or `never`",
             )),
@@ -82,13 +86,13 @@ impl FromText for When {
     }
 }
 
-impl FromText for Archived {
-    fn from_text(text: &str, dir: &Path) -> Result<Self, Wrong> {
+impl FromText for ArchiveRetention {
+    fn from_text(text: &str, dir: &Path) -> Result<Self, InvalidValue> {
         match text {
             "keep" => Ok(Self::Keep),
             "drop" => Ok(Self::Drop),
             other => Duration::from_text(other, dir).map(Self::For).map_err(|_| {
-                Wrong::new(
+                InvalidValue::new(
                     format!("`{other}` does not say how long the history is kept"),
                     "write `keep`, `drop` or a time such as `365d`",
                 )
@@ -102,25 +106,25 @@ mod tests {
     use super::*;
     use crate::config::{Config, ProcessEnv};
 
-    fn archive(text: &str) -> Archived {
+    fn archive(text: &str) -> ArchiveRetention {
         let text = format!(
             "apiVersion: reckon.dev/v1\nkind: Config\npartner: {{name: acme}}\nevents: {{keep: 10d}}\n{text}"
         );
         let config = Config::parse("reckon.yaml", Path::new("."), text.into_bytes()).unwrap();
-        config.store.archive(&config.events, &ProcessEnv).unwrap()
+        config.store.archive_retention(&config.events, &ProcessEnv).unwrap()
     }
 
     /// Closes K11.
     #[test]
     fn history_is_kept_no_shorter_than_events() {
-        let days = |days: u64| Archived::For(Duration::from_hours(24_u64 * days));
+        let days = |days: u64| ArchiveRetention::For(Duration::from_hours(24_u64 * days));
         assert_eq!(archive(""), days(10));
         assert_eq!(archive("store: {compact: never}"), days(10));
         assert_eq!(archive("store: {archive: 2d}"), days(10));
         assert_eq!(archive("store: {archive: 400d}"), days(400));
-        assert_eq!(archive("store: {archive: keep}"), Archived::Keep);
-        assert_eq!(archive("store: {archive: drop}"), Archived::Drop);
-        assert!(Archived::from_text("7", Path::new(".")).is_err());
-        assert!(When::from_text("often", Path::new(".")).is_err());
+        assert_eq!(archive("store: {archive: keep}"), ArchiveRetention::Keep);
+        assert_eq!(archive("store: {archive: drop}"), ArchiveRetention::Drop);
+        assert!(ArchiveRetention::from_text("7", Path::new(".")).is_err());
+        assert!(CompactionMode::from_text("often", Path::new(".")).is_err());
     }
 }

@@ -5,7 +5,7 @@ use super::*;
 const HEAD: &str = "apiVersion: reckon.dev/v1\nkind: Config\n";
 const NOTHING: fn(&str) -> Option<String> = |_| None;
 
-fn parse(body: &str) -> Result<Config, Broken> {
+fn parse(body: &str) -> Result<Config, InvalidConfig> {
     Config::parse("reckon.yaml", Path::new("/work"), format!("{HEAD}{body}").into_bytes())
 }
 
@@ -29,8 +29,8 @@ fn an_almost_empty_file_has_every_default() {
     assert_eq!(config.service.timeout.get(&NOTHING).unwrap(), Duration::from_secs(30));
     assert_eq!(config.doubt.grace.get(&NOTHING).unwrap(), Duration::from_secs(30));
     assert_eq!(config.doubt.contact.get(&NOTHING).unwrap(), OnDoubt::Recreate);
-    assert!(!config.check_cx(&NOTHING).unwrap().decimal_amounts_only);
-    assert!(config.check_cx(&NOTHING).unwrap().files.is_none(), "no file may be named");
+    assert!(!config.check_context(&NOTHING).unwrap().decimal_amounts_only);
+    assert!(config.check_context(&NOTHING).unwrap().files.is_none(), "no file may be named");
     assert!(config.partner.name.is_none() && config.secrets.key.is_none());
 }
 
@@ -53,16 +53,19 @@ fn every_key_of_the_design_is_read() {
         _ => None,
     };
     let partner = &config.partner;
-    assert_eq!(config.need("partner.name", partner.name.as_ref(), &env).unwrap().as_str(), "acme");
     assert_eq!(
-        config.need("partner.client_id", partner.client_id.as_ref(), &env).unwrap(),
+        config.require("partner.name", partner.name.as_ref(), &env).unwrap().as_str(),
+        "acme"
+    );
+    assert_eq!(
+        config.require("partner.client_id", partner.client_id.as_ref(), &env).unwrap(),
         "client"
     );
     assert_eq!(partner.plans[1].id.get(&env).unwrap(), "pro");
     assert!(
         partner.plans[0].trust.get(&env).unwrap() && !partner.plans[1].trust.get(&env).unwrap()
     );
-    let cx = config.check_cx(&env).unwrap();
+    let cx = config.check_context(&env).unwrap();
     assert_eq!(cx.web_urls, ["http://[::1]:80", "https://b.example"]);
     assert!(cx.decimal_amounts_only);
     let folder = config.secrets.attachments.as_ref().unwrap().get(&env).unwrap();
@@ -86,9 +89,9 @@ fn every_key_of_the_design_is_read() {
 fn loading_reads_no_variable_and_the_first_use_tells_which_is_unset() {
     let config = parse("partner:\n  client_secret:\n    env: SECRET\n").unwrap();
     let secret = config.partner.client_secret.as_ref();
-    let error = config.need("partner.client_secret", secret, &NOTHING).unwrap_err();
+    let error = config.require("partner.client_secret", secret, &NOTHING).unwrap_err();
     assert_eq!(error.to_string(), "the variable `SECRET`, which reckon.yaml:5 names, is not set");
-    let missing = config.need("partner.client_id", config.partner.client_id.as_ref(), &NOTHING);
+    let missing = config.require("partner.client_id", config.partner.client_id.as_ref(), &NOTHING);
     assert_eq!(missing.unwrap_err().to_string(), "`partner.client_id` is missing in reckon.yaml");
 }
 
@@ -240,7 +243,7 @@ fn a_file_that_is_not_there_is_no_mistake_in_it() {
     let config = Config::load(&file).unwrap();
     assert_eq!(config.specs.get(&NOTHING).unwrap(), dir.path().join("specs"));
     fs::write(&file, "x").unwrap();
-    assert!(matches!(Config::load(&file), Err(LoadError::Broken(_))));
+    assert!(matches!(Config::load(&file), Err(LoadError::Invalid(_))));
 }
 
 #[test]
@@ -256,14 +259,14 @@ fn targets_of_notifications_are_read_and_never_shown() {
     let mut targets = config.notify.values();
     let Some(NotifyTarget::Web { url, form, .. }) = targets.next() else { panic!("a web target") };
     assert_eq!(url.get(&env).unwrap().expose(), "https://chat.example/secret-path");
-    assert_eq!(form.get(&env).unwrap(), WebForm::Chat);
+    assert_eq!(form.get(&env).unwrap(), WebFormat::Chat);
     let Some(NotifyTarget::Mail(mail)) = targets.next() else { panic!("a mail target") };
     let to: Vec<String> =
         mail.to.iter().map(|to| to.get(&env).unwrap().expose().to_owned()).collect();
     assert_eq!(to, ["ops@a.example", "b@b.example"]);
     assert_eq!(mail.from.get(&env).unwrap().expose(), "c@c.example");
     assert_eq!(mail.host.get(&env).unwrap(), "smtp.example");
-    assert_eq!(mail.encryption.get(&env).unwrap(), Encryption::Tls);
+    assert_eq!(mail.encryption.get(&env).unwrap(), MailEncryption::Tls);
     assert!(mail.port.is_none() && mail.user.is_none() && mail.password.is_some());
 }
 
@@ -313,12 +316,12 @@ fn networks_and_rates_of_posts_are_read_and_checked() {
     assert_eq!(all(&config.trusted_proxies), ["10.0.0.0/8", "fd00::1/128"]);
     assert_eq!(all(&config.webhooks.gateway), ["192.0.2.7/32"]);
     assert_eq!(all(&config.webhooks.partner), ["2001:db8::/32"]);
-    let rates = |webhooks: &Webhooks| {
+    let rates = |webhooks: &WebhookSettings| {
         let (rate, burst) = webhooks.rates(&env).unwrap();
         (rate.get(), burst.get())
     };
     assert_eq!(rates(&config.webhooks), (300, 1500));
-    assert_eq!(rates(&Webhooks::default()), (200, 1000), "closes S13: what a disk survives");
+    assert_eq!(rates(&WebhookSettings::default()), (200, 1000), "closes S13: what a disk survives");
     let config = parse("webhooks: {rate: 50, burst: 60}\n").unwrap();
     assert_eq!(rates(&config.webhooks), (50, 60));
     check(
@@ -335,17 +338,21 @@ fn networks_and_rates_of_posts_are_read_and_checked() {
 /// Closes S7: the rights of scripts are a list of powers, or powers with merchants.
 #[test]
 fn s7_rights_of_scripts_are_read() {
-    use crate::policy::Power;
+    use crate::policy::ScriptPower;
     let rights = |body: &str| {
         let config = parse(&format!("policy: {{scripts: {{allow: {body}}}}}\n")).unwrap();
         config.policy.scripts.get(&|_: &str| None).unwrap()
     };
     let acme = "Merchant/acme".parse().unwrap();
     let listed = rights("[refund, mail]");
-    assert!(listed.allows(Power::Refund, Some(&acme)) && !listed.opens(Power::Charge));
+    assert!(
+        listed.allows(ScriptPower::Refund, Some(&acme)) && !listed.allows_any(ScriptPower::Charge)
+    );
     let mapped = rights("{refund: [acme, books/two], mail: all}");
-    assert!(mapped.allows(Power::Refund, Some(&acme)) && mapped.allows(Power::Mail, None));
-    assert!(!mapped.allows(Power::Refund, Some(&"Merchant/two".parse().unwrap())));
+    assert!(
+        mapped.allows(ScriptPower::Refund, Some(&acme)) && mapped.allows(ScriptPower::Mail, None)
+    );
+    assert!(!mapped.allows(ScriptPower::Refund, Some(&"Merchant/two".parse().unwrap())));
     for wrong in ["[refnd]", "{refnd: all}", "{refund: some}", "{refund: [A/B/C]}", "yes"] {
         let broken = parse(&format!("policy: {{scripts: {{allow: {wrong}}}}}\n")).unwrap_err();
         assert_eq!(broken.problems.len(), 1, "{wrong}: {:?}", broken.problems);
@@ -363,7 +370,7 @@ fn s7_a_mail_target_says_whether_it_takes_any_address() {
         let Some(NotifyTarget::Mail(mail)) = config.notify.values().next() else {
             panic!("no mail")
         };
-        (mail.to.len(), mail.any)
+        (mail.to.len(), mail.allows_any_recipient)
     };
     assert_eq!(any("[a@b.example]"), (1, false));
     assert_eq!(any("any"), (0, true));

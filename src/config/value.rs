@@ -12,14 +12,14 @@ use crate::base::id::Name;
 use crate::base::money::{Money, MoneyError};
 use crate::base::nearest;
 use crate::base::secret::{Secret, SecretBytes};
-use crate::config::setting::{FromText, Wrong};
+use crate::config::setting::{FromText, InvalidValue};
 use crate::model::manifest::OnDoubt;
 
 const VAULT_KEY_BYTES: usize = 32;
 
 /// The accepted forms of amounts in manifests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Amounts {
+pub enum AmountFormat {
     /// `"125.00 USD"` only.
     Decimal,
     /// Also an integer of minor units, as on the wire.
@@ -48,10 +48,10 @@ impl VaultKey {
 }
 
 impl FromText for VaultKey {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         let bytes = STANDARD.decode(text.trim()).ok().filter(|key| key.len() == VAULT_KEY_BYTES);
         bytes.map(|key| Self(key.into())).ok_or_else(|| {
-            Wrong::new(
+            InvalidValue::new(
                 "the key is not 32 bytes in base64",
                 "make one with `openssl rand -base64 32`",
             )
@@ -60,9 +60,9 @@ impl FromText for VaultKey {
 }
 
 impl FromText for HttpUrl {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         let example = "write it like `https://api.example.com`";
-        let wrong = |why: &str| Wrong::new(format!("`{text}` {why}"), example);
+        let wrong = |why: &str| InvalidValue::new(format!("`{text}` {why}"), example);
         let uri: Uri = text.parse().map_err(|_| wrong("is no web address"))?;
         let host = uri.host().filter(|host| !host.is_empty());
         let host = host.ok_or_else(|| wrong("is no web address"))?;
@@ -75,7 +75,7 @@ impl FromText for HttpUrl {
             Some("http") => {
                 let message = format!("`{text}` is not encrypted");
                 let help = "write `https://`; plain HTTP is for a loopback IP, such as `http://127.0.0.1:8700`";
-                return Err(Wrong::new(message, help));
+                return Err(InvalidValue::new(message, help));
             }
             Some(_) | None => return Err(wrong("is no web address")),
         }
@@ -89,10 +89,13 @@ fn is_loopback(host: &str) -> bool {
 }
 
 impl FromText for Duration {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         let wrong = || {
             let message = format!("`{text}` is no length of time");
-            Wrong::new(message, "write a number and a unit: `500ms`, `30s`, `5m`, `2h` or `7d`")
+            InvalidValue::new(
+                message,
+                "write a number and a unit: `500ms`, `30s`, `5m`, `2h` or `7d`",
+            )
         };
         let unit = text.find(|found: char| !found.is_ascii_digit()).ok_or_else(wrong)?;
         let (number, unit) = text.split_at_checked(unit).ok_or_else(wrong)?;
@@ -110,40 +113,40 @@ impl FromText for Duration {
 }
 
 impl FromText for SocketAddr {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         text.parse().map_err(|_| {
             let message = format!("`{text}` is no address to listen at");
-            Wrong::new(message, "write an IP and a port, such as `127.0.0.1:8780`")
+            InvalidValue::new(message, "write an IP and a port, such as `127.0.0.1:8780`")
         })
     }
 }
 
 impl FromText for PathBuf {
-    fn from_text(text: &str, dir: &Path) -> Result<Self, Wrong> {
+    fn from_text(text: &str, dir: &Path) -> Result<Self, InvalidValue> {
         if text.is_empty() {
-            return Err(Wrong::new("the path is empty", "write a path, such as `specs`"));
+            return Err(InvalidValue::new("the path is empty", "write a path, such as `specs`"));
         }
         Ok(dir.join(text))
     }
 }
 
 impl FromText for String {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
-        not_empty(text)?;
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
+        check_not_empty(text)?;
         Ok(text.to_owned())
     }
 }
 
 impl FromText for Secret {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
-        not_empty(text)?;
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
+        check_not_empty(text)?;
         Ok(Self::from(text))
     }
 }
 
-fn not_empty(text: &str) -> Result<(), Wrong> {
+fn check_not_empty(text: &str) -> Result<(), InvalidValue> {
     if text.trim().is_empty() {
-        return Err(Wrong::new(
+        return Err(InvalidValue::new(
             "the value is empty",
             "write it, or name its variable: `{env: NAME}`",
         ));
@@ -152,60 +155,64 @@ fn not_empty(text: &str) -> Result<(), Wrong> {
 }
 
 impl FromText for Name {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         text.parse().map_err(|error: crate::base::id::NameError| {
             let said = error.to_string();
             let (message, help) = said.rsplit_once("; ").unwrap_or((&said, "write another name"));
-            Wrong::new(message, help)
+            InvalidValue::new(message, help)
         })
     }
 }
 
 impl FromText for bool {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
-        word(text, &[("true", true), ("false", false)])
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
+        parse_word(text, &[("true", true), ("false", false)])
     }
 }
 
-impl FromText for Amounts {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
-        word(text, &[("decimal", Self::Decimal), ("minor", Self::Minor)])
+impl FromText for AmountFormat {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
+        parse_word(text, &[("decimal", Self::Decimal), ("minor", Self::Minor)])
     }
 }
 
 impl FromText for OnDoubt {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
-        word(text, &[("recreate", Self::Recreate), ("hold", Self::Hold)])
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
+        parse_word(text, &[("recreate", Self::Recreate), ("hold", Self::Hold)])
     }
 }
 
-fn word<T: Copy>(text: &str, words: &[(&'static str, T)]) -> Result<T, Wrong> {
+fn parse_word<T: Copy>(text: &str, words: &[(&'static str, T)]) -> Result<T, InvalidValue> {
     let found = words.iter().find(|(known, _)| *known == text);
     found.map(|(_, value)| *value).ok_or_else(|| {
-        let help = nearest::help(text, words.iter().map(|(known, _)| *known));
-        Wrong::new(format!("`{text}` is not possible here"), help)
+        let help = nearest::suggestion_help(text, words.iter().map(|(known, _)| *known));
+        InvalidValue::new(format!("`{text}` is not possible here"), help)
     })
 }
 
 impl FromText for Money {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         let example = "write it like `\"5000.00 USD\"`";
         let money: Self = text.parse().map_err(|error: MoneyError| {
             let said = error.to_string();
             let (message, help) = said.rsplit_once("; ").unwrap_or((&said, example));
-            Wrong::new(message, help)
+            InvalidValue::new(message, help)
         })?;
         if money.minor() < 0 {
-            return Err(Wrong::new(format!("`{text}` is below zero"), example));
+            return Err(InvalidValue::new(format!("`{text}` is below zero"), example));
         }
         Ok(money)
     }
 }
 
 impl FromText for u32 {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
-        let wrong =
-            || Wrong::new(format!("`{text}` is no number"), "write a whole number, such as `10`");
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
+        let wrong = || {
+            InvalidValue::new(
+                format!("`{text}` is no number"),
+                "write a whole number, such as `10`",
+            )
+        };
         text.parse().map_err(|_| wrong())
     }
 }

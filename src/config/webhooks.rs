@@ -6,8 +6,8 @@ use std::path::Path;
 
 use ipnet::IpNet;
 
-use crate::config::reader::Reader;
-use crate::config::setting::{ConfigError, Env, FromText, Setting, Wrong};
+use crate::config::reader::ConfigReader;
+use crate::config::setting::{ConfigError, EnvSource, FromText, InvalidValue, Setting};
 use crate::spec::node::Node;
 
 const WEBHOOKS: [&str; 4] = ["gateway", "partner", "rate", "burst"];
@@ -25,7 +25,7 @@ const BURST_SECONDS: NonZeroU32 = match NonZeroU32::new(5) {
 
 /// `webhooks`: the posts accepted at the addresses that face the world.
 #[derive(Debug, Clone)]
-pub struct Webhooks {
+pub struct WebhookSettings {
     /// The networks from which merchants' events are accepted; none: from anywhere.
     pub gateway: Vec<Setting<IpNet>>,
     /// The networks from which the partner's webhooks are accepted; none: from anywhere.
@@ -36,60 +36,63 @@ pub struct Webhooks {
     pub burst: Option<Setting<NonZeroU32>>,
 }
 
-impl Webhooks {
+impl WebhookSettings {
     /// Returns the posts that one address accepts a second, and at once.
     ///
     /// # Errors
     /// A variable is unset, or does not fit.
-    pub fn rates(&self, env: &dyn Env) -> Result<(NonZeroU32, NonZeroU32), ConfigError> {
+    pub fn rates(&self, env: &dyn EnvSource) -> Result<(NonZeroU32, NonZeroU32), ConfigError> {
         let rate = self.rate.get(env)?;
         let burst = self.burst.as_ref().map(|burst| burst.get(env)).transpose()?;
         Ok((rate, burst.unwrap_or_else(|| rate.saturating_mul(BURST_SECONDS))))
     }
 }
 
-impl Default for Webhooks {
+impl Default for WebhookSettings {
     fn default() -> Self {
         let rate = Setting::Literal(RATE_DEFAULT);
         Self { gateway: Vec::new(), partner: Vec::new(), rate, burst: None }
     }
 }
 
-impl Reader<'_> {
-    pub(super) fn webhooks(&mut self, root: &Node) -> Webhooks {
-        let default = Webhooks::default();
+impl ConfigReader<'_> {
+    pub(super) fn read_webhooks(&mut self, root: &Node) -> WebhookSettings {
+        let default = WebhookSettings::default();
         let Some(node) = self.section(root, "webhooks", &WEBHOOKS) else { return default };
-        Webhooks {
-            gateway: self.networks(node, "gateway"),
-            partner: self.networks(node, "partner"),
+        WebhookSettings {
+            gateway: self.read_networks(node, "gateway"),
+            partner: self.read_networks(node, "partner"),
             rate: self.setting(node, "rate").unwrap_or(default.rate),
             burst: self.setting(node, "burst"),
         }
     }
 
     /// Reads a list of networks.
-    pub(super) fn networks(&mut self, parent: &Node, key: &str) -> Vec<Setting<IpNet>> {
+    pub(super) fn read_networks(&mut self, parent: &Node, key: &str) -> Vec<Setting<IpNet>> {
         let items = self.items(parent, key);
         items.iter().filter_map(|one| self.scalar(one, one.span.clone())).collect()
     }
 }
 
 impl FromText for IpNet {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         let network = text.parse::<Self>().ok();
         let network = network.or_else(|| Some(Self::from(text.parse::<IpAddr>().ok()?)));
         network.map(|network| network.trunc()).ok_or_else(|| {
             let message = format!("`{text}` is no network");
-            Wrong::new(message, "write it like `192.0.2.0/24`, `2001:db8::/32` or `192.0.2.7`")
+            InvalidValue::new(
+                message,
+                "write it like `192.0.2.0/24`, `2001:db8::/32` or `192.0.2.7`",
+            )
         })
     }
 }
 
 impl FromText for NonZeroU32 {
-    fn from_text(text: &str, _dir: &Path) -> Result<Self, Wrong> {
+    fn from_text(text: &str, _dir: &Path) -> Result<Self, InvalidValue> {
         text.parse().map_err(|_| {
             let message = format!("`{text}` is no number above zero");
-            Wrong::new(message, "write a whole number, such as `100`")
+            InvalidValue::new(message, "write a whole number, such as `100`")
         })
     }
 }

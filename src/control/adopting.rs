@@ -6,8 +6,8 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::{Control, ControlError, Response};
-use crate::engine::{Event, Reply};
-use crate::model::adoption::{Adopted, Adopting, Taken};
+use crate::engine::{EngineInput, Reply};
+use crate::model::adoption::{AdoptRequest, AdoptionReport, AdoptionStatus};
 
 /// Largest number of retries while something is under way.
 const TRIES_MAX: u32 = 200;
@@ -19,29 +19,29 @@ impl Control {
     ///
     /// # Errors
     /// The engine ended.
-    pub(super) async fn import_all(&self, all: Vec<Adopting>, actor: &str) -> Response {
+    pub(super) async fn import_all(&self, all: Vec<AdoptRequest>, actor: &str) -> Response {
         self.verify().await?;
         let mut told = Vec::with_capacity(all.len());
         for asked in all {
             told.push(self.import_patiently(asked, actor).await?);
         }
-        Ok(Reply::AllAdopted(told))
+        Ok(Reply::AllImported(told))
     }
 
     /// Imports one object; waits while something is under way for its merchant.
     async fn import_patiently(
         &self,
-        asked: Adopting,
+        asked: AdoptRequest,
         actor: &str,
-    ) -> Result<Adopted, ControlError> {
+    ) -> Result<AdoptionReport, ControlError> {
         let mut tries: u32 = 0;
         loop {
             let (reply, answer) = oneshot::channel();
-            let event = Event::Import(asked.clone(), actor.to_owned(), reply);
-            let Reply::Adopted(adopted) = self.hears(event, answer).await? else {
-                return Err(ControlError::stopped());
+            let event = EngineInput::Import(asked.clone(), actor.to_owned(), reply);
+            let Reply::Imported(adopted) = self.send_and_wait(event, answer).await? else {
+                return Err(ControlError::engine_stopped());
             };
-            if adopted.stands != Taken::Busy || tries >= TRIES_MAX {
+            if adopted.status != AdoptionStatus::Busy || tries >= TRIES_MAX {
                 return Ok(*adopted);
             }
             tries = tries.saturating_add(1);

@@ -3,7 +3,7 @@
 use tokio::sync::oneshot;
 
 use super::{Control, ControlError, Response};
-use crate::engine::{Attaching, Bringing, Event, Intake, IntakeLink, Payer};
+use crate::engine::{AttachToken, EngineInput, Intake, IntakeLink, PayerRequest, SubmitToken};
 
 impl Control {
     /// Returns the state of a payer's link; changes nothing.
@@ -12,9 +12,9 @@ impl Control {
     /// The engine ended.
     pub async fn intake(&self, link: IntakeLink) -> Result<Intake, ControlError> {
         let (reply, answer) = oneshot::channel();
-        let event = Event::Payer(Payer::Look(link, reply));
-        self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
-        answer.await.map_err(|_| ControlError::stopped())
+        let event = EngineInput::Payer(PayerRequest::Open(link, reply));
+        self.engine.send(event).await.map_err(|_| ControlError::engine_stopped())?;
+        answer.await.map_err(|_| ControlError::engine_stopped())
     }
 
     /// Submits a token in the name of this actor, through a payer's link or without one. Returns
@@ -24,12 +24,12 @@ impl Control {
     /// The engine ended.
     pub async fn attach(
         &self,
-        attaching: Attaching,
+        attaching: AttachToken,
         link: Option<IntakeLink>,
         actor: String,
     ) -> Response {
         let (reply, answer) = oneshot::channel();
-        let bringing = Bringing { attaching, link, actor };
-        self.hears(Event::Payer(Payer::Bring(bringing, reply)), answer).await
+        let bringing = SubmitToken { attaching, link, actor };
+        self.send_and_wait(EngineInput::Payer(PayerRequest::Submit(bringing, reply)), answer).await
     }
 }

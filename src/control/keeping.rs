@@ -5,17 +5,17 @@ use std::path::PathBuf;
 use tokio::sync::oneshot;
 
 use super::{Control, Response};
-use crate::engine::Event;
-use crate::model::adoption::Forgetting;
+use crate::engine::EngineInput;
+use crate::model::adoption::ForgetRequest;
 
 impl Control {
     /// Forgets a resource or an object in the name of this actor.
     ///
     /// # Errors
     /// The engine ended.
-    pub(super) async fn forget(&self, what: Forgetting, actor: String) -> Response {
+    pub(super) async fn forget(&self, what: ForgetRequest, actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
-        self.hears(Event::Forget(what, actor, reply), answer).await
+        self.send_and_wait(EngineInput::Forget(what, actor, reply), answer).await
     }
 
     /// Compacts the state in the name of this actor, with or without its history.
@@ -24,7 +24,7 @@ impl Control {
     /// The engine ended.
     pub(super) async fn compact(&self, drop_history: bool, actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
-        self.hears(Event::Compact(drop_history, actor, reply), answer).await
+        self.send_and_wait(EngineInput::Compact(drop_history, actor, reply), answer).await
     }
 
     /// Changes the state's key in the name of this actor.
@@ -33,6 +33,6 @@ impl Control {
     /// The engine ended.
     pub(super) async fn rekey(&self, new_key_file: Option<PathBuf>, actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
-        self.hears(Event::Rekey(new_key_file, actor, reply), answer).await
+        self.send_and_wait(EngineInput::Rekey(new_key_file, actor, reply), answer).await
     }
 }

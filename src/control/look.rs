@@ -14,16 +14,17 @@ use serde::{Deserialize, Serialize};
 use super::{Control, ControlError, Response};
 use crate::base::hash::Digest;
 use crate::base::id::Key;
-use crate::engine::{Question, Terms};
+use crate::engine::{EngineQuery, IntakeTerms};
 
 /// A query for the daemon's local data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Look {
+pub enum LocalQuery {
     /// The engine's answer to a question about its plan, for this tree instead of its own.
-    Of(SentTree, Question),
-    /// Comparison of the daemon's tree with this one; answers [`Differences`].
-    Compare(Contents),
+    #[serde(rename = "of")]
+    PlanOf(SentTree, EngineQuery),
+    /// Comparison of the daemon's tree with this one; answers [`TreeDifferences`].
+    Compare(TreeContents),
     /// The reason of a present state, from the journal; null if the journal does not know it.
     Why {
         /// An id, a mark, an intent or a resource.
@@ -38,7 +39,7 @@ pub enum Look {
     /// A payer's link for a saved method, made for these terms: a secret.
     Intake {
         key: Key,
-        terms: Terms,
+        terms: IntakeTerms,
         /// Days for which the link is valid.
         days: u16,
     },
@@ -75,7 +76,7 @@ pub struct SentFile {
 
 /// SHA-256 of every file of a tree, by path.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Contents {
+pub struct TreeContents {
     /// The files of specs.
     pub files: BTreeMap<String, Digest>,
     /// The files that documents name.
@@ -84,7 +85,7 @@ pub struct Contents {
 
 /// Differences between the daemon's tree and the one compared with it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Differences {
+pub struct TreeDifferences {
     /// The commit that the daemon has checked out, if there is one.
     pub commit: Option<String>,
     /// Files that only the other tree has.
@@ -99,9 +100,9 @@ pub struct Differences {
     pub trouble: Option<String>,
 }
 
-impl Contents {
+impl TreeContents {
     /// Compares this tree with another one.
-    pub fn differences(&self, other: &Self) -> Differences {
+    pub fn differences(&self, other: &Self) -> TreeDifferences {
         let only = |these: &Self, those: &Self| -> Vec<String> {
             these.files.keys().filter(|path| !those.files.contains_key(*path)).cloned().collect()
         };
@@ -111,17 +112,17 @@ impl Contents {
         };
         let attached = other.attached.iter();
         let attached = attached.filter(|(path, digest)| self.attached.get(*path) != Some(digest));
-        Differences {
+        TreeDifferences {
             missing: only(other, self),
             more: only(self, other),
             changed: other.files.iter().filter_map(other_content).collect(),
             attached: attached.map(|(path, _)| path.clone()).collect(),
-            ..Differences::default()
+            ..TreeDifferences::default()
         }
     }
 }
 
-impl Differences {
+impl TreeDifferences {
     /// Returns true if the trees are equal.
     pub fn is_none(&self) -> bool {
         let Self { commit: _, missing, more, changed, attached, trouble } = self;
@@ -131,25 +132,25 @@ impl Differences {
 }
 
 /// A source of answers to local queries.
-pub trait Desk: fmt::Debug + Send + Sync {
+pub trait LocalQueries: fmt::Debug + Send + Sync {
     /// Answers a query. It may block: it is called on a thread where blocking delays no other work.
-    fn look(&self, look: Look) -> Response;
+    fn local_query(&self, look: LocalQuery) -> Response;
 }
 
-impl Look {
+impl LocalQuery {
     /// Returns true if the answer is a secret.
     pub fn is_secret(&self) -> bool {
         match self {
             // Events hold names and addresses.
             Self::Urls | Self::Intake { .. } | Self::Past(_) => true,
-            Self::Of(..) | Self::Compare(_) | Self::Why { .. } => false,
+            Self::PlanOf(..) | Self::Compare(_) | Self::Why { .. } => false,
         }
     }
 }
 
 impl Control {
     /// Sets the desk that answers queries; only the first call has an effect.
-    pub fn seat(&self, desk: Arc<dyn Desk>) {
+    pub fn set_local_queries(&self, desk: Arc<dyn LocalQueries>) {
         self.desk.get_or_init(|| desk);
     }
 
@@ -157,19 +158,19 @@ impl Control {
     ///
     /// # Errors
     /// The desk's error, or no desk is set yet.
-    pub async fn look(&self, look: Look) -> Response {
-        let Some(desk) = self.desk.get().cloned() else { return Err(empty()) };
-        let looked = tokio::task::spawn_blocking(move || desk.look(look)).await;
-        looked.unwrap_or_else(|_| Err(broken()))
+    pub async fn local_query(&self, look: LocalQuery) -> Response {
+        let Some(desk) = self.desk.get().cloned() else { return Err(not_ready()) };
+        let looked = tokio::task::spawn_blocking(move || desk.local_query(look)).await;
+        looked.unwrap_or_else(|_| Err(query_panicked()))
     }
 }
 
-fn empty() -> ControlError {
+fn not_ready() -> ControlError {
     let message = "the daemon is starting, and cannot tell this yet";
     ControlError::new(ControlError::BUSY, message, "ask again in a moment")
 }
 
-fn broken() -> ControlError {
+fn query_panicked() -> ControlError {
     let help = "this is a mistake of ours: please report it";
     ControlError::new("our_mistake", "the look ended without an answer", help)
 }
@@ -179,13 +180,13 @@ mod tests {
     use super::*;
     use crate::base::hash::sha256;
 
-    fn contents(files: &[(&str, &str)], attached: &[(&str, &str)]) -> Contents {
+    fn contents(files: &[(&str, &str)], attached: &[(&str, &str)]) -> TreeContents {
         let digests = |files: &[(&str, &str)]| {
             let digest =
                 |(path, text): &(&str, &str)| ((*path).to_owned(), sha256(text.as_bytes()));
             files.iter().map(digest).collect()
         };
-        Contents { files: digests(files), attached: digests(attached) }
+        TreeContents { files: digests(files), attached: digests(attached) }
     }
 
     #[test]
@@ -197,13 +198,13 @@ mod tests {
         assert_eq!((found.changed, found.attached), (vec!["c".to_owned()], vec!["y".to_owned()]));
         assert!(mine.differences(&mine).is_none());
         let trouble = Some("unreadable".to_owned());
-        assert!(!Differences { trouble, ..Differences::default() }.is_none());
+        assert!(!TreeDifferences { trouble, ..TreeDifferences::default() }.is_none());
     }
 
     #[tokio::test]
     async fn a_daemon_that_is_starting_says_so() {
         let (events, _asked) = tokio::sync::mpsc::channel(1);
-        let error = Control::new(events).look(Look::Urls).await.unwrap_err();
+        let error = Control::new(events).local_query(LocalQuery::Urls).await.unwrap_err();
         assert_eq!(error.code, ControlError::BUSY);
     }
 }

@@ -22,36 +22,37 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::base::id::{IntentId, Key, Mode};
 use crate::engine::{
-    Allowing, Approving, ApprovingPlan, Asked, Attaching, Event, Inbox, Link, Notice, Page,
-    Question, Recovering, Reply, Resolving, Said, Taken,
+    ActionCommand, AllowPrune, ApproveLive, ApprovingPlan, AttachToken, EngineInput, EngineQuery,
+    EventReceiver, IncomingWebhook, ManualResolution, PageLink, Receipt, Reply, ResolveIntent,
+    ResyncEvents, SecretLink,
 };
 use crate::model::action::Action;
-use crate::model::adoption::{Adopting, Forgetting, Inventory};
+use crate::model::adoption::{AdoptRequest, ForgetRequest, InventoryRequest};
 use crate::model::bound::LiveBinding;
-use crate::model::epoch::Releasing;
-use crate::model::rotation::Rotating;
-use crate::model::showing::Showing;
-use crate::model::suspension::Pause;
-use look::{Desk, Look};
+use crate::model::epoch::ReleaseRequest;
+use crate::model::rotation::RotationRequest;
+use crate::model::showing::RemoteGet;
+use crate::model::suspension::SuspensionRequest;
+use look::{LocalQueries, LocalQuery};
 
-pub use posts::{Answered, Posts};
+pub use posts::{PostAnswer, Posts};
 
 /// A request: one JSON object, such as `{"ask":"plan"}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Request {
+pub enum ControlRequest {
     /// Answers a question from the engine's state.
-    Ask(Question),
+    Ask(EngineQuery),
     /// Approves exactly this live authorisation.
     Approve(Box<LiveBinding>),
     /// Performs a change that no document describes.
     Act(Box<Action>),
     /// Settles an intent as a person decides.
-    Resolve(IntentId, Said),
+    Resolve(IntentId, ManualResolution),
     /// Approves the plan of this checksum; the transport supplies the actor.
     ApprovePlan(Box<ApprovingPlan>),
     /// Allows removals.
-    Allow(Allowing),
+    Allow(AllowPrune),
     /// Answers the plan after the content of every file was read again: `"verify"`.
     Verify,
     /// Answers the plan after a full sweep of the service: `"refresh"`.
@@ -59,30 +60,34 @@ pub enum Request {
     /// Answers the portal link of this invoice: a secret.
     Link(Key),
     /// Suspends or resumes a resource.
-    Pause(Box<Pause>),
+    #[serde(rename = "pause")]
+    Suspend(Box<SuspensionRequest>),
     /// Records what was sent for these resources since the backup, or that nothing was; no
     /// resources: for any.
-    Release(Releasing),
+    Release(ReleaseRequest),
     /// Answers from the local data beside the engine.
-    Look(Box<Look>),
+    #[serde(rename = "look")]
+    Local(Box<LocalQuery>),
     /// Imports an object of the service for a document.
-    Import(Box<Adopting>),
+    Import(Box<AdoptRequest>),
     /// Lists a merchant's objects.
-    Inventory(Inventory),
+    Inventory(InventoryRequest),
     /// Answers the service's response to a read.
-    Show(Box<Showing>),
+    #[serde(rename = "show")]
+    RemoteGet(Box<RemoteGet>),
     /// Reads the tree again and imports these objects, one after the other.
-    ImportAll(Vec<Adopting>),
+    ImportAll(Vec<AdoptRequest>),
     /// Runs the hooks of this event again that failed for good.
     Replay(String),
     /// Forgets a resource, or an object that carries a mark of ours.
-    Forget(Forgetting),
+    Forget(ForgetRequest),
     /// Submits a one-time token for a saved method.
-    Attach(Attaching),
+    Attach(AttachToken),
     /// Rotates addresses that the service was given.
-    Rotate(Rotating),
+    Rotate(RotationRequest),
     /// Reads lists of events again.
-    Recover(Recovering),
+    #[serde(rename = "recover")]
+    ResyncEvents(ResyncEvents),
     /// Acknowledges the failed hooks of this event.
     Dismiss(String),
     /// Acknowledges the object that an intent may have created twice, for this reason.
@@ -138,7 +143,7 @@ impl ControlError {
     }
 
     /// Builds the error of an engine that ended, or is about to.
-    fn stopped() -> Self {
+    fn engine_stopped() -> Self {
         Self::new(
             Self::STOPPED,
             "the engine stopped before it answered",
@@ -150,15 +155,15 @@ impl ControlError {
 /// Handle of the engine. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Control {
-    engine: mpsc::Sender<Event>,
-    desk: Arc<OnceLock<Arc<dyn Desk>>>,
-    inbox: Arc<OnceLock<Inbox>>,
+    engine: mpsc::Sender<EngineInput>,
+    desk: Arc<OnceLock<Arc<dyn LocalQueries>>>,
+    inbox: Arc<OnceLock<EventReceiver>>,
     posts: Arc<Posts>,
 }
 
 impl Control {
     /// Builds a handle that sends to this channel.
-    pub fn new(engine: mpsc::Sender<Event>) -> Self {
+    pub fn new(engine: mpsc::Sender<EngineInput>) -> Self {
         Self { engine, desk: Arc::default(), inbox: Arc::default(), posts: Arc::default() }
     }
 
@@ -166,11 +171,11 @@ impl Control {
     ///
     /// # Errors
     /// The engine ended.
-    pub async fn ask(&self, question: Question) -> Response {
+    pub async fn ask(&self, question: EngineQuery) -> Response {
         let (reply, answer) = oneshot::channel();
-        let event = Event::Ask(question, reply);
-        self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
-        answer.await.map_err(|_| ControlError::stopped())
+        let event = EngineInput::Ask(question, reply);
+        self.engine.send(event).await.map_err(|_| ControlError::engine_stopped())?;
+        answer.await.map_err(|_| ControlError::engine_stopped())
     }
 
     /// Returns the plan after the content of every file was read again.
@@ -179,8 +184,11 @@ impl Control {
     /// The engine ended.
     pub async fn verify(&self) -> Response {
         let (reply, answer) = oneshot::channel();
-        self.engine.send(Event::Verify(reply)).await.map_err(|_| ControlError::stopped())?;
-        answer.await.map_err(|_| ControlError::stopped())
+        self.engine
+            .send(EngineInput::Verify(reply))
+            .await
+            .map_err(|_| ControlError::engine_stopped())?;
+        answer.await.map_err(|_| ControlError::engine_stopped())
     }
 
     /// Returns the plan after a full sweep of the service.
@@ -189,23 +197,26 @@ impl Control {
     /// The engine ended.
     pub async fn refresh(&self) -> Response {
         let (reply, answer) = oneshot::channel();
-        self.engine.send(Event::Refresh(reply)).await.map_err(|_| ControlError::stopped())?;
-        answer.await.map_err(|_| ControlError::stopped())
+        self.engine
+            .send(EngineInput::Refresh(reply))
+            .await
+            .map_err(|_| ControlError::engine_stopped())?;
+        answer.await.map_err(|_| ControlError::engine_stopped())
     }
 
     /// Submits a partner webhook of the service; returns once it is on disk.
     ///
     /// # Errors
     /// The engine ended.
-    pub async fn notify(&self, notice: Notice) -> Result<(), ControlError> {
+    pub async fn partner_webhook(&self, notice: IncomingWebhook) -> Result<(), ControlError> {
         let (stored, answer) = oneshot::channel();
-        let event = Event::Notice(notice, stored);
-        self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
-        answer.await.map_err(|_| ControlError::stopped())
+        let event = EngineInput::PartnerWebhook(notice, stored);
+        self.engine.send(event).await.map_err(|_| ControlError::engine_stopped())?;
+        answer.await.map_err(|_| ControlError::engine_stopped())
     }
 
     /// Sets the receiver of merchants' events.
-    pub fn receive(&self, inbox: Inbox) {
+    pub fn receive(&self, inbox: EventReceiver) {
         // Only the first call has an effect: a second receiver would belong to another state.
         drop(self.inbox.set(inbox));
     }
@@ -219,11 +230,11 @@ impl Control {
         merchant: &Key,
         mode: Mode,
         body: &[u8],
-    ) -> Result<Taken, ControlError> {
-        let inbox = self.inbox.get().ok_or_else(ControlError::stopped)?;
+    ) -> Result<Receipt, ControlError> {
+        let inbox = self.inbox.get().ok_or_else(ControlError::engine_stopped)?;
         inbox.post(merchant, mode, body).await.map_err(|error| {
             tracing::error!(%error, "a posted event could not be stored");
-            ControlError::stopped()
+            ControlError::engine_stopped()
         })
     }
 
@@ -231,11 +242,11 @@ impl Control {
     ///
     /// # Errors
     /// The engine ended.
-    pub async fn visit(&self, key: Key) -> Result<Page, ControlError> {
+    pub async fn visit(&self, key: Key) -> Result<PageLink, ControlError> {
         let (page, answer) = oneshot::channel();
-        let event = Event::Visit(key, page);
-        self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
-        answer.await.map_err(|_| ControlError::stopped())
+        let event = EngineInput::Visit(key, page);
+        self.engine.send(event).await.map_err(|_| ControlError::engine_stopped())?;
+        answer.await.map_err(|_| ControlError::engine_stopped())
     }
 
     /// Approves a live authorisation in the name of this actor.
@@ -244,8 +255,8 @@ impl Control {
     /// The engine ended.
     pub async fn approve(&self, binding: LiveBinding, actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
-        let event = Event::Approve(Approving { binding, actor }, reply);
-        self.hears(event, answer).await
+        let event = EngineInput::Approve(ApproveLive { binding, actor }, reply);
+        self.send_and_wait(event, answer).await
     }
 
     /// Performs an action in the name of this actor.
@@ -254,18 +265,18 @@ impl Control {
     /// The engine ended.
     pub async fn act(&self, action: Action, actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
-        let event = Event::Act(Asked { action, actor }, reply);
-        self.hears(event, answer).await
+        let event = EngineInput::Act(ActionCommand { action, actor }, reply);
+        self.send_and_wait(event, answer).await
     }
 
     /// Settles an intent as this actor decides.
     ///
     /// # Errors
     /// The engine ended.
-    pub async fn resolve(&self, id: IntentId, said: Said, actor: String) -> Response {
+    pub async fn resolve(&self, id: IntentId, said: ManualResolution, actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
-        let event = Event::Resolve(Resolving { id, said, actor }, reply);
-        self.hears(event, answer).await
+        let event = EngineInput::Resolve(ResolveIntent { id, said, actor }, reply);
+        self.send_and_wait(event, answer).await
     }
 
     /// Approves the plan in the name of this actor.
@@ -274,31 +285,31 @@ impl Control {
     /// The engine ended.
     pub async fn approve_plan(&self, plan: ApprovingPlan, actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
-        let event = Event::ApprovePlan(ApprovingPlan { actor, ..plan }, reply);
-        self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
-        answer.await.map_err(|_| ControlError::stopped())
+        let event = EngineInput::ApprovePlan(ApprovingPlan { actor, ..plan }, reply);
+        self.engine.send(event).await.map_err(|_| ControlError::engine_stopped())?;
+        answer.await.map_err(|_| ControlError::engine_stopped())
     }
 
     /// Suspends or resumes a resource in the name of this actor.
     ///
     /// # Errors
     /// The engine ended.
-    pub async fn pause(&self, pause: Pause, actor: String) -> Response {
+    pub async fn suspend(&self, pause: SuspensionRequest, actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
-        let event = Event::Pause(pause, actor, reply);
-        self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
-        answer.await.map_err(|_| ControlError::stopped())
+        let event = EngineInput::Suspend(pause, actor, reply);
+        self.engine.send(event).await.map_err(|_| ControlError::engine_stopped())?;
+        answer.await.map_err(|_| ControlError::engine_stopped())
     }
 
     /// Allows removals in the name of this actor.
     ///
     /// # Errors
     /// The engine ended.
-    pub async fn allow(&self, allowing: Allowing, actor: String) -> Response {
+    pub async fn allow(&self, allowing: AllowPrune, actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
-        let event = Event::Allow(allowing, actor, reply);
-        self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
-        answer.await.map_err(|_| ControlError::stopped())
+        let event = EngineInput::Allow(allowing, actor, reply);
+        self.engine.send(event).await.map_err(|_| ControlError::engine_stopped())?;
+        answer.await.map_err(|_| ControlError::engine_stopped())
     }
 
     /// Records, in the name of this actor, what was sent for these resources since the backup, or
@@ -306,60 +317,66 @@ impl Control {
     ///
     /// # Errors
     /// The engine ended.
-    pub async fn release(&self, said: Releasing, actor: String) -> Response {
+    pub async fn release(&self, said: ReleaseRequest, actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
-        let event = Event::Release(said, actor, reply);
-        self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
-        answer.await.map_err(|_| ControlError::stopped())
+        let event = EngineInput::Release(said, actor, reply);
+        self.engine.send(event).await.map_err(|_| ControlError::engine_stopped())?;
+        answer.await.map_err(|_| ControlError::engine_stopped())
     }
 
     /// Sends an event and waits for its answer.
     ///
     /// # Errors
     /// The engine ended.
-    async fn hears(&self, event: Event, answer: oneshot::Receiver<Reply>) -> Response {
-        self.engine.send(event).await.map_err(|_| ControlError::stopped())?;
-        answer.await.map_err(|_| ControlError::stopped())
+    async fn send_and_wait(
+        &self,
+        event: EngineInput,
+        answer: oneshot::Receiver<Reply>,
+    ) -> Response {
+        self.engine.send(event).await.map_err(|_| ControlError::engine_stopped())?;
+        answer.await.map_err(|_| ControlError::engine_stopped())
     }
 
     /// Handles a request in the name of this actor.
-    pub async fn handle(&self, request: Request, actor: String) -> Response {
+    pub async fn handle(&self, request: ControlRequest, actor: String) -> Response {
         match request {
-            Request::Ask(question) => self.ask(question).await,
-            Request::Approve(binding) => self.approve(*binding, actor).await,
-            Request::Act(action) => self.act(*action, actor).await,
-            Request::Resolve(id, said) => self.resolve(id, said, actor).await,
-            Request::ApprovePlan(plan) => self.approve_plan(*plan, actor).await,
-            Request::Allow(allowing) => self.allow(allowing, actor).await,
-            Request::Verify => self.verify().await,
-            Request::Refresh => self.refresh().await,
-            Request::Pause(pause) => self.pause(*pause, actor).await,
-            Request::Release(said) => self.release(said, actor).await,
-            Request::Look(look) => self.look(*look).await,
-            Request::Import(asked) => {
+            ControlRequest::Ask(question) => self.ask(question).await,
+            ControlRequest::Approve(binding) => self.approve(*binding, actor).await,
+            ControlRequest::Act(action) => self.act(*action, actor).await,
+            ControlRequest::Resolve(id, said) => self.resolve(id, said, actor).await,
+            ControlRequest::ApprovePlan(plan) => self.approve_plan(*plan, actor).await,
+            ControlRequest::Allow(allowing) => self.allow(allowing, actor).await,
+            ControlRequest::Verify => self.verify().await,
+            ControlRequest::Refresh => self.refresh().await,
+            ControlRequest::Suspend(pause) => self.suspend(*pause, actor).await,
+            ControlRequest::Release(said) => self.release(said, actor).await,
+            ControlRequest::Local(look) => self.local_query(*look).await,
+            ControlRequest::Import(asked) => {
                 let (reply, answer) = oneshot::channel();
-                self.hears(Event::Import(*asked, actor, reply), answer).await
+                self.send_and_wait(EngineInput::Import(*asked, actor, reply), answer).await
             }
-            Request::Show(asked) => {
+            ControlRequest::RemoteGet(asked) => {
                 let (reply, answer) = oneshot::channel();
-                self.hears(Event::Show(*asked, reply), answer).await
+                self.send_and_wait(EngineInput::RemoteGet(*asked, reply), answer).await
             }
-            Request::Inventory(asked) => {
+            ControlRequest::Inventory(asked) => {
                 let (reply, answer) = oneshot::channel();
-                self.hears(Event::Inventory(asked, reply), answer).await
+                self.send_and_wait(EngineInput::Inventory(asked, reply), answer).await
             }
-            Request::ImportAll(all) => self.import_all(all, &actor).await,
-            Request::Replay(event) => self.replay(event, actor).await,
-            Request::Forget(what) => self.forget(what, actor).await,
-            Request::Compact { drop_history } => self.compact(drop_history, actor).await,
-            Request::Rekey { new_key_file } => self.rekey(new_key_file, actor).await,
-            Request::Attach(attaching) => self.attach(attaching, None, actor).await,
-            Request::Rotate(asked) => self.rotate(asked, actor).await,
-            Request::Recover(asked) => self.recover(asked).await,
-            Request::ForgetScript(script) => self.forget_script(script, actor).await,
-            Request::Dismiss(event) => self.dismiss(event, actor).await,
-            Request::DismissOrphan(intent, why) => self.dismiss_orphan((intent, why), actor).await,
-            Request::Link(key) => Ok(Reply::Link(self.visit(key).await?.map(Link))),
+            ControlRequest::ImportAll(all) => self.import_all(all, &actor).await,
+            ControlRequest::Replay(event) => self.replay(event, actor).await,
+            ControlRequest::Forget(what) => self.forget(what, actor).await,
+            ControlRequest::Compact { drop_history } => self.compact(drop_history, actor).await,
+            ControlRequest::Rekey { new_key_file } => self.rekey(new_key_file, actor).await,
+            ControlRequest::Attach(attaching) => self.attach(attaching, None, actor).await,
+            ControlRequest::Rotate(asked) => self.rotate(asked, actor).await,
+            ControlRequest::ResyncEvents(asked) => self.recover(asked).await,
+            ControlRequest::ForgetScript(script) => self.forget_script(script, actor).await,
+            ControlRequest::Dismiss(event) => self.dismiss(event, actor).await,
+            ControlRequest::DismissOrphan(intent, why) => {
+                self.dismiss_orphan((intent, why), actor).await
+            }
+            ControlRequest::Link(key) => Ok(Reply::Link(self.visit(key).await?.map(SecretLink))),
         }
     }
 }

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The answer to a post.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answered {
+pub enum PostAnswer {
     /// The post is on disk, now or from before.
     Stored,
     /// The body cannot be an event.
-    Garbled,
+    Malformed,
     /// There is no such address or no such merchant.
     Unknown,
     /// The post came from a source that is not permitted.
@@ -25,15 +25,15 @@ pub enum Answered {
 }
 
 /// Every answer with its label.
-const WORDS: [(Answered, &str); 8] = [
-    (Answered::Stored, "stored"),
-    (Answered::Garbled, "garbled"),
-    (Answered::Unknown, "unknown"),
-    (Answered::Forbidden, "forbidden"),
-    (Answered::Slow, "slow"),
-    (Answered::Large, "large"),
-    (Answered::Flood, "flood"),
-    (Answered::Later, "later"),
+const WORDS: [(PostAnswer, &str); 8] = [
+    (PostAnswer::Stored, "stored"),
+    (PostAnswer::Malformed, "garbled"),
+    (PostAnswer::Unknown, "unknown"),
+    (PostAnswer::Forbidden, "forbidden"),
+    (PostAnswer::Slow, "slow"),
+    (PostAnswer::Large, "large"),
+    (PostAnswer::Flood, "flood"),
+    (PostAnswer::Later, "later"),
 ];
 
 /// Number of posts by answer.
@@ -42,7 +42,7 @@ pub struct Posts([AtomicU64; WORDS.len()]);
 
 impl Posts {
     /// Counts one post.
-    pub fn count(&self, answered: Answered) {
+    pub fn count(&self, answered: PostAnswer) {
         let counts = WORDS.iter().zip(&self.0);
         for (_, count) in counts.filter(|((known, _), _)| *known == answered) {
             count.fetch_add(1, Ordering::Relaxed);

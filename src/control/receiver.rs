@@ -4,8 +4,8 @@ use tokio::sync::oneshot;
 
 use super::{Control, ControlError, Posts, Response};
 use crate::base::id::{IntentId, Key};
-use crate::engine::{Event, Question, Recovering, Reply};
-use crate::model::rotation::{Address, Rotating};
+use crate::engine::{EngineInput, EngineQuery, Reply, ResyncEvents};
+use crate::model::rotation::{RotationRequest, WebhookAddress};
 
 impl Control {
     /// Returns true if an address of this generation is valid; `None` while the state is not open
@@ -13,11 +13,15 @@ impl Control {
     ///
     /// # Errors
     /// The state cannot be read.
-    pub fn opens(&self, address: &Address, generation: u32) -> Result<Option<bool>, ControlError> {
+    pub fn is_address_valid(
+        &self,
+        address: &WebhookAddress,
+        generation: u32,
+    ) -> Result<Option<bool>, ControlError> {
         let Some(inbox) = self.inbox.get() else { return Ok(None) };
-        let opens = inbox.opens(address, generation).map_err(|error| {
+        let opens = inbox.is_address_valid(address, generation).map_err(|error| {
             tracing::error!(%error, "which addresses are good cannot be read");
-            ControlError::stopped()
+            ControlError::engine_stopped()
         })?;
         Ok(Some(opens))
     }
@@ -26,11 +30,11 @@ impl Control {
     ///
     /// # Errors
     /// The state is not open yet, or cannot be read.
-    pub fn receives(&self, merchant: &Key) -> Result<bool, ControlError> {
-        let inbox = self.inbox.get().ok_or_else(ControlError::stopped)?;
-        inbox.receives(merchant).map_err(|error| {
+    pub fn accepts_events_of(&self, merchant: &Key) -> Result<bool, ControlError> {
+        let inbox = self.inbox.get().ok_or_else(ControlError::engine_stopped)?;
+        inbox.accepts_events_of(merchant).map_err(|error| {
             tracing::error!(%error, "a merchant cannot be read");
-            ControlError::stopped()
+            ControlError::engine_stopped()
         })
     }
 
@@ -38,10 +42,10 @@ impl Control {
     ///
     /// # Errors
     /// The engine ended.
-    pub async fn only(&self, named: &[Key]) -> Result<Option<Key>, ControlError> {
+    pub async fn only_existing(&self, named: &[Key]) -> Result<Option<Key>, ControlError> {
         let mut found = Vec::new();
         for key in named {
-            if let Reply::Resource(Some(_)) = self.ask(Question::Resource(key.clone())).await? {
+            if let Reply::Resource(Some(_)) = self.ask(EngineQuery::Resource(key.clone())).await? {
                 found.push(key.clone());
             }
         }
@@ -57,9 +61,9 @@ impl Control {
     ///
     /// # Errors
     /// The engine ended.
-    pub async fn rotate(&self, asked: Rotating, actor: String) -> Response {
+    pub async fn rotate(&self, asked: RotationRequest, actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
-        self.hears(Event::Rotate(asked, actor, reply), answer).await
+        self.send_and_wait(EngineInput::Rotate(asked, actor, reply), answer).await
     }
 
     /// Runs the hooks of an event again in the name of this actor.
@@ -68,16 +72,16 @@ impl Control {
     /// The engine ended.
     pub(super) async fn replay(&self, event: String, actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
-        self.hears(Event::Replay(event, actor, reply), answer).await
+        self.send_and_wait(EngineInput::Replay(event, actor, reply), answer).await
     }
 
     /// Reads lists of events again.
     ///
     /// # Errors
     /// The engine ended.
-    pub async fn recover(&self, asked: Recovering) -> Response {
+    pub async fn recover(&self, asked: ResyncEvents) -> Response {
         let (reply, answer) = oneshot::channel();
-        self.hears(Event::Recover(asked, reply), answer).await
+        self.send_and_wait(EngineInput::ResyncEvents(asked, reply), answer).await
     }
 
     /// Acknowledges the failed hooks of an event in the name of this actor.
@@ -86,7 +90,7 @@ impl Control {
     /// The engine ended.
     pub async fn dismiss(&self, event: String, actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
-        self.hears(Event::Dismiss(event, actor, reply), answer).await
+        self.send_and_wait(EngineInput::Dismiss(event, actor, reply), answer).await
     }
 
     /// Forgets an absent script in the name of this actor.
@@ -95,7 +99,7 @@ impl Control {
     /// The engine ended.
     pub async fn forget_script(&self, script: String, actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
-        self.hears(Event::ForgetScript(script, actor, reply), answer).await
+        self.send_and_wait(EngineInput::ForgetScript(script, actor, reply), answer).await
     }
 
     /// Acknowledges, in the name of this actor, the object that an intent may have created twice.
@@ -104,6 +108,6 @@ impl Control {
     /// The engine ended.
     pub(super) async fn dismiss_orphan(&self, what: (IntentId, String), actor: String) -> Response {
         let (reply, answer) = oneshot::channel();
-        self.hears(Event::DismissOrphan(what, actor, reply), answer).await
+        self.send_and_wait(EngineInput::DismissOrphan(what, actor, reply), answer).await
     }
 }

@@ -1,21 +1,23 @@
 //! Classifies requests: read-only ones, and ones that need the daemon's own machine.
 
-use super::{Control, ControlError, Request};
-use crate::engine::{Event, Question};
+use super::{Control, ControlError, ControlRequest};
+use crate::engine::{EngineInput, EngineQuery};
 
-impl Request {
+impl ControlRequest {
     /// Returns true if the request is read-only: it changes neither the state nor the service, and
     /// reveals no secret. A request counts as a change unless it is known to be read-only.
-    pub fn only_looks(&self) -> bool {
+    pub fn is_read_only(&self) -> bool {
         if let Self::Ask(question) = self {
             // Event data as scripts see it holds names and addresses.
             let whole = matches!(
                 question,
-                Question::Known(_) | Question::Sought(..) | Question::Rehearsing(_)
+                EngineQuery::ScriptResource(_)
+                    | EngineQuery::ScriptFind(..)
+                    | EngineQuery::TrialRun(_)
             );
-            return *question != Question::Settle && !whole;
+            return *question != EngineQuery::Settle && !whole;
         }
-        if let Self::Look(look) = self {
+        if let Self::Local(look) = self {
             return !look.is_secret();
         }
         *self == Self::Verify
@@ -34,46 +36,46 @@ impl Control {
     /// # Errors
     /// The engine ended.
     pub async fn reconcile(&self) -> Result<(), ControlError> {
-        let event = Event::Files(Vec::new());
-        self.engine.send(event).await.map_err(|_| ControlError::stopped())
+        let event = EngineInput::Files(Vec::new());
+        self.engine.send(event).await.map_err(|_| ControlError::engine_stopped())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::look::Look;
-    use crate::engine::Terms;
-    use crate::model::epoch::Releasing;
-    use crate::model::suspension::Pause;
+    use crate::control::look::LocalQuery;
+    use crate::engine::IntakeTerms;
+    use crate::model::epoch::ReleaseRequest;
+    use crate::model::suspension::SuspensionRequest;
 
     #[test]
     fn what_is_not_known_to_look_is_taken_for_a_change() {
         let key: crate::base::id::Key = "Invoice/jane".parse().unwrap();
-        let intake = Look::Intake {
+        let intake = LocalQuery::Intake {
             key: key.clone(),
-            terms: Terms { generation: 0, replaces: None },
+            terms: IntakeTerms { generation: 0, replaces: None },
             days: 7,
         };
-        let why = Look::Why { what: "i-000001".to_owned(), verify: true };
+        let why = LocalQuery::Why { what: "i-000001".to_owned(), verify: true };
         for request in [
-            Request::Ask(Question::Plan),
-            Request::Ask(Question::Resource(key.clone())),
-            Request::Verify,
-            Request::Look(Box::new(why)),
+            ControlRequest::Ask(EngineQuery::Plan),
+            ControlRequest::Ask(EngineQuery::Resource(key.clone())),
+            ControlRequest::Verify,
+            ControlRequest::Local(Box::new(why)),
         ] {
-            assert!(request.only_looks(), "{request:?}");
+            assert!(request.is_read_only(), "{request:?}");
         }
         for request in [
-            Request::Ask(Question::Settle),
-            Request::Refresh,
-            Request::Link(key.clone()),
-            Request::Pause(Box::new(Pause::Resume { key })),
-            Request::Release(Releasing { keys: Vec::new(), done: false }),
-            Request::Look(Box::new(Look::Urls)),
-            Request::Look(Box::new(intake)),
+            ControlRequest::Ask(EngineQuery::Settle),
+            ControlRequest::Refresh,
+            ControlRequest::Link(key.clone()),
+            ControlRequest::Suspend(Box::new(SuspensionRequest::Resume { key })),
+            ControlRequest::Release(ReleaseRequest { keys: Vec::new(), done: false }),
+            ControlRequest::Local(Box::new(LocalQuery::Urls)),
+            ControlRequest::Local(Box::new(intake)),
         ] {
-            assert!(!request.only_looks(), "{request:?}");
+            assert!(!request.is_read_only(), "{request:?}");
         }
     }
 }

@@ -17,7 +17,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::{Control, ControlError, Request, Response};
+use super::{Control, ControlError, ControlRequest, Response};
 
 mod address;
 mod client;
@@ -25,7 +25,7 @@ mod line;
 
 pub use client::SocketClient;
 
-use line::Line;
+use line::LineRead;
 
 /// Largest request, in bytes: it may hold a file of 10 MiB in base64.
 const REQUEST_BYTES_MAX: u64 = 16 << 20;
@@ -55,7 +55,7 @@ pub enum SocketError {
     },
 }
 
-/// Serves requests at `path` until `shutdown` ends; the same as [`Door::bind`] and [`Door::serve`].
+/// Serves requests at `path` until `shutdown` ends; the same as [`ControlSocket::bind`] and [`ControlSocket::serve`].
 pub fn serve<S>(
     path: &Path,
     control: Control,
@@ -66,21 +66,21 @@ where
 {
     let path = path.to_owned();
     async move {
-        Door::bind(&path).await?.serve(control, shutdown).await;
+        ControlSocket::bind(&path).await?.serve(control, shutdown).await;
         Ok(())
     }
 }
 
 /// A listening socket.
 #[derive(Debug)]
-pub struct Door {
+pub struct ControlSocket {
     listener: UnixListener,
     path: PathBuf,
     owner: u32,
     inode: u64,
 }
 
-impl Door {
+impl ControlSocket {
     /// Makes the socket; it has mode 0600 before it has its name. A socket without a listener is
     /// replaced.
     ///
@@ -97,7 +97,7 @@ impl Door {
         {
             return Err(failed("remove the leftover of")(error));
         }
-        let short = address::short(&fresh).map_err(failed("open the folder of"))?;
+        let short = address::short_address(&fresh).map_err(failed("open the folder of"))?;
         let listener = UnixListener::bind(&short.path).map_err(failed("listen at"))?;
         let private = Permissions::from_mode(0o600);
         fs::set_permissions(&fresh, private).map_err(failed("make private"))?;
@@ -120,7 +120,7 @@ impl Door {
                 accepted = self.listener.accept() => match accepted {
                     Ok((stream, _)) => {
                         let connection =
-                            Connection { stream, control: control.clone(), owner: self.owner };
+                            SocketConnection { stream, control: control.clone(), owner: self.owner };
                         connections.spawn(connection.run(seats.clone()));
                     }
                     Err(error) => {
@@ -133,7 +133,7 @@ impl Door {
     }
 }
 
-impl Drop for Door {
+impl Drop for ControlSocket {
     /// Removes the socket, unless another socket has taken its name.
     fn drop(&mut self) {
         let ours = fs::symlink_metadata(&self.path).is_ok_and(|now| now.ino() == self.inode);
@@ -149,13 +149,13 @@ fn may_ask(uid: u32, owner: u32) -> bool {
 }
 
 /// One connected peer.
-struct Connection {
+struct SocketConnection {
     stream: UnixStream,
     control: Control,
     owner: u32,
 }
 
-impl Connection {
+impl SocketConnection {
     /// Answers one request after another, if there is a free place and the peer may ask.
     async fn run(mut self, seats: Arc<Semaphore>) {
         let seat = seats.try_acquire();
@@ -166,7 +166,7 @@ impl Connection {
             (Err(_), _) => Some(busy()),
         };
         match (refusal, actor) {
-            (None, Ok(actor)) => self.converse(actor).await,
+            (None, Ok(actor)) => self.serve_requests(actor).await,
             (Some(refusal), _) => {
                 let refusal = Err(refusal);
                 let told = send(&mut self.stream, &refusal);
@@ -177,15 +177,15 @@ impl Connection {
     }
 
     /// Reads requests until the peer disconnects or is silent for too long.
-    async fn converse(self, actor: u32) {
+    async fn serve_requests(self, actor: u32) {
         let Self { stream, control, owner: _ } = self;
         let mut stream = BufReader::new(stream);
         loop {
             let line = line::read(&mut stream, REQUEST_BYTES_MAX);
             let response = match tokio::time::timeout(SILENCE_MAX, line).await {
-                Ok(Ok(Line::Whole(line))) => answer(&control, actor, &line).await,
-                Ok(Ok(Line::TooLong)) => Err(too_long()),
-                Ok(Ok(Line::End) | Err(_)) | Err(_) => return,
+                Ok(Ok(LineRead::Whole(line))) => answer(&control, actor, &line).await,
+                Ok(Ok(LineRead::TooLong)) => Err(too_long()),
+                Ok(Ok(LineRead::End) | Err(_)) | Err(_) => return,
             };
             let last = matches!(&response, Err(error) if error.code == ControlError::TOO_LONG);
             if send(&mut stream, &response).await.is_err() || last {
@@ -197,7 +197,7 @@ impl Connection {
 
 /// Returns the response to one line.
 async fn answer(control: &Control, actor: u32, line: &[u8]) -> Response {
-    match serde_json::from_slice::<Request>(line) {
+    match serde_json::from_slice::<ControlRequest>(line) {
         Ok(request) => {
             tracing::debug!(actor, ?request, "control");
             control.handle(request, format!("uid {actor}")).await

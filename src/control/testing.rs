@@ -2,14 +2,14 @@
 
 use super::*;
 use crate::engine::Overview;
-use crate::model::desired::Coverage;
+use crate::model::desired::TreeState;
 
 /// Returns a handle to an engine that answers with this function until every handle is dropped.
-pub(crate) fn engine(mut answer: impl FnMut(Question) -> Reply + Send + 'static) -> Control {
+pub(crate) fn engine(mut answer: impl FnMut(EngineQuery) -> Reply + Send + 'static) -> Control {
     let (events, mut asked) = mpsc::channel(8);
     tokio::spawn(async move {
         while let Some(event) = asked.recv().await {
-            if let Event::Ask(question, reply) = event {
+            if let EngineInput::Ask(question, reply) = event {
                 drop(reply.send(answer(question)));
             }
         }
@@ -29,7 +29,7 @@ pub(crate) fn overview() -> Overview {
         under_way: 2,
         open_intents: 2,
         broken: 0,
-        coverage: Coverage::Whole,
+        coverage: TreeState::Complete,
         position: 42,
         head: "9f86d081884c7d659a2feaa0c55ad015".to_owned(),
         traffic: crate::engine::TrafficView::default(),

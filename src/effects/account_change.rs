@@ -8,12 +8,13 @@
 use serde_json::{Map, Value, json};
 
 use super::merchant_read::list;
-use super::method::MethodSort;
+use super::method::PaymentMethodType;
 use super::register::{
-    Absent, Answer, Doubt, EffectRow, Finding, Lane, Learned, Query, Search, nothing,
+    EffectRow, Isolation, Learned, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer,
+    RemoteQuery, proves_nothing,
 };
-use super::settings::{CARD_SETTINGS, differing};
-use super::{Obligation, Shaped, expect};
+use super::settings::{CARD_SETTINGS, mismatched_settings};
+use super::{EffectBuilder, EffectContext, expect};
 use crate::api::merchant::{GetMerchant, PatchAccount, PatchAchAccount};
 use crate::api::{Call, Endpoint};
 use crate::base::id::RemoteId;
@@ -25,36 +26,36 @@ const LISTS: [&str; 2] = ["merchant_accounts", "ach_accounts"];
 
 /// Sets the fields in `set` of the account `account`, which takes methods of type `sort`.
 pub fn change_account(
-    obligation: Obligation,
-    sort: MethodSort,
+    obligation: EffectContext,
+    sort: PaymentMethodType,
     account: &RemoteId,
     set: Map<String, Value>,
 ) -> Effect {
     match sort {
-        MethodSort::Card => change::<PatchAccount>(CARD.name, obligation, account, set),
-        MethodSort::Bank => change::<PatchAchAccount>(BANK.name, obligation, account, set),
+        PaymentMethodType::Card => change::<PatchAccount>(CARD.name, obligation, account, set),
+        PaymentMethodType::Bank => change::<PatchAchAccount>(BANK.name, obligation, account, set),
     }
 }
 
 fn change<E: Endpoint>(
     name: &'static str,
-    obligation: Obligation,
+    obligation: EffectContext,
     account: &RemoteId,
     set: Map<String, Value>,
 ) -> Effect {
     let about = json!({ "set": set });
     let effect = obligation.effect::<E>(name, &[account.as_str()], Value::Object(set));
-    effect.on(account).expecting("id", account.as_str()).about(about)
+    effect.targeting(account).expecting("id", account.as_str()).with_subject(about)
 }
 
 /// Returns each setting that an account does not show as requested. Lists match in any order.
-fn unlike(intent: &Intent, account: &Value) -> Vec<String> {
-    let set = intent.about.get("set").unwrap_or(&Value::Null);
-    differing(&CARD_SETTINGS, set, account)
+fn mismatches(intent: &Intent, account: &Value) -> Vec<String> {
+    let set = intent.subject.get("set").unwrap_or(&Value::Null);
+    mismatched_settings(&CARD_SETTINGS, set, account)
 }
 
 fn learn(intent: &Intent, reply: &Value) -> Result<Learned, String> {
-    let unlike = unlike(intent, reply);
+    let unlike = mismatches(intent, reply);
     if !unlike.is_empty() {
         return Err(format!("the answer is not what was asked: {}", unlike.join("; ")));
     }
@@ -62,35 +63,37 @@ fn learn(intent: &Intent, reply: &Value) -> Result<Learned, String> {
     Ok(Learned { remote_id, exists: true, facts: json!({}), ..Learned::default() })
 }
 
-fn queries(_: &Intent) -> Vec<Query> {
-    vec![Query::one(Call::to::<GetMerchant>(&[]))]
+fn queries(_: &Intent) -> Vec<RemoteQuery> {
+    vec![RemoteQuery::one(Call::to::<GetMerchant>(&[]))]
 }
 
-fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
+fn judge(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     let merchant = match answers.first() {
-        Some(Answer::Body(merchant)) => merchant,
+        Some(RemoteAnswer::Body(merchant)) => merchant,
         // A service without this record has no such change: the next attempt gets that answer.
-        Some(Answer::Missing(_)) => &Value::Null,
-        Some(Answer::Items(_)) | None => {
-            return Finding::Unknown("the service was not asked".to_owned());
+        Some(RemoteAnswer::Missing(_)) => &Value::Null,
+        Some(RemoteAnswer::Items(_)) | None => {
+            return LookupResult::Inconclusive("the service was not asked".to_owned());
         }
     };
     let id = intent.target.as_ref().map_or("", RemoteId::as_str);
     let mut accounts = LISTS.iter().flat_map(|name| list(merchant.get(*name)));
     match accounts.find(|account| expect::text(account, "id") == id) {
-        Some(account) if unlike(intent, account).is_empty() => Finding::Happened(account.clone()),
-        Some(_) | None => Finding::Absent,
+        Some(account) if mismatches(intent, account).is_empty() => {
+            LookupResult::Applied(account.clone())
+        }
+        Some(_) | None => LookupResult::NotFound,
     }
 }
 
 const fn row(name: &'static str) -> EffectRow {
     EffectRow {
         name,
-        doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
+        lost_reply: LostReply::Lookup(Lookup { queries, judge, absent: OnAbsent::Resend }),
         baseline: None,
-        lane: Lane::Merchant,
+        isolation: Isolation::PerMerchant,
         learn,
-        proves: nothing,
+        proven_state: proves_nothing,
     }
 }
 
@@ -105,24 +108,26 @@ mod tests {
     /// An intent that sets `set` of the account `ch1`.
     fn asked(set: &Value) -> Intent {
         let about = json!({ "set": set });
-        Intent { about, ..intent(CARD.name, &json!({"id": "ch1"}), Value::Null) }
+        Intent { subject: about, ..intent(CARD.name, &json!({"id": "ch1"}), Value::Null) }
     }
 
     #[test]
     fn a_lost_answer_is_settled_by_the_account_in_the_merchant_s_own_record() {
         let set = json!({"name": "Till", "accepted_card_types": "VISA,JCB", "primary": true});
-        let check = |answer: Answer| judged(&asked(&set), &[answer]);
+        let check = |answer: RemoteAnswer| judged(&asked(&set), &[answer]);
         let shown = |list: &str, id: &str, name: &str| {
             let account =
                 json!({"id": id, "name": name, "accepted_card_types": "JCB,VISA", "primary": true});
-            Answer::Body(json!({"id": "m1", list: [{"id": "other", "name": "Till"}, account]}))
+            RemoteAnswer::Body(
+                json!({"id": "m1", list: [{"id": "other", "name": "Till"}, account]}),
+            )
         };
         assert_eq!(check(shown("merchant_accounts", "ch1", "Till")), "happened ch1");
         assert_eq!(check(shown("ach_accounts", "ch1", "Till")), "happened ch1");
         assert_eq!(check(shown("merchant_accounts", "ch1", "Main")), "absent");
         assert_eq!(check(shown("merchant_accounts", "ch2", "Till")), "absent");
         assert_eq!(check(no_path()), "absent", "the next try is told so");
-        assert!(check(Answer::Items(Vec::new())).starts_with("unknown"));
+        assert!(check(RemoteAnswer::Items(Vec::new())).starts_with("unknown"));
     }
 
     #[test]
@@ -139,7 +144,7 @@ mod tests {
         let set = || json!({"name": "Till"}).as_object().unwrap().clone();
         let id = RemoteId::new("a1").unwrap();
         let effect = |sort| change_account(obligation(), sort, &id, set());
-        let (card, bank) = (effect(MethodSort::Card), effect(MethodSort::Bank));
+        let (card, bank) = (effect(PaymentMethodType::Card), effect(PaymentMethodType::Bank));
         assert_eq!((card.name, card.request.path.as_str()), ("account.change", "/v1/accounts/a1"));
         assert_eq!(bank.name, "ach_account.change");
         assert_eq!(bank.request.path, "/v1/ach-accounts/a1");

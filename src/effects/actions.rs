@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{CaptureTime, Movement, Obligation};
+use super::{CaptureTime, EffectContext, TransactionRequest};
 use crate::base::id::{Mode, PublicKey, RemoteId};
 use crate::base::money::Money;
 use crate::model::effect::Effect;
@@ -26,14 +26,14 @@ pub struct ActionRow {
     /// # Errors
     ///
     /// The problems of the fields, for the author of the request.
-    pub make: fn(Obligation, &Value) -> Result<Deed, String>,
+    pub make: fn(EffectContext, &Value) -> Result<ActionEffect, String>,
     /// Fields that are sealed and never stored in plain text.
     pub secret: &'static [&'static str],
 }
 
 /// Effect of an action, and the money that it moves.
 #[derive(Debug)]
-pub struct Deed {
+pub struct ActionEffect {
     pub effect: Effect,
     pub money: Vec<MoneyMove>,
 }
@@ -90,17 +90,17 @@ pub fn action_row(verb: &str) -> Option<&'static ActionRow> {
 }
 
 /// Wraps an effect that moves no money.
-fn still(effect: Effect) -> Deed {
-    Deed { effect, money: Vec::new() }
+fn without_money(effect: Effect) -> ActionEffect {
+    ActionEffect { effect, money: Vec::new() }
 }
 
 /// Decodes the fields of an action into their own type.
-fn read<T: DeserializeOwned>(fields: &Value) -> Result<T, String> {
+fn decode<T: DeserializeOwned>(fields: &Value) -> Result<T, String> {
     T::deserialize(fields).map_err(|error| error.to_string())
 }
 
 /// Returns `amount` as the money of an effect.
-fn moves(amount: Money, mode: Mode, meaning: &'static str) -> Vec<MoneyMove> {
+fn money_move(amount: Money, mode: Mode, meaning: &'static str) -> Vec<MoneyMove> {
     vec![MoneyMove { amount, mode, meaning }]
 }
 
@@ -131,17 +131,23 @@ struct MovementFields {
 }
 
 impl MovementFields {
-    fn movement(&self) -> Result<Movement<'_>, String> {
+    fn movement(&self) -> Result<TransactionRequest<'_>, String> {
         let amount = positive(self.amount)?;
         let (account, words) = (self.account.as_deref(), self.reference.as_deref());
-        let surcharge = self.surcharge.map(|part| part_of(part, amount)).transpose()?;
-        Ok(Movement { amount, method: &self.method, account, words, surcharge })
+        let surcharge = self.surcharge.map(|part| surcharge_within(part, amount)).transpose()?;
+        Ok(TransactionRequest {
+            amount,
+            method: &self.method,
+            account,
+            reference_text: words,
+            surcharge,
+        })
     }
 }
 
 /// Returns the surcharge if it is part of the amount: the amount charged is the total (gateway-api,
 /// POST /v1/charges).
-fn part_of(surcharge: Money, amount: Money) -> Result<Money, String> {
+fn surcharge_within(surcharge: Money, amount: Money) -> Result<Money, String> {
     let fits = surcharge.currency() == amount.currency();
     let fits = fits && (1..amount.minor()).contains(&surcharge.minor());
     let why = || {
@@ -151,28 +157,31 @@ fn part_of(surcharge: Money, amount: Money) -> Result<Money, String> {
 }
 
 /// Signs an effect on an account with that account's own key.
-fn signed(new: Obligation, fields: &MovementFields) -> Obligation {
-    Obligation { account: fields.account.clone(), ..new }
+fn with_account_key(new: EffectContext, fields: &MovementFields) -> EffectContext {
+    EffectContext { account: fields.account.clone(), ..new }
 }
 
-fn charge(new: Obligation, fields: &Value) -> Result<Deed, String> {
-    let fields: MovementFields = read(fields)?;
+fn charge(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
+    let fields: MovementFields = decode(fields)?;
     let meaning = if fields.hold { "held" } else { "charged_now" };
-    let money = moves(fields.amount, new.mode, meaning);
-    let effect = super::charge(signed(new, &fields), &fields.movement()?, fields.hold);
-    Ok(Deed { effect, money })
+    let money = money_move(fields.amount, new.mode, meaning);
+    let effect = super::charge(with_account_key(new, &fields), &fields.movement()?, fields.hold);
+    Ok(ActionEffect { effect, money })
 }
 
-fn credit(new: Obligation, fields: &Value) -> Result<Deed, String> {
-    let fields: MovementFields = read(fields)?;
+fn credit(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
+    let fields: MovementFields = decode(fields)?;
     if fields.hold {
         return Err("a credit cannot be a hold".to_owned());
     }
     if fields.surcharge.is_some() {
         return Err("a credit has no surcharge".to_owned());
     }
-    let money = moves(fields.amount, new.mode, "credited");
-    Ok(Deed { effect: super::credit(signed(new, &fields), &fields.movement()?), money })
+    let money = money_move(fields.amount, new.mode, "credited");
+    Ok(ActionEffect {
+        effect: super::credit(with_account_key(new, &fields), &fields.movement()?),
+        money,
+    })
 }
 
 #[derive(Deserialize)]
@@ -183,10 +192,10 @@ struct RefundFields {
     method: Option<String>,
 }
 
-fn refund(new: Obligation, fields: &Value) -> Result<Deed, String> {
-    let RefundFields { charge, amount, method } = read(fields)?;
-    let money = moves(positive(amount)?, new.mode, "refunded");
-    Ok(Deed { effect: super::refund(new, &charge, amount, method.as_deref()), money })
+fn refund(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
+    let RefundFields { charge, amount, method } = decode(fields)?;
+    let money = money_move(positive(amount)?, new.mode, "refunded");
+    Ok(ActionEffect { effect: super::refund(new, &charge, amount, method.as_deref()), money })
 }
 
 #[derive(Deserialize)]
@@ -196,10 +205,10 @@ struct VoidFields {
     reference: Option<String>,
 }
 
-fn void(new: Obligation, fields: &Value) -> Result<Deed, String> {
-    let VoidFields { transaction, reference } = read(fields)?;
+fn void(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
+    let VoidFields { transaction, reference } = decode(fields)?;
     let effect = super::void(new, &transaction, reference.as_deref());
-    Ok(Deed { effect, money: Vec::new() })
+    Ok(ActionEffect { effect, money: Vec::new() })
 }
 
 #[derive(Deserialize)]
@@ -212,12 +221,12 @@ struct CaptureFields {
     next_run: bool,
 }
 
-fn capture(new: Obligation, fields: &Value) -> Result<Deed, String> {
-    let CaptureFields { charge, amount, reference, next_run } = read(fields)?;
-    let money = moves(positive(amount)?, new.mode, "captured");
+fn capture(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
+    let CaptureFields { charge, amount, reference, next_run } = decode(fields)?;
+    let money = money_move(positive(amount)?, new.mode, "captured");
     let time = if next_run { CaptureTime::NextRun } else { CaptureTime::Immediate };
     let effect = super::capture(new, &charge, amount, time, reference.as_deref());
-    Ok(Deed { effect, money })
+    Ok(ActionEffect { effect, money })
 }
 
 #[derive(Deserialize)]
@@ -228,9 +237,12 @@ struct SignFields {
     data: Value,
 }
 
-fn sign(new: Obligation, fields: &Value) -> Result<Deed, String> {
-    let SignFields { transaction, mime_type, data } = read(fields)?;
-    Ok(Deed { effect: super::sign(new, &transaction, &mime_type, &data), money: Vec::new() })
+fn sign(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
+    let SignFields { transaction, mime_type, data } = decode(fields)?;
+    Ok(ActionEffect {
+        effect: super::sign(new, &transaction, &mime_type, &data),
+        money: Vec::new(),
+    })
 }
 
 #[derive(Deserialize)]
@@ -241,10 +253,10 @@ struct PayFields {
     amount: Money,
 }
 
-fn pay(new: Obligation, fields: &Value) -> Result<Deed, String> {
-    let PayFields { recurring, occurrence, amount } = read(fields)?;
-    let money = moves(positive(amount)?, new.mode, "charged_now");
-    Ok(Deed { effect: super::pay(new, &recurring, &occurrence, amount), money })
+fn pay(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
+    let PayFields { recurring, occurrence, amount } = decode(fields)?;
+    let money = money_move(positive(amount)?, new.mode, "charged_now");
+    Ok(ActionEffect { effect: super::pay(new, &recurring, &occurrence, amount), money })
 }
 
 #[derive(Deserialize)]
@@ -254,10 +266,10 @@ struct IgnoreFields {
     occurrence: RemoteId,
 }
 
-fn ignore(new: Obligation, fields: &Value) -> Result<Deed, String> {
-    let IgnoreFields { recurring, occurrence } = read(fields)?;
+fn ignore(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
+    let IgnoreFields { recurring, occurrence } = decode(fields)?;
     let effect = super::ignore_occurrence(new, &recurring, &occurrence);
-    Ok(Deed { effect, money: Vec::new() })
+    Ok(ActionEffect { effect, money: Vec::new() })
 }
 
 #[derive(Deserialize)]
@@ -266,9 +278,9 @@ struct CancelFields {
     recurring: RemoteId,
 }
 
-fn cancel(new: Obligation, fields: &Value) -> Result<Deed, String> {
-    let CancelFields { recurring } = read(fields)?;
-    Ok(Deed { effect: super::cancel_recurring(new, &recurring), money: Vec::new() })
+fn cancel(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
+    let CancelFields { recurring } = decode(fields)?;
+    Ok(ActionEffect { effect: super::cancel_recurring(new, &recurring), money: Vec::new() })
 }
 
 #[derive(Deserialize)]
@@ -277,7 +289,7 @@ struct DeauthoriseFields {
     public_key: PublicKey,
 }
 
-fn deauthorise(new: Obligation, fields: &Value) -> Result<Deed, String> {
-    let DeauthoriseFields { public_key } = read(fields)?;
-    Ok(Deed { effect: super::deauthorise_merchant(new, &public_key), money: Vec::new() })
+fn deauthorise(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
+    let DeauthoriseFields { public_key } = decode(fields)?;
+    Ok(ActionEffect { effect: super::deauthorise_merchant(new, &public_key), money: Vec::new() })
 }

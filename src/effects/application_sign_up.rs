@@ -7,8 +7,8 @@
 use serde_json::{Map, Value, json};
 
 use super::application_submit::fields;
-use super::register::{Doubt, EffectRow, Lane, Learned, nothing};
-use super::{Obligation, Shaped};
+use super::register::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
+use super::{EffectBuilder, EffectContext};
 use crate::api::application::{
     ApplicationId, FIELDS, SECOND_OWNER, SECOND_OWNER_FIELDS, StartSignUp,
 };
@@ -23,13 +23,13 @@ pub const PAGE: &str = "page";
 const SENDS_MAX: u32 = 50;
 
 /// Creates a sign-up page that is filled in from a spec.
-pub fn start_sign_up(obligation: Obligation, spec: &Value) -> Effect {
+pub fn start_sign_up(obligation: EffectContext, spec: &Value) -> Effect {
     let mut body: Map<String, Value> = fields(FIELDS, spec);
     if let Some(second) = spec.get(SECOND_OWNER) {
         body.insert(SECOND_OWNER.to_owned(), fields(SECOND_OWNER_FIELDS, second).into());
     }
     body.insert("reference".to_owned(), json!(obligation.source_id.mark()));
-    obligation.effect::<StartSignUp>(ROW.name, &[], body.into()).sealed()
+    obligation.effect::<StartSignUp>(ROW.name, &[], body.into()).with_sealed_body()
 }
 
 fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
@@ -43,9 +43,9 @@ fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "application.sign_up",
-    doubt: Doubt::Resend { most: SENDS_MAX, refusal_settles: true },
+    lost_reply: LostReply::Retry { max_sends: SENDS_MAX, refusal_settles: true },
     baseline: None,
-    lane: Lane::Own,
+    isolation: Isolation::None,
     learn,
-    proves: nothing,
+    proven_state: proves_nothing,
 };

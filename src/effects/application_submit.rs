@@ -6,17 +6,18 @@
 
 use serde_json::{Map, Value, json};
 
-use super::register::{Doubt, EffectRow, Lane, Learned, nothing};
-use super::{Obligation, Shaped};
+use super::register::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
+use super::{EffectBuilder, EffectContext};
 use crate::api::application::{
-    ApplicationId, FIELDS, Field, Privacy, SECOND_OWNER, SECOND_OWNER_FIELDS, SubmitApplication,
+    ApplicationField, ApplicationId, ApplicationPrivacy, FIELDS, SECOND_OWNER, SECOND_OWNER_FIELDS,
+    SubmitApplication,
 };
 use crate::base::id::RemoteId;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
 /// Submits the application of a spec.
-pub fn submit_application(obligation: Obligation, spec: &Value) -> Effect {
+pub fn submit_application(obligation: EffectContext, spec: &Value) -> Effect {
     let mut fields = fields(FIELDS, spec);
     if let Some(second) = spec.get(SECOND_OWNER) {
         let second = self::fields(SECOND_OWNER_FIELDS, second);
@@ -24,17 +25,17 @@ pub fn submit_application(obligation: Obligation, spec: &Value) -> Effect {
     }
     fields.insert("reference".to_owned(), json!(obligation.source_id.mark()));
     let body = json!({ "merchant_application": fields });
-    obligation.effect::<SubmitApplication>(ROW.name, &[], body).sealed()
+    obligation.effect::<SubmitApplication>(ROW.name, &[], body).with_sealed_body()
 }
 
 /// Returns the fields of a table that a spec has. Secrets stay references, which are resolved as
 /// late as possible.
-pub(super) fn fields(table: &[Field], spec: &Value) -> Map<String, Value> {
-    let written = |field: &Field| {
+pub(super) fn fields(table: &[ApplicationField], spec: &Value) -> Map<String, Value> {
+    let written = |field: &ApplicationField| {
         let value = spec.get(field.name)?;
         let value = match field.privacy {
-            Privacy::Secret => json!({ "$secret": value }),
-            Privacy::Plain | Privacy::Personal => value.clone(),
+            ApplicationPrivacy::Secret => json!({ "$secret": value }),
+            ApplicationPrivacy::Plain | ApplicationPrivacy::Personal => value.clone(),
         };
         Some((field.name.to_owned(), value))
     };
@@ -55,9 +56,9 @@ fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "application.submit",
-    doubt: Doubt::Notice,
+    lost_reply: LostReply::AwaitWebhook,
     baseline: None,
-    lane: Lane::Own,
+    isolation: Isolation::None,
     learn,
-    proves: nothing,
+    proven_state: proves_nothing,
 };

@@ -10,10 +10,15 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::evidence::{NEWEST_EVENT, events_since, news, text, unseen, was_looked_for};
-use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Lane, Query, Search, nothing};
+use super::evidence::{
+    NEWEST_EVENT, events_since, new_event_data, not_visible, text, was_looked_up_first,
+};
+use super::register::{
+    EffectRow, Isolation, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer, RemoteQuery,
+    proves_nothing,
+};
 use super::transactions::{carries, learn, reference};
-use super::{Obligation, Shaped, expect, put};
+use super::{EffectBuilder, EffectContext, expect, put};
 use crate::api::Call;
 use crate::api::transaction::actions::CreateCredit;
 use crate::api::transaction::{CreateCharge, SearchTransactions};
@@ -24,43 +29,43 @@ use crate::model::service_problem::ServiceProblem;
 
 /// Money that moves between an account and a payment method.
 #[derive(Debug, Clone, Copy)]
-pub struct Movement<'a> {
+pub struct TransactionRequest<'a> {
     pub amount: Money,
     /// Id of a saved method, or a one-time token.
     pub method: &'a str,
     /// The merchant's account; by default the primary one.
     pub account: Option<&'a str>,
     /// Text for the receipt; the mark follows it.
-    pub words: Option<&'a str>,
+    pub reference_text: Option<&'a str>,
     /// Part of a charge that is a surcharge: the receipt shows it.
     pub surcharge: Option<Money>,
 }
 
 /// Takes money; `hold` only reserves it, for seven days.
-pub fn charge(obligation: Obligation, movement: &Movement<'_>, hold: bool) -> Effect {
+pub fn charge(obligation: EffectContext, movement: &TransactionRequest<'_>, hold: bool) -> Effect {
     let (mut body, reference) = body(&obligation, movement);
     put(&mut body, "auto_capture", !hold);
     if let Some(surcharge) = movement.surcharge {
         put(&mut body, "surcharge_amount", surcharge.minor());
     }
     let effect = obligation.effect::<CreateCharge>(CHARGE.name, &[], body);
-    asked(effect, movement, "CHARGE")
+    expect_request(effect, movement, "CHARGE")
         .expecting("reference", reference)
         .expecting("auto_capture", !hold)
 }
 
 /// Pays money out without an earlier charge.
-pub fn credit(obligation: Obligation, movement: &Movement<'_>) -> Effect {
+pub fn credit(obligation: EffectContext, movement: &TransactionRequest<'_>) -> Effect {
     let (body, _) = body(&obligation, movement);
     let alike = json!({"account": movement.account, "method": movement.method,
         "amount": movement.amount.minor(), "currency": movement.amount.currency()});
-    let effect = obligation.effect::<CreateCredit>(CREDIT.name, &[], body).about(alike);
-    asked(effect, movement, "CREDIT")
+    let effect = obligation.effect::<CreateCredit>(CREDIT.name, &[], body).with_subject(alike);
+    expect_request(effect, movement, "CREDIT")
 }
 
 /// Returns the body, and the reference in it.
-fn body(obligation: &Obligation, movement: &Movement<'_>) -> (Value, Value) {
-    let reference = reference(&obligation.source_id.mark(), movement.words);
+fn body(obligation: &EffectContext, movement: &TransactionRequest<'_>) -> (Value, Value) {
+    let reference = reference(&obligation.source_id.mark(), movement.reference_text);
     let mut body = json!({"amount": movement.amount.minor(), "method": movement.method,
         "currency": movement.amount.currency(), "reference": reference});
     if let Some(account) = movement.account {
@@ -70,7 +75,7 @@ fn body(obligation: &Obligation, movement: &Movement<'_>) -> (Value, Value) {
 }
 
 /// Adds the fields that every answer must repeat.
-fn asked(effect: Effect, movement: &Movement<'_>, kind: &str) -> Effect {
+fn expect_request(effect: Effect, movement: &TransactionRequest<'_>, kind: &str) -> Effect {
     effect
         .expecting("type", kind)
         .expecting("amount", movement.amount.minor())
@@ -78,7 +83,7 @@ fn asked(effect: Effect, movement: &Movement<'_>, kind: &str) -> Effect {
         .expecting("account_id", movement.account)
 }
 
-fn queries(intent: &Intent) -> Vec<Query> {
+fn queries(intent: &Intent) -> Vec<RemoteQuery> {
     // A search matches a prefix, so it gets the complete text that was sent.
     let body: Value = match &intent.request.body {
         StoredBody::Plain(text) => serde_json::from_str(text).unwrap_or_default(),
@@ -86,42 +91,48 @@ fn queries(intent: &Intent) -> Vec<Query> {
     };
     let wanted = format!("reference:{}", text(&body, "reference"));
     let search = Call::to::<SearchTransactions>(&[]).query("qf", wanted);
-    vec![Query::list(search), events_since(intent)]
+    vec![RemoteQuery::list(search), events_since(intent)]
 }
 
-fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
+fn judge(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     let [search, events] = answers else {
-        return Finding::Unknown("the service was not asked".to_owned());
+        return LookupResult::Inconclusive("the service was not asked".to_owned());
     };
     let marked = |one: &&Value| carries(one, "reference", &intent.mark);
-    let told = news(intent, events, "transaction.");
+    let told = new_event_data(intent, events, "transaction.");
     let shown = search.items().iter().chain(told.iter().copied()).filter(marked);
-    match standing(shown).as_slice() {
-        [one] => Finding::Happened((*one).clone()),
-        [] => ended(search, events, &told.into_iter().filter(marked).collect::<Vec<_>>()),
-        more => Finding::Unknown(format!("{} transactions carry {}", more.len(), intent.mark)),
+    match succeeded(shown).as_slice() {
+        [one] => LookupResult::Applied((*one).clone()),
+        [] => {
+            judge_unsuccessful(search, events, &told.into_iter().filter(marked).collect::<Vec<_>>())
+        }
+        more => {
+            LookupResult::Inconclusive(format!("{} transactions carry {}", more.len(), intent.mark))
+        }
     }
 }
 
 /// Judges a credit. Where the service drops its reference, the one new matching credit is ours.
-fn judge_credit(intent: &Intent, answers: &[Answer]) -> Finding {
+fn judge_credit(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     let found = judge(intent, answers);
-    let (Finding::Absent | Finding::Unseen { .. }, Some(events)) = (&found, answers.get(1)) else {
+    let (LookupResult::NotFound | LookupResult::NotVisibleYet { .. }, Some(events)) =
+        (&found, answers.get(1))
+    else {
         return found;
     };
-    let alike = news(intent, events, "transaction.").into_iter().filter(|one| {
+    let alike = new_event_data(intent, events, "transaction.").into_iter().filter(|one| {
         one.get("reference").is_none() && expect::mismatches(&intent.expect, one).is_empty()
     });
     let alike: Vec<&Value> = alike.collect();
-    match standing(alike.iter().copied()).as_slice() {
+    match succeeded(alike.iter().copied()).as_slice() {
         [] if alike.is_empty() => found,
         // After a restore, each match may belong to another action from before.
-        _ if was_looked_for(intent) => Finding::Unknown(
+        _ if was_looked_up_first(intent) => LookupResult::Inconclusive(
             "credits of this amount carry no mark, and any of them may be an older one".to_owned(),
         ),
-        [] => ended(&Answer::Items(Vec::new()), events, &alike),
-        [one] if same_method(intent, one) => Finding::Happened((*one).clone()),
-        more => Finding::Unknown(format!(
+        [] => judge_unsuccessful(&RemoteAnswer::Items(Vec::new()), events, &alike),
+        [one] if same_method(intent, one) => LookupResult::Applied((*one).clone()),
+        more => LookupResult::Inconclusive(format!(
             "{} new credits of this amount carry no mark, and none is surely this one",
             more.len()
         )),
@@ -131,11 +142,11 @@ fn judge_credit(intent: &Intent, answers: &[Answer]) -> Finding {
 /// Returns whether a credit shows the requested method, as far as it names one.
 fn same_method(intent: &Intent, credit: &Value) -> bool {
     let shown = credit.pointer("/method/id").and_then(Value::as_str);
-    shown.is_none_or(|shown| intent.about.get("method").and_then(Value::as_str) == Some(shown))
+    shown.is_none_or(|shown| intent.subject.get("method").and_then(Value::as_str) == Some(shown))
 }
 
 /// Returns each transaction that succeeded, once.
-fn standing<'a>(shown: impl Iterator<Item = &'a Value>) -> Vec<&'a Value> {
+fn succeeded<'a>(shown: impl Iterator<Item = &'a Value>) -> Vec<&'a Value> {
     let stands = |one: &&Value| !matches!(text(one, "status"), "PENDING" | "FAILED");
     let by_id: BTreeMap<&str, &Value> =
         shown.filter(stands).map(|one| (text(one, "id"), one)).collect();
@@ -144,37 +155,48 @@ fn standing<'a>(shown: impl Iterator<Item = &'a Value>) -> Vec<&'a Value> {
 
 /// Judges an effect of which no transaction succeeded: declined, absent, or undecidable. A decline
 /// from before the baseline belongs to an earlier attempt.
-fn ended(search: &Answer, events: &Answer, news: &[&Value]) -> Finding {
+fn judge_unsuccessful(
+    search: &RemoteAnswer,
+    events: &RemoteAnswer,
+    news: &[&Value],
+) -> LookupResult {
     if let Some(failed) = news.iter().find(|one| text(one, "status") == "FAILED") {
         let code = text(failed, "failure_code");
-        return Finding::Refused(ServiceProblem::shown(code, &format!("It was declined: {code}")));
+        return LookupResult::Refused(ServiceProblem::from_code(
+            code,
+            &format!("It was declined: {code}"),
+        ));
     }
     match (news.first(), search) {
-        (Some(one), _) => Finding::Unknown(format!(
+        (Some(one), _) => LookupResult::Inconclusive(format!(
             "{} was begun, and nothing tells how it ended",
-            expect::named(one)
+            expect::render_id(one)
         )),
-        (None, Answer::Items(_)) => Finding::Absent,
-        (None, Answer::Missing(_) | Answer::Body(_)) => {
-            unseen(events, "this service lists no transactions, and no event reports this one")
+        (None, RemoteAnswer::Items(_)) => LookupResult::NotFound,
+        (None, RemoteAnswer::Missing(_) | RemoteAnswer::Body(_)) => {
+            not_visible(events, "this service lists no transactions, and no event reports this one")
         }
     }
 }
 
 pub(super) const CHARGE: EffectRow = EffectRow {
     name: "charge.create",
-    doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
+    lost_reply: LostReply::Lookup(Lookup { queries, judge, absent: OnAbsent::Resend }),
     baseline: Some(NEWEST_EVENT),
-    lane: Lane::Own,
+    isolation: Isolation::None,
     learn,
-    proves: nothing,
+    proven_state: proves_nothing,
 };
 
 pub(super) const CREDIT: EffectRow = EffectRow {
     name: "credit.create",
-    doubt: Doubt::Search(Search { queries, judge: judge_credit, absent: Absent::Again }),
+    lost_reply: LostReply::Lookup(Lookup {
+        queries,
+        judge: judge_credit,
+        absent: OnAbsent::Resend,
+    }),
     baseline: Some(NEWEST_EVENT),
-    lane: Lane::About,
+    isolation: Isolation::PerContent,
     learn,
-    proves: nothing,
+    proven_state: proves_nothing,
 };

@@ -7,9 +7,14 @@
 use serde_json::{Value, json};
 
 use super::evidence::text;
-use super::register::{Absent, Answer, Baseline, Doubt, EffectRow, Finding, Lane, Search, nothing};
-use super::transactions::{BEFORE, Meaning, judge as by_status, learn, queries, reference};
-use super::{Obligation, Shaped, expect};
+use super::register::{
+    Baseline, EffectRow, Isolation, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer,
+    proves_nothing,
+};
+use super::transactions::{
+    StatusMeaning, TRANSACTION_BASELINE, judge as by_status, learn, queries, reference,
+};
+use super::{EffectBuilder, EffectContext, expect};
 use crate::api::transaction::actions::CaptureCharge;
 use crate::base::id::RemoteId;
 use crate::base::money::Money;
@@ -26,7 +31,7 @@ pub enum CaptureTime {
 
 /// Captures a hold; `amount` must be the authorised one.
 pub fn capture(
-    obligation: Obligation,
+    obligation: EffectContext,
     charge: &RemoteId,
     amount: Money,
     time: CaptureTime,
@@ -40,7 +45,7 @@ pub fn capture(
     let body = json!({"amount": amount.minor(), "reference": reference, "capture_time": time});
     obligation
         .effect::<CaptureCharge>(ROW.name, &[charge.as_str()], body)
-        .on(charge)
+        .targeting(charge)
         .expecting("id", charge.as_str())
         .expecting("amount", amount.minor())
         .expecting("currency", amount.currency().code())
@@ -52,30 +57,30 @@ fn refuse(effect: &Effect, before: &Value) -> Option<String> {
     let differs = |field: &str| {
         let (now, asked) = (now.get(field)?, effect.expect.get(field)?);
         (!now.is_null() && now != asked)
-            .then(|| format!("the charge's {field} is {}, not {asked}", expect::said(now)))
+            .then(|| format!("the charge's {field} is {}, not {asked}", expect::render_value(now)))
     };
     differs("amount").or_else(|| differs("currency"))
 }
 
-fn meaning(now: &Value) -> Meaning {
+fn meaning(now: &Value) -> StatusMeaning {
     let by_next_run = now.get("auto_capture") == Some(&Value::Bool(true));
     match text(now, "status") {
-        "COMPLETED" => Meaning::Happened,
-        "VOIDED" | "FAILED" => Meaning::Over,
-        "AUTHORIZED" if by_next_run => Meaning::Happened,
-        _ => Meaning::Open,
+        "COMPLETED" => StatusMeaning::Applied,
+        "VOIDED" | "FAILED" => StatusMeaning::Impossible,
+        "AUTHORIZED" if by_next_run => StatusMeaning::Applied,
+        _ => StatusMeaning::Possible,
     }
 }
 
-fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
+fn judge(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     by_status(intent, answers, meaning)
 }
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "charge.capture",
-    doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
-    baseline: Some(Baseline { refuse, ..BEFORE }),
-    lane: Lane::Target,
+    lost_reply: LostReply::Lookup(Lookup { queries, judge, absent: OnAbsent::Resend }),
+    baseline: Some(Baseline { refuse, ..TRANSACTION_BASELINE }),
+    isolation: Isolation::PerObject,
     learn,
-    proves: nothing,
+    proven_state: proves_nothing,
 };

@@ -12,11 +12,12 @@ use serde_json::{Value, json};
 
 use super::evidence::{NEWEST_EVENT, events_since, text};
 use super::put;
-use super::recurring_create::{BEFORE, carries};
+use super::recurring_create::{ENDING_FACTS, carries};
 use super::register::{
-    Absent, Answer, Doubt, EffectRow, Finding, Lane, Learned, Query, Search, nothing,
+    EffectRow, Isolation, Learned, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer,
+    RemoteQuery, proves_nothing,
 };
-use super::{Obligation, Shaped, expect};
+use super::{EffectBuilder, EffectContext, expect};
 use crate::api::Call;
 use crate::api::recurring::ListRecurring;
 use crate::api::transaction::{CreateCharge, SearchTransactions};
@@ -25,7 +26,7 @@ use crate::model::intent::Intent;
 use crate::model::service_problem::ServiceProblem;
 
 /// Charges now and starts a recurring charge. `body` is complete but for description and reference.
-pub fn charge_now(obligation: Obligation, mut body: Value, text: &str) -> Effect {
+pub fn charge_now(obligation: EffectContext, mut body: Value, text: &str) -> Effect {
     let mark = obligation.source_id.mark();
     put(&mut body, "reference", json!(mark));
     put(&mut body, "auto_capture", true);
@@ -45,7 +46,7 @@ fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     let id = expect::usable_id(text(reply, "recurring_charge_id"))
         .map_err(|error| format!("the answer names no recurring charge: {error}"))?;
     let mut facts = json!({"first_charge": reply.get("id"), "first_amount": reply.get("amount")});
-    for field in BEFORE {
+    for field in ENDING_FACTS {
         put(&mut facts, field, Value::Null);
     }
     for field in ["currency", "account_id"] {
@@ -54,39 +55,39 @@ fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     Ok(Learned { remote_id: Some(id), exists: true, facts, secrets: Vec::new() })
 }
 
-fn queries(intent: &Intent) -> Vec<Query> {
+fn queries(intent: &Intent) -> Vec<RemoteQuery> {
     let reference = format!("reference:{}", intent.mark);
     vec![
-        Query::list(Call::to::<ListRecurring>(&[])),
-        Query::list(Call::to::<SearchTransactions>(&[]).query("qf", reference)),
+        RemoteQuery::list(Call::to::<ListRecurring>(&[])),
+        RemoteQuery::list(Call::to::<SearchTransactions>(&[]).query("qf", reference)),
         events_since(intent),
     ]
 }
 
-fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
+fn judge(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     let [list, search, events] = answers else {
-        return Finding::Unknown("the service was not asked".to_owned());
+        return LookupResult::Inconclusive("the service was not asked".to_owned());
     };
     let marked = |item: &&Value| text(item, "reference") == intent.mark.as_str();
     let told =
         events.items().iter().filter(|event| text(event, "type").starts_with("transaction."));
     let told = told.filter_map(|event| event.get("data"));
-    let made = made(search.items().iter().chain(told).filter(marked));
+    let made = succeeded_charges(search.items().iter().chain(told).filter(marked));
     match made.as_slice() {
         [charge] if charge.get("recurring_charge_id").is_some() => {
-            Finding::Happened((*charge).clone())
+            LookupResult::Applied((*charge).clone())
         }
-        [charge] => Finding::Unknown(format!(
+        [charge] => LookupResult::Inconclusive(format!(
             "the charge {} was made, and nothing names its recurring charge",
-            expect::named(charge)
+            expect::render_id(charge)
         )),
-        [] => ended(intent, list, search, events),
-        more => Finding::Unknown(format!("{} charges carry {}", more.len(), intent.mark)),
+        [] => judge_unsuccessful(intent, list, search, events),
+        more => LookupResult::Inconclusive(format!("{} charges carry {}", more.len(), intent.mark)),
     }
 }
 
 /// Returns each charge that succeeded, once, in its most complete form.
-fn made<'a>(charges: impl Iterator<Item = &'a Value>) -> Vec<&'a Value> {
+fn succeeded_charges<'a>(charges: impl Iterator<Item = &'a Value>) -> Vec<&'a Value> {
     let mut made: BTreeMap<&str, &Value> = BTreeMap::new();
     let stands = |charge: &&Value| !matches!(text(charge, "status"), "PENDING" | "FAILED");
     for charge in charges.filter(stands) {
@@ -99,24 +100,31 @@ fn made<'a>(charges: impl Iterator<Item = &'a Value>) -> Vec<&'a Value> {
 }
 
 /// Judges an effect of which no charge succeeded: declined, absent, or undecidable.
-fn ended(intent: &Intent, list: &Answer, search: &Answer, events: &Answer) -> Finding {
+fn judge_unsuccessful(
+    intent: &Intent,
+    list: &RemoteAnswer,
+    search: &RemoteAnswer,
+    events: &RemoteAnswer,
+) -> LookupResult {
     if let Some(one) = list.items().iter().find(|one| carries(one, &intent.mark)) {
-        let id = expect::named(one);
-        return Finding::Unknown(format!("{id} carries the mark, and its charge is not shown"));
+        let id = expect::render_id(one);
+        return LookupResult::Inconclusive(format!(
+            "{id} carries the mark, and its charge is not shown"
+        ));
     }
-    let news: Vec<&Value> = news(intent, events.items());
+    let news: Vec<&Value> = new_transactions(intent, events.items());
     if let Some(charge) = news.iter().find(|charge| text(charge, "status") == "FAILED") {
         let code = text(charge, "failure_code");
         let said = format!("The first charge was declined: {code}");
-        return Finding::Refused(ServiceProblem::shown(code, &said));
+        return LookupResult::Refused(ServiceProblem::from_code(code, &said));
     }
     match (news.first(), list, search) {
-        (Some(charge), _, _) => Finding::Unknown(format!(
+        (Some(charge), _, _) => LookupResult::Inconclusive(format!(
             "the charge {} was begun, and nothing tells how it ended",
-            expect::named(charge)
+            expect::render_id(charge)
         )),
-        (None, Answer::Items(_), Answer::Items(_)) => Finding::Absent,
-        (None, _, _) => Finding::Unknown(
+        (None, RemoteAnswer::Items(_), RemoteAnswer::Items(_)) => LookupResult::NotFound,
+        (None, _, _) => LookupResult::Inconclusive(
             "this service lists neither its transactions nor its recurring charges".to_owned(),
         ),
     }
@@ -124,7 +132,7 @@ fn ended(intent: &Intent, list: &Answer, search: &Answer, events: &Answer) -> Fi
 
 /// Returns the transactions with the intent's mark in events after the baseline. An earlier attempt
 /// may have been declined under the same mark.
-fn news<'a>(intent: &Intent, events: &'a [Value]) -> Vec<&'a Value> {
+fn new_transactions<'a>(intent: &Intent, events: &'a [Value]) -> Vec<&'a Value> {
     let known = intent.baseline.pointer("/results/0/id").and_then(Value::as_str);
     let at = events
         .iter()
@@ -136,11 +144,11 @@ fn news<'a>(intent: &Intent, events: &'a [Value]) -> Vec<&'a Value> {
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "charge.recur",
-    doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
+    lost_reply: LostReply::Lookup(Lookup { queries, judge, absent: OnAbsent::Resend }),
     baseline: Some(NEWEST_EVENT),
-    lane: Lane::Own,
+    isolation: Isolation::None,
     learn,
-    proves: nothing,
+    proven_state: proves_nothing,
 };
 
 #[cfg(test)]
@@ -170,7 +178,7 @@ mod tests {
         json!({"id": id, "type": kind, "data": data})
     }
 
-    fn check(list: Answer, search: Answer, events: &Value, expect: &str) {
+    fn check(list: RemoteAnswer, search: RemoteAnswer, events: &Value, expect: &str) {
         let told = judged(&this(), &[list, search, items(events)]);
         assert!(told.starts_with(expect), "{told}");
     }

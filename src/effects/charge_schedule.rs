@@ -8,12 +8,13 @@
 
 use serde_json::Value;
 
-use super::evidence::kept;
+use super::evidence::first_item;
 use super::merchant_survey::mark_of;
 use super::register::{
-    Absent, Answer, Baseline, Doubt, EffectRow, Finding, Lane, Query, Search, fits, nothing,
+    Baseline, EffectRow, Isolation, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer,
+    RemoteQuery, accept_any, proves_nothing,
 };
-use super::{Obligation, Shaped, expect, recurring_create};
+use super::{EffectBuilder, EffectContext, expect, recurring_create};
 use crate::api::Call;
 use crate::api::recurring::{ListRecurring, ScheduleCharge};
 use crate::base::id::RemoteId;
@@ -24,7 +25,7 @@ use crate::model::intent::Intent;
 /// Creates a recurring charge from an earlier charge; `currency` is that of its amount. The
 /// description is not sent: a later change sets it.
 pub fn schedule_charge(
-    mut obligation: Obligation,
+    mut obligation: EffectContext,
     charge: &RemoteId,
     body: Value,
     currency: &str,
@@ -36,24 +37,24 @@ pub fn schedule_charge(
     let (amount, schedule) = (field("amount"), field("schedule"));
     obligation
         .effect::<ScheduleCharge>(ROW.name, &[charge.as_str()], body)
-        .on(charge)
+        .targeting(charge)
         .expecting("amount", amount)
         .expecting("currency", currency)
         .expecting("schedule", schedule)
 }
 
 /// Reads the newest recurring charge before sending: everything above it is new.
-fn newest(_: &Effect) -> Vec<Query> {
-    vec![Query::one(Call::to::<ListRecurring>(&[]).query("page", 1).query("page_size", 1))]
+fn newest(_: &Effect) -> Vec<RemoteQuery> {
+    vec![RemoteQuery::one(Call::to::<ListRecurring>(&[]).query("page", 1).query("page_size", 1))]
 }
 
-fn queries(_: &Intent) -> Vec<Query> {
-    vec![Query::list(Call::to::<ListRecurring>(&[]))]
+fn queries(_: &Intent) -> Vec<RemoteQuery> {
+    vec![RemoteQuery::list(Call::to::<ListRecurring>(&[]))]
 }
 
-fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
-    let unknown = |why: &str| Finding::Unknown(why.to_owned());
-    let (Some(Answer::Items(items)), Some(newest)) =
+fn judge(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
+    let unknown = |why: &str| LookupResult::Inconclusive(why.to_owned());
+    let (Some(RemoteAnswer::Items(items)), Some(newest)) =
         (answers.first(), intent.baseline.pointer("/results/0"))
     else {
         return unknown("this service lists no recurring charges, and this one carries no mark");
@@ -68,13 +69,13 @@ fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
         }
     };
     let mut unmarked: Vec<&Value> = newer.iter().filter(|item| mark_of(item).is_none()).collect();
-    if planted::is("clone-counted-twice") {
+    if planted::is_active("clone-counted-twice") {
         unmarked = items.iter().filter(|item| mark_of(item).is_none()).take(1).collect();
     }
     match unmarked.as_slice() {
-        [] => Finding::Absent,
+        [] => LookupResult::NotFound,
         [one] if expect::mismatches(&intent.expect, one).is_empty() => {
-            Finding::Happened((*one).clone())
+            LookupResult::Applied((*one).clone())
         }
         _ => unknown("there are new recurring charges without a mark, and none is surely this one"),
     }
@@ -82,15 +83,15 @@ fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "charge.schedule",
-    doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
+    lost_reply: LostReply::Lookup(Lookup { queries, judge, absent: OnAbsent::Resend }),
     baseline: Some(Baseline {
         queries: newest,
-        keep: |answers| kept(answers.first()),
-        refuse: fits,
+        keep: |answers| first_item(answers.first()),
+        refuse: accept_any,
     }),
-    lane: Lane::Merchant,
+    isolation: Isolation::PerMerchant,
     learn: recurring_create::learn,
-    proves: nothing,
+    proven_state: proves_nothing,
 };
 
 #[cfg(test)]
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
     use crate::effects::testing::{intent, items, judged, no_path};
 
-    fn check(baseline: Value, answer: Answer, expect: &str) {
+    fn check(baseline: Value, answer: RemoteAnswer, expect: &str) {
         let this = intent("charge.schedule", &json!({"amount": 700}), baseline);
         let told = judged(&this, &[answer]);
         assert!(told.starts_with(expect), "{told}");

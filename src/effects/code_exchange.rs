@@ -6,8 +6,8 @@
 
 use serde_json::{Value, json};
 
-use super::register::{Doubt, EffectRow, Lane, Learned, nothing};
-use super::{Obligation, Shaped};
+use super::register::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
+use super::{EffectBuilder, EffectContext};
 use crate::api::token::ExchangeToken;
 use crate::base::secret::Secret;
 use crate::model::effect::Effect;
@@ -18,7 +18,7 @@ pub const APPLICATION: &str = "application";
 
 /// Exchanges a code: `{"$secret": SOURCE}` or `{"$sealed": REFERENCE}`. The engine fills in the
 /// partner's own values.
-pub fn exchange_code(obligation: Obligation, code: &Value) -> Effect {
+pub fn exchange_code(obligation: EffectContext, code: &Value) -> Effect {
     let body = json!({
         "client_id": {"$partner": "client_id"},
         "client_secret": {"$partner": "client_secret"},
@@ -27,7 +27,10 @@ pub fn exchange_code(obligation: Obligation, code: &Value) -> Effect {
         "redirect_uri": {"$partner": "redirect_uri"},
         "code": code,
     });
-    obligation.effect::<ExchangeToken>(ROW.name, &[], body).sealed().expecting("scope", "payments")
+    obligation
+        .effect::<ExchangeToken>(ROW.name, &[], body)
+        .with_sealed_body()
+        .expecting("scope", "payments")
 }
 
 /// Stores the token, and the application that supplied the code, if any. Facts that an older token
@@ -50,9 +53,9 @@ fn learn(intent: &Intent, reply: &Value) -> Result<Learned, String> {
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "code.exchange",
-    doubt: Doubt::Resend { most: 2, refusal_settles: false },
+    lost_reply: LostReply::Retry { max_sends: 2, refusal_settles: false },
     baseline: None,
-    lane: Lane::Own,
+    isolation: Isolation::None,
     learn,
-    proves: nothing,
+    proven_state: proves_nothing,
 };

@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 
 use super::expect;
 use super::put;
-use super::register::{Doubt, EffectRow, Lane, Learned, nothing};
-use super::{Obligation, Shaped};
+use super::register::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
+use super::{EffectBuilder, EffectContext};
 use crate::api::contact::CreateContact;
 use crate::base::id::Mode;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
 /// Creates the contact of a spec.
-pub fn create_contact(obligation: Obligation, spec: &Value) -> Effect {
+pub fn create_contact(obligation: EffectContext, spec: &Value) -> Effect {
     let test = obligation.mode == Mode::Test;
     let mut body = json!({"type": "person", "test_mode": test});
     for field in ["first_name", "last_name", "email_addresses"] {
@@ -23,7 +23,7 @@ pub fn create_contact(obligation: Obligation, spec: &Value) -> Effect {
     }
     obligation
         .effect::<CreateContact>(ROW.name, &[], body)
-        .sealed()
+        .with_sealed_body()
         .expecting("test_mode", test)
         .expecting("type", "person")
 }
@@ -35,9 +35,9 @@ fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "contact.create",
-    doubt: Doubt::Unprovable,
+    lost_reply: LostReply::Undecidable,
     baseline: None,
-    lane: Lane::Own,
+    isolation: Isolation::None,
     learn,
-    proves: nothing,
+    proven_state: proves_nothing,
 };

@@ -8,8 +8,8 @@
 use serde_json::{Value, json};
 
 use super::application_sign_up::PAGE;
-use super::register::{Doubt, EffectRow, Lane, Learned, nothing};
-use super::{Obligation, Shaped};
+use super::register::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
+use super::{EffectBuilder, EffectContext};
 use crate::api::contact_hash::CreateContactHash;
 use crate::base::id::RemoteId;
 use crate::base::secret::Secret;
@@ -23,10 +23,10 @@ const PLACES: [&str; 2] = ["/url", "/contact_hash/url"];
 
 /// Creates a portal link of a contact. The obligation's `applied` is the state already on the
 /// service.
-pub fn make_link(obligation: Obligation, contact: &RemoteId) -> Effect {
+pub fn make_link(obligation: EffectContext, contact: &RemoteId) -> Effect {
     obligation
         .effect::<CreateContactHash>(ROW.name, &[contact.as_str()], json!({}))
-        .about(json!({"contact": contact}))
+        .with_subject(json!({"contact": contact}))
 }
 
 fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
@@ -38,11 +38,11 @@ fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "contact.hash",
-    doubt: Doubt::Resend { most: SENDS_MAX, refusal_settles: true },
+    lost_reply: LostReply::Retry { max_sends: SENDS_MAX, refusal_settles: true },
     baseline: None,
-    lane: Lane::Twin,
+    isolation: Isolation::Dedup,
     learn,
-    proves: nothing,
+    proven_state: proves_nothing,
 };
 
 #[cfg(test)]

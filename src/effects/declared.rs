@@ -12,7 +12,7 @@ const UNDECLARED: &str = "undeclared";
 
 /// Returns the money that an effect names, and the highest amount of its request, or of the
 /// expected answer, if that exceeds every named one.
-pub fn declared(effect: &Effect) -> Vec<MoneyMove> {
+pub fn requested_money(effect: &Effect) -> Vec<MoneyMove> {
     let named = effect.moves.iter().map(|money| money.amount.minor().saturating_abs()).max();
     let body = &effect.request.body;
     let asked =
@@ -44,7 +44,7 @@ mod tests {
     use crate::effects::{create_invoice, create_recurring};
 
     fn shown(effect: &Effect) -> Vec<String> {
-        let moves = declared(effect).into_iter();
+        let moves = requested_money(effect).into_iter();
         moves.map(|money| format!("{} {}", money.amount, money.meaning)).collect()
     }
 

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::register::{Answer, Baseline, Finding, Query, fits};
+use super::register::{Baseline, LookupResult, RemoteAnswer, RemoteQuery, accept_any};
 use crate::api::Call;
 use crate::api::event::ListEvents;
 use crate::model::effect::Effect;
@@ -11,54 +11,58 @@ use crate::model::intent::Intent;
 
 /// Baseline before sending: the newest event. Later events are new.
 pub(super) const NEWEST_EVENT: Baseline = Baseline {
-    queries: |_: &Effect| vec![newest()],
-    keep: |answers| kept(answers.first()),
-    refuse: fits,
+    queries: |_: &Effect| vec![newest_event()],
+    keep: |answers| first_item(answers.first()),
+    refuse: accept_any,
 };
 
 /// Reads the newest event.
-pub(super) fn newest() -> Query {
-    Query::one(Call::to::<ListEvents>(&[]).query("page", 1).query("page_size", 1))
+pub(super) fn newest_event() -> RemoteQuery {
+    RemoteQuery::one(Call::to::<ListEvents>(&[]).query("page", 1).query("page_size", 1))
 }
 
 /// Returns id and time of the first item of a list; null where the service has no such list.
-pub(super) fn kept(answer: Option<&Answer>) -> Value {
-    let Some(Answer::Body(body)) = answer else { return Value::Null };
+pub(super) fn first_item(answer: Option<&RemoteAnswer>) -> Value {
+    let Some(RemoteAnswer::Body(body)) = answer else { return Value::Null };
     let first = body.pointer("/results/0");
     let field = |name: &str| first.and_then(|first| first.get(name)).cloned();
     json!({"results": [{"id": field("id"), "created": field("created")}]})
 }
 
 /// Note in the baseline of an intent whose lookup ran before the first send.
-pub const LOOKED_FIRST: &str = "looked_first";
+pub const LOOKED_UP_FIRST: &str = "looked_first";
 
 /// Returns whether a lookup ran before the first send: its result may be older than the intent, and
 /// another's.
-pub(super) fn was_looked_for(intent: &Intent) -> bool {
-    intent.baseline.get(LOOKED_FIRST).is_some()
+pub(super) fn was_looked_up_first(intent: &Intent) -> bool {
+    intent.baseline.get(LOOKED_UP_FIRST).is_some()
 }
 
 /// Returns when an object was last modified.
-pub(super) fn modified(answers: &[Answer]) -> Value {
+pub(super) fn modified_time(answers: &[RemoteAnswer]) -> Value {
     match answers.first() {
-        Some(Answer::Body(body)) => json!({"modified": body.get("modified")}),
-        Some(Answer::Items(_) | Answer::Missing(_)) | None => Value::Null,
+        Some(RemoteAnswer::Body(body)) => json!({"modified": body.get("modified")}),
+        Some(RemoteAnswer::Items(_) | RemoteAnswer::Missing(_)) | None => Value::Null,
     }
 }
 
 /// Reads the events since the baseline, in ascending order; without a baseline all of them, newest
 /// first.
-pub(super) fn events_since(intent: &Intent) -> Query {
+pub(super) fn events_since(intent: &Intent) -> RemoteQuery {
     let newest = intent.baseline.pointer("/results/0/created").and_then(Value::as_str);
     let events = Call::to::<ListEvents>(&[]);
-    Query::list(match newest {
+    RemoteQuery::list(match newest {
         Some(since) => events.query("start_date", since),
         None => events,
     })
 }
 
 /// Returns the data of the events after the baseline whose type starts with `kind`.
-pub(super) fn news<'a>(intent: &Intent, events: &'a Answer, kind: &str) -> Vec<&'a Value> {
+pub(super) fn new_event_data<'a>(
+    intent: &Intent,
+    events: &'a RemoteAnswer,
+    kind: &str,
+) -> Vec<&'a Value> {
     let known = intent.baseline.pointer("/results/0/id").and_then(Value::as_str);
     let items = events.items();
     let at = items.iter().position(|event| known.is_some() && known == Some(text(event, "id")));
@@ -68,10 +72,10 @@ pub(super) fn news<'a>(intent: &Intent, events: &'a Answer, kind: &str) -> Vec<&
 }
 
 /// Reports that events are the only evidence, and do not show the effect.
-pub(super) fn unseen(events: &Answer, why: &str) -> Finding {
+pub(super) fn not_visible(events: &RemoteAnswer, why: &str) -> LookupResult {
     let time = |event: &Value| text(event, "created").parse::<DateTime<Utc>>().ok();
     let newest = events.items().iter().filter_map(time).max();
-    Finding::Unseen { newest, why: why.to_owned() }
+    LookupResult::NotVisibleYet { newest, why: why.to_owned() }
 }
 
 /// Returns a text field; empty if missing.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::base::id::RemoteId;
-use crate::base::outside::{Known, ServiceText};
+use crate::base::outside::{KnownValues, ServiceText};
 
 /// Longest number that can be an amount: a longer one in an answer may be a card's.
 const AMOUNT_LENGTH_MAX: usize = 11;
@@ -14,14 +14,14 @@ const AMOUNT_LENGTH_MAX: usize = 11;
 pub fn mismatches(expect: &BTreeMap<String, Value>, reply: &Value) -> Vec<String> {
     let differs = |(path, asked): (&String, &Value)| {
         let answered = at(reply, path);
-        (!same(asked, answered))
-            .then(|| format!("{path}: asked {asked}, answered {}", said(answered)))
+        (!is_equivalent(asked, answered))
+            .then(|| format!("{path}: asked {asked}, answered {}", render_value(answered)))
     };
     expect.iter().filter_map(differs).collect()
 }
 
 /// Returns the answer of an effect that did everything as requested to the object `id`.
-pub fn as_asked(expect: &BTreeMap<String, Value>, id: &RemoteId) -> Value {
+pub fn expected_answer(expect: &BTreeMap<String, Value>, id: &RemoteId) -> Value {
     let mut answer = Map::new();
     for (path, value) in expect.iter().filter(|(_, value)| !value.is_null()) {
         put_at(&mut answer, path, value);
@@ -62,24 +62,24 @@ pub(super) fn usable_id(text: &str) -> Result<RemoteId, String> {
 
 /// Renders a value of an answer for a sentence of ours: cleaned, except whole numbers such as
 /// amounts.
-pub(super) fn said(value: &Value) -> String {
+pub(super) fn render_value(value: &Value) -> String {
     let text = value.to_string();
     if value.is_number() && text.len() <= AMOUNT_LENGTH_MAX {
         return text;
     }
-    ServiceText::cleaned(&text, &Known::default()).to_string()
+    ServiceText::clean(&text, &KnownValues::default()).to_string()
 }
 
 /// Renders a field of an answer for a sentence of ours.
-pub(super) fn field_said(object: &Value, field: &str) -> String {
+pub(super) fn render_field(object: &Value, field: &str) -> String {
     match object.get(field) {
-        Some(Value::String(text)) => ServiceText::cleaned(text, &Known::default()).to_string(),
-        other => said(other.unwrap_or(&Value::Null)),
+        Some(Value::String(text)) => ServiceText::clean(text, &KnownValues::default()).to_string(),
+        other => render_value(other.unwrap_or(&Value::Null)),
     }
 }
 
 /// Renders the id of an object for a sentence of ours.
-pub(super) fn named(object: &Value) -> String {
+pub(super) fn render_id(object: &Value) -> String {
     usable_id(text(object, "id")).map_or_else(|_| "without an id".to_owned(), |id| id.to_string())
 }
 
@@ -94,23 +94,23 @@ fn at<'a>(reply: &'a Value, path: &str) -> &'a Value {
 }
 
 /// Compares by meaning: `12`, `12.0` and `"12"` are one number; a sequence may hold either form.
-fn same(asked: &Value, answered: &Value) -> bool {
+fn is_equivalent(asked: &Value, answered: &Value) -> bool {
     match (asked, answered) {
         (Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_equivalent(a, b))
         }
         (Value::Object(a), Value::Object(b)) => {
-            a.iter().all(|(key, value)| same(value, b.get(key).unwrap_or(&Value::Null)))
+            a.iter().all(|(key, value)| is_equivalent(value, b.get(key).unwrap_or(&Value::Null)))
         }
         (Value::Number(_), _) | (_, Value::Number(_)) => {
-            whole(asked).is_some() && whole(asked) == whole(answered)
+            parse_whole(asked).is_some() && parse_whole(asked) == parse_whole(answered)
         }
         _ => asked == answered,
     }
 }
 
 /// Parses a whole number in any of these forms.
-fn whole(value: &Value) -> Option<i64> {
+fn parse_whole(value: &Value) -> Option<i64> {
     let text = match value {
         Value::Number(number) => number.to_string(),
         Value::String(text) => text.clone(),
@@ -136,7 +136,7 @@ mod tests {
         let mut expect: BTreeMap<String, Value> =
             paths.iter().map(|(path, value)| ((*path).to_owned(), json!(value))).collect();
         expect.insert("description".to_owned(), Value::Null);
-        let answer = as_asked(&expect, &RemoteId::new("r1").unwrap());
+        let answer = expected_answer(&expect, &RemoteId::new("r1").unwrap());
         assert_eq!(answer, json!({"id": "r1", "schedule": {"end": "2030-02-01", "unit": "month"}}));
     }
 

@@ -9,12 +9,13 @@
 use serde_json::{Value, json};
 
 use super::register::{
-    Answer, Doubt, EffectRow, Lane, Learned, Query, ReadCx, ReadingRow, Trouble, nothing,
+    EffectRow, Isolation, Learned, LostReply, ReadingCx, ReadingError, ReadingRow, RemoteAnswer,
+    RemoteQuery, proves_nothing,
 };
-use super::{Obligation, Shaped, expect};
+use super::{EffectBuilder, EffectContext, expect};
 use crate::api::Call;
 use crate::api::file::{COMPLETED, GetFile, NewFile, PROCESSING, UploadFile};
-use crate::base::hash::keyed;
+use crate::base::hash::keyed_digest;
 use crate::base::id::RemoteId;
 use crate::model::action::is_action;
 use crate::model::effect::Effect;
@@ -33,66 +34,72 @@ const FACT: &str = "file.";
 const LABEL: &str = "attachment";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Uploaded {
+pub struct KnownUpload {
     pub id: String,
     /// Set once processing has ended: an invoice may then name the file.
     pub processed: bool,
 }
 
 /// Returns the identity of a file under a contact: `{contact, file}`, the file as a keyed digest.
-pub fn file_name(contact: &RemoteId, file: &AttachedFile, key: &[u8; 32]) -> Value {
-    let digest = keyed(key, LABEL, file.sha256.as_bytes()).short();
+pub fn file_identity(contact: &RemoteId, file: &AttachedFile, key: &[u8; 32]) -> Value {
+    let digest = keyed_digest(key, LABEL, file.sha256.as_bytes()).short();
     json!({"contact": contact, "file": digest})
 }
 
 /// Returns the known upload of the file `about`.
-pub fn uploaded(known: &Observed, about: &Value) -> Option<Uploaded> {
+pub fn known_upload(known: &Observed, about: &Value) -> Option<KnownUpload> {
     let fact = known.fact(&fact_name(about));
     let same = fact.get("contact").is_some_and(|contact| Some(contact) == about.get("contact"));
     let text = |field| fact.get(field).and_then(Value::as_str);
     let processed = text("state") == Some(COMPLETED);
-    Some(Uploaded { id: text("id")?.to_owned(), processed }).filter(|_| same)
+    Some(KnownUpload { id: text("id")?.to_owned(), processed }).filter(|_| same)
 }
 
 /// Uploads a file under a contact. The obligation's `applied` is the current state on the service;
 /// its spec is null while no invoice exists.
 pub fn upload_file(
-    obligation: Obligation,
+    obligation: EffectContext,
     contact: &RemoteId,
     file: &AttachedFile,
     about: Value,
 ) -> Effect {
     let content = json!({"$file": file.path, "sha256": file.sha256});
     let body = json!({"file_name": file.name, "content": content});
-    obligation.effect::<UploadFile>(ROW.name, &[contact.as_str()], body).sealed().about(about)
+    obligation
+        .effect::<UploadFile>(ROW.name, &[contact.as_str()], body)
+        .with_sealed_body()
+        .with_subject(about)
 }
 
 /// Uploads content that a person supplied, as base64. No two commands upload the same file.
-pub fn upload_content(obligation: Obligation, contact: &RemoteId, new: NewFile) -> Effect {
+pub fn upload_content(obligation: EffectContext, contact: &RemoteId, new: NewFile) -> Effect {
     let about = json!({"contact": contact, "file": obligation.source_id.mark()});
     let NewFile { file_name, content } = new;
     let body = json!({"file_name": file_name, "content": content});
-    obligation.effect::<UploadFile>(ROW.name, &[contact.as_str()], body).sealed().about(about)
+    obligation
+        .effect::<UploadFile>(ROW.name, &[contact.as_str()], body)
+        .with_sealed_body()
+        .with_subject(about)
 }
 
 fn learn(intent: &Intent, reply: &Value) -> Result<Learned, String> {
     if is_action(&intent.key) {
-        let facts = json!({"processing_state": state(reply)});
+        let facts = json!({"processing_state": state_word(reply)});
         let remote_id = Some(expect::id(reply)?);
         return Ok(Learned { remote_id, exists: true, facts, secrets: Vec::new() });
     }
-    let facts = known(&intent.about, &expect::id(reply)?, reply);
+    let facts = file_fact(&intent.subject, &expect::id(reply)?, reply);
     let exists = !intent.applied.spec.is_null();
     Ok(Learned { remote_id: None, exists, facts, secrets: Vec::new() })
 }
 
 /// Returns the fact of a file, as an answer shows it.
-fn known(about: &Value, id: &RemoteId, reply: &Value) -> Value {
+fn file_fact(about: &Value, id: &RemoteId, reply: &Value) -> Value {
     let contact = about.get("contact");
-    json!({fact_name(about): {"contact": contact, "id": id, "state": state(reply)}})
+    json!({fact_name(about): {"contact": contact, "id": id, "state": state_word(reply)}})
 }
 
-fn state(reply: &Value) -> &'static str {
+fn state_word(reply: &Value) -> &'static str {
     if is_processed(reply) { COMPLETED } else { PROCESSING }
 }
 
@@ -111,32 +118,35 @@ fn text<'a>(value: &'a Value, field: &str) -> &'a str {
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "file.upload",
-    doubt: Doubt::Resend { most: SENDS_MAX, refusal_settles: true },
+    lost_reply: LostReply::Retry { max_sends: SENDS_MAX, refusal_settles: true },
     baseline: None,
-    lane: Lane::Twin,
+    isolation: Isolation::Dedup,
     learn,
-    proves: nothing,
+    proven_state: proves_nothing,
 };
 
-fn queries(about: &Value) -> Vec<Query> {
-    vec![Query::one(Call::to::<GetFile>(&[text(about, "contact"), text(about, "id")]))]
+fn queries(about: &Value) -> Vec<RemoteQuery> {
+    vec![RemoteQuery::one(Call::to::<GetFile>(&[text(about, "contact"), text(about, "id")]))]
 }
 
 /// An invoice names an attachment only after its processing is confirmed (partner-api, Invoice).
-fn learn_state(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
-    let Some(Answer::Body(reply)) = answers.first() else {
+fn learn_state(cx: &ReadingCx<'_>, answers: &[RemoteAnswer]) -> Result<Learned, ReadingError> {
+    let Some(RemoteAnswer::Body(reply)) = answers.first() else {
         let why = "the service does not know the file that was uploaded";
-        return Err(Trouble::Later(why.to_owned()));
+        return Err(ReadingError::RetryLater(why.to_owned()));
     };
     if !is_processed(reply) {
-        let state = expect::field_said(reply, "processing_state");
-        return Err(Trouble::Wait(format!("an attachment is not processed yet (it is {state})")));
+        let state = expect::render_field(reply, "processing_state");
+        return Err(ReadingError::InProgress(format!(
+            "an attachment is not processed yet (it is {state})"
+        )));
     }
     let id = RemoteId::new(text(cx.about, "id"));
-    let id =
-        id.map_err(|error| Trouble::Later(format!("the file's id cannot be used: {error}")))?;
+    let id = id.map_err(|error| {
+        ReadingError::RetryLater(format!("the file's id cannot be used: {error}"))
+    })?;
     let exists = cx.observed.is_some_and(|observed| observed.exists);
-    Ok(Learned { exists, facts: known(cx.about, &id, reply), ..Learned::default() })
+    Ok(Learned { exists, facts: file_fact(cx.about, &id, reply), ..Learned::default() })
 }
 
 pub(super) const STATE_ROW: ReadingRow =
@@ -169,18 +179,18 @@ mod tests {
 
     #[test]
     fn a_file_is_known_again_for_the_same_contact_and_content_alone() {
-        let about = file_name(&contact("p_1"), &letter(), &KEY);
+        let about = file_identity(&contact("p_1"), &letter(), &KEY);
         let mut intent = intent("file.upload", &json!({}), Value::Null);
-        intent.about = about.clone();
+        intent.subject = about.clone();
         let reply = json!({"id": "fref_1", "processing_state": "processing"});
         let learned = learn(&intent, &reply).unwrap();
         assert!(learned.remote_id.is_none(), "the file is not the invoice");
         let known = observed(learned.facts);
-        let found = Uploaded { id: "fref_1".to_owned(), processed: false };
-        assert_eq!(uploaded(&known, &about), Some(found));
+        let found = KnownUpload { id: "fref_1".to_owned(), processed: false };
+        assert_eq!(known_upload(&known, &about), Some(found));
         let other = AttachedFile { sha256: sha256(b"Dear John"), ..letter() };
-        assert_eq!(uploaded(&known, &file_name(&contact("p_1"), &other, &KEY)), None);
-        assert_eq!(uploaded(&known, &file_name(&contact("p_2"), &letter(), &KEY)), None);
+        assert_eq!(known_upload(&known, &file_identity(&contact("p_1"), &other, &KEY)), None);
+        assert_eq!(known_upload(&known, &file_identity(&contact("p_2"), &letter(), &KEY)), None);
         let shown = format!("{about}{}", known.facts);
         assert!(!shown.contains(&letter().sha256.short()), "only a keyed digest is kept");
     }
@@ -201,7 +211,7 @@ mod tests {
         let effect = upload_content(crate::effects::testing::obligation(), &contact("p_1"), new());
         assert_eq!((effect.request.path.as_str(), effect.sealed), ("/contacts/p_1/files", true));
         assert_eq!(effect.request.body, json!({"file_name": "a.pdf", "content": "JVBERg=="}));
-        assert_eq!(effect.about["file"], json!(effect.source_id.mark()));
+        assert_eq!(effect.subject["file"], json!(effect.source_id.mark()));
         let mut asked = intent("file.upload", &json!({}), Value::Null);
         asked.key = "Action/default/upload-1".parse().unwrap();
         let learned = learn(&asked, &json!({"id": "fref_1"})).unwrap();
@@ -212,9 +222,9 @@ mod tests {
     #[test]
     fn processing_is_waited_for_and_nothing_else_ends_it() {
         let key: Key = "Invoice/default/it".parse().unwrap();
-        let mut about = file_name(&contact("p_1"), &letter(), &KEY);
+        let mut about = file_identity(&contact("p_1"), &letter(), &KEY);
         crate::effects::put(&mut about, "id", "fref_1");
-        let cx = ReadCx {
+        let cx = ReadingCx {
             key: &key,
             generation: 0,
             mode: Mode::Test,
@@ -223,12 +233,12 @@ mod tests {
             knows_mark: &|_| true,
         };
         assert_eq!(queries(&about)[0].call.path, "/contacts/p_1/files/fref_1");
-        let read = |reply| learn_state(&cx, &[Answer::Body(reply)]);
+        let read = |reply| learn_state(&cx, &[RemoteAnswer::Body(reply)]);
         let learned = read(json!({"id": "fref_1", "processing_state": "completed"})).unwrap();
-        assert!(uploaded(&observed(learned.facts), &about).unwrap().processed);
+        assert!(known_upload(&observed(learned.facts), &about).unwrap().processed);
         for state in ["processing", "failed", ""] {
             let waits = read(json!({"id": "fref_1", "processing_state": state}));
-            assert!(matches!(waits, Err(Trouble::Wait(_))), "{state}");
+            assert!(matches!(waits, Err(ReadingError::InProgress(_))), "{state}");
         }
     }
 }

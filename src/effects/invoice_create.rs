@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::application_sign_up::PAGE;
 use super::expect;
 use super::put;
-use super::register::{Doubt, EffectRow, Lane, Learned, Proved};
-use super::{Obligation, Shaped};
+use super::register::{EffectRow, Isolation, Learned, LostReply, ProvenState};
+use super::{EffectBuilder, EffectContext};
 use crate::api::invoice::CreateInvoice;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
@@ -25,7 +25,7 @@ const COMPARED: [&str; 6] =
 /// Creates an invoice from its body; `files` are its attachments, each with its id, and `total` is
 /// the sum of its lines in minor units.
 pub fn create_invoice(
-    obligation: Obligation,
+    obligation: EffectContext,
     mut body: Value,
     files: &[Value],
     total: i64,
@@ -35,8 +35,8 @@ pub fn create_invoice(
     }
     put(&mut body, "source_id", json!(obligation.source_id.as_str()));
     let asked = body.clone();
-    let mut effect = obligation.effect::<CreateInvoice>(ROW.name, &[], body).sealed();
-    effect.counts.emails = addresses(asked.get("invoice_messages"));
+    let mut effect = obligation.effect::<CreateInvoice>(ROW.name, &[], body).with_sealed_body();
+    effect.counts.emails = count_addresses(asked.get("invoice_messages"));
     for field in COMPARED {
         effect = effect.expecting(field, asked.get(field).cloned().unwrap_or_default());
     }
@@ -45,27 +45,27 @@ pub fn create_invoice(
 
 /// Counts the addresses of an invoice's messages: the service sends an e-mail to each (partner-api,
 /// POST /invoices).
-pub fn addresses(messages: Option<&Value>) -> u32 {
+pub fn count_addresses(messages: Option<&Value>) -> u32 {
     let messages = messages.and_then(Value::as_array).into_iter().flatten();
     let lists = messages.filter_map(|message| message.get("email_addresses")?.as_array());
     u32::try_from(lists.map(Vec::len).sum::<usize>()).unwrap_or(u32::MAX)
 }
 
 /// Fields of an answer that are stored.
-const KEPT: [&str; 6] =
+const STORED_FIELDS: [&str; 6] =
     ["status", "presentment_status", "invoice_number", "total_amount", "currency", "contact_id"];
 
 fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     // A portal link that was created for an earlier invoice is forgotten.
     let mut facts = json!({PAGE: null});
-    for field in KEPT {
+    for field in STORED_FIELDS {
         put(&mut facts, field, reply.get(field).cloned().unwrap_or_default());
     }
     Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
 }
 
 /// Detects a refusal because the `source_id` is taken: then the invoice exists, id unknown.
-fn taken_before(problem: &ServiceProblem) -> Option<Proved> {
+fn proves_exists(problem: &ServiceProblem) -> Option<ProvenState> {
     let about_source = |message: &ServiceMessage| {
         message.context.as_ref().is_some_and(|context| context.as_str() == "source_id")
     };
@@ -76,14 +76,14 @@ fn taken_before(problem: &ServiceProblem) -> Option<Proved> {
     };
     let mut messages = problem.messages.iter();
     let told = messages.any(|message| about_source(message) && taken(message));
-    told.then_some(Proved::There)
+    told.then_some(ProvenState::Exists)
 }
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "invoice.create",
-    doubt: Doubt::Resend { most: SENDS_MAX, refusal_settles: true },
+    lost_reply: LostReply::Retry { max_sends: SENDS_MAX, refusal_settles: true },
     baseline: None,
-    lane: Lane::Own,
+    isolation: Isolation::None,
     learn,
-    proves: taken_before,
+    proven_state: proves_exists,
 };

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::merchant_read::{list, text};
-use super::register::{Answer, Learned, Query, ReadCx, ReadingRow, Trouble};
+use super::register::{Learned, ReadingCx, ReadingError, ReadingRow, RemoteAnswer, RemoteQuery};
 use crate::api::Call;
 use crate::api::merchant::GetMerchant;
 use crate::base::secret::Secret;
@@ -27,33 +27,33 @@ const CHECKS: &str = "AchAccount";
 
 pub(super) const ROW: ReadingRow = ReadingRow { name: ACCOUNTS, queries, learn };
 
-fn queries(_: &Value) -> Vec<Query> {
-    vec![Query::one(Call::to::<GetMerchant>(&[]))]
+fn queries(_: &Value) -> Vec<RemoteQuery> {
+    vec![RemoteQuery::one(Call::to::<GetMerchant>(&[]))]
 }
 
 /// A service without this record marks no account as primary.
-fn learn(_: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
+fn learn(_: &ReadingCx<'_>, answers: &[RemoteAnswer]) -> Result<Learned, ReadingError> {
     let primary = match answers.first() {
-        Some(Answer::Body(merchant)) => primary(merchant),
-        Some(Answer::Missing(_)) => json!([]),
-        Some(Answer::Items(_)) | None => {
+        Some(RemoteAnswer::Body(merchant)) => primary_ids(merchant),
+        Some(RemoteAnswer::Missing(_)) => json!([]),
+        Some(RemoteAnswer::Items(_)) | None => {
             let why = "the service did not answer with the merchant's own record";
-            return Err(Trouble::Later(why.to_owned()));
+            return Err(ReadingError::RetryLater(why.to_owned()));
         }
     };
     Ok(Learned { exists: true, facts: json!({ PRIMARY: primary }), ..Learned::default() })
 }
 
 /// Returns the ids of the accounts that a merchant's own record marks as primary.
-pub(super) fn primary(merchant: &Value) -> Value {
-    let accounts = listed(merchant);
+pub(super) fn primary_ids(merchant: &Value) -> Value {
+    let accounts = usable_accounts(merchant);
     let primary = accounts.iter().filter(|one| one.get("primary") == Some(&Value::Bool(true)));
     primary.map(|account| json!(text(account, "id"))).collect()
 }
 
 /// Returns the usable accounts of a merchant's own record, each with its type. There the type is
 /// only the name of the list.
-pub(super) fn listed(merchant: &Value) -> Vec<Value> {
+pub(super) fn usable_accounts(merchant: &Value) -> Vec<Value> {
     let of = |field: &str, kind: &'static str| {
         let accounts = list(merchant.get(field)).to_vec().into_iter();
         accounts.map(move |mut account| {
@@ -118,9 +118,9 @@ mod tests {
             ],
             "ach_accounts": [{"id": "d", "primary": true}],
         });
-        assert_eq!(primary(&merchant), json!(["a", "d"]));
+        assert_eq!(primary_ids(&merchant), json!(["a", "d"]));
         let kinds: Vec<String> =
-            listed(&merchant).iter().map(|one| text(one, "type").to_owned()).collect();
+            usable_accounts(&merchant).iter().map(|one| text(one, "type").to_owned()).collect();
         assert_eq!(kinds, [CARDS, CARDS, CHECKS]);
     }
 }

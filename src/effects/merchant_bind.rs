@@ -8,34 +8,34 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::register::{ReadCx, Trouble};
+use super::register::{ReadingCx, ReadingError};
 use crate::base::id::PublicKey;
-use crate::model::bound::Bound;
+use crate::model::bound::MerchantBinding;
 
-/// Returns the fact [`crate::model::bound::BOUND`] of these public keys.
+/// Returns the fact [`crate::model::merchant_binding::BINDING`] of these public keys.
 ///
 /// # Errors
 ///
 /// None of the keys is valid, or the merchant is bound to other keys.
-pub(super) fn bind<'a>(
-    cx: &ReadCx<'_>,
+pub(super) fn bind_keys<'a>(
+    cx: &ReadingCx<'_>,
     public_keys: impl IntoIterator<Item = &'a str>,
     name: Option<&str>,
-) -> Result<Value, Trouble> {
+) -> Result<Value, ReadingError> {
     let public_keys: BTreeSet<PublicKey> =
         public_keys.into_iter().filter_map(|key| PublicKey::new(key).ok()).collect();
     if public_keys.is_empty() {
-        return Err(Trouble::Later("the credentials hold no public key".to_owned()));
+        return Err(ReadingError::RetryLater("the credentials hold no public key".to_owned()));
     }
-    let before = cx.observed.and_then(crate::model::observed::Observed::bound);
+    let before = cx.observed.and_then(crate::model::observed::Observed::merchant_binding);
     let before = before.filter(|before| before.generation >= cx.generation);
     if before.is_some_and(|before| !before.public_keys.is_subset(&public_keys)) {
         let why = "the credentials belong to another merchant than those read first: mend them, or raise \
             reckon.dev/generation to bind it to this one";
-        return Err(Trouble::Mismatch(why.to_owned()));
+        return Err(ReadingError::Mismatch(why.to_owned()));
     }
     let name = name.map(str::to_owned);
-    let bound = Bound { generation: cx.generation, mode: cx.mode, name, public_keys };
+    let bound = MerchantBinding { generation: cx.generation, mode: cx.mode, name, public_keys };
     Ok(json!(bound))
 }
 
@@ -43,18 +43,18 @@ pub(super) fn bind<'a>(
 mod tests {
     use super::*;
     use crate::base::id::{Key, Mode};
-    use crate::model::bound::BOUND;
+    use crate::model::bound::BINDING;
     use crate::model::observed::Observed;
 
     /// Binds credentials with `keys` under a generation, given the `known` binding.
-    fn check(known: Option<&Value>, generation: u32, keys: &[&str]) -> Result<Value, Trouble> {
+    fn check(known: Option<&Value>, generation: u32, keys: &[&str]) -> Result<Value, ReadingError> {
         let key: Key = "Merchant/default/acme".parse().unwrap();
         let at = "2026-11-21T12:00:00Z".parse().unwrap();
         let observed = known.map(|bound| Observed {
-            facts: json!({ BOUND: bound }),
+            facts: json!({ BINDING: bound }),
             ..Observed::unknown(key.clone(), at)
         });
-        let cx = ReadCx {
+        let cx = ReadingCx {
             key: &key,
             mode: Mode::Test,
             generation,
@@ -62,7 +62,7 @@ mod tests {
             about: &Value::Null,
             knows_mark: &|_| true,
         };
-        bind(&cx, keys.iter().copied(), Some("Acme"))
+        bind_keys(&cx, keys.iter().copied(), Some("Acme"))
     }
 
     #[test]
@@ -73,7 +73,7 @@ mod tests {
         assert!(check(Some(&first), 0, &["m_1", "m_2", "m_3"]).is_ok(), "an account was added");
         for other in [&["m_1"][..], &["m_3"], &["m_1", "m_3"]] {
             assert!(
-                matches!(check(Some(&first), 0, other), Err(Trouble::Mismatch(_))),
+                matches!(check(Some(&first), 0, other), Err(ReadingError::Mismatch(_))),
                 "{other:?}"
             );
         }
@@ -82,12 +82,12 @@ mod tests {
     #[test]
     fn a_raised_generation_binds_anew() {
         let first = check(None, 1, &["m_1"]).unwrap();
-        assert!(matches!(check(Some(&first), 0, &["m_2"]), Err(Trouble::Mismatch(_))));
+        assert!(matches!(check(Some(&first), 0, &["m_2"]), Err(ReadingError::Mismatch(_))));
         assert_eq!(check(Some(&first), 2, &["m_2"]).unwrap()["generation"], json!(2));
     }
 
     #[test]
     fn credentials_without_a_public_key_bind_nothing() {
-        assert!(matches!(check(None, 0, &["", ""]), Err(Trouble::Later(_))));
+        assert!(matches!(check(None, 0, &["", ""]), Err(ReadingError::RetryLater(_))));
     }
 }

@@ -7,8 +7,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::register::{Doubt, EffectRow, Lane, Learned, nothing};
-use super::{Obligation, Shaped, expect};
+use super::register::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
+use super::{EffectBuilder, EffectContext, expect};
 use crate::api::merchant::PatchMerchant;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
@@ -17,11 +17,11 @@ use crate::model::intent::Intent;
 const SENDS_MAX: u32 = 50;
 
 /// Sets the fields in `set` of a merchant's own details.
-pub fn change_merchant(obligation: Obligation, set: Map<String, Value>) -> Effect {
+pub fn change_merchant(obligation: EffectContext, set: Map<String, Value>) -> Effect {
     let names: Vec<&String> = set.keys().collect();
     let about = json!({ "set": names });
     let effect = obligation.effect::<PatchMerchant>(ROW.name, &[], Value::Object(set));
-    effect.sealed().about(about)
+    effect.with_sealed_body().with_subject(about)
 }
 
 /// Stores only the id of the merchant's record, which the service answers.
@@ -32,11 +32,11 @@ fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "merchant.change",
-    doubt: Doubt::Resend { most: SENDS_MAX, refusal_settles: true },
+    lost_reply: LostReply::Retry { max_sends: SENDS_MAX, refusal_settles: true },
     baseline: None,
-    lane: Lane::Merchant,
+    isolation: Isolation::PerMerchant,
     learn,
-    proves: nothing,
+    proven_state: proves_nothing,
 };
 
 #[cfg(test)]
@@ -49,7 +49,7 @@ mod tests {
         let set = json!({"contact_email": "jane@example.com", "city": "Salem"});
         let effect = change_merchant(obligation(), set.as_object().unwrap().clone());
         assert!(effect.sealed && effect.request.body == set);
-        assert_eq!(effect.about, json!({"set": ["contact_email", "city"]}));
+        assert_eq!(effect.subject, json!({"set": ["contact_email", "city"]}));
         assert!(effect.expect.is_empty());
         let asked = intent(ROW.name, &json!({}), Value::Null);
         let shown = json!({"id": "m1", "contact_email": "jane@example.com"});
@@ -60,7 +60,10 @@ mod tests {
 
     #[test]
     fn a_lost_change_is_sent_again_since_it_is_absolute() {
-        assert!(matches!(ROW.doubt, Doubt::Resend { most: 50, refusal_settles: true }));
-        assert_eq!(ROW.lane, Lane::Merchant, "none is overtaken by an older one");
+        assert!(matches!(
+            ROW.lost_reply,
+            LostReply::Retry { max_sends: 50, refusal_settles: true }
+        ));
+        assert_eq!(ROW.isolation, Isolation::PerMerchant, "none is overtaken by an older one");
     }
 }

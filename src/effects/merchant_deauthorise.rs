@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::code_exchange::APPLICATION;
 use super::merchant_accounts::{ACCOUNT_KEYS, PRIMARY};
-use super::register::{Doubt, EffectRow, Lane, Learned, nothing};
-use super::{Obligation, put};
+use super::register::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
+use super::{EffectContext, put};
 use crate::api::deauthorise::Deauthorise;
 use crate::base::id::PublicKey;
 use crate::model::action::is_action;
@@ -17,11 +17,11 @@ use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
 /// Statuses which mean that no authorisation is left to give back.
-pub(super) const GONE: &[u16] = &[401, 404];
+pub(super) const GONE_STATUSES: &[u16] = &[401, 404];
 /// Maximum sends.
 const SENDS_MAX: u32 = 8;
 /// Facts of a merchant's credentials, and facts that were read with them.
-const FORGOTTEN: [&str; 9] = [
+const CREDENTIAL_FACTS: [&str; 9] = [
     "token",
     APPLICATION,
     "secret_key",
@@ -34,7 +34,7 @@ const FORGOTTEN: [&str; 9] = [
 ];
 
 /// Gives a merchant's authorisation back.
-pub fn deauthorise_merchant(obligation: Obligation, public_key: &PublicKey) -> Effect {
+pub fn deauthorise_merchant(obligation: EffectContext, public_key: &PublicKey) -> Effect {
     obligation.effect::<Deauthorise>(ROW.name, &[public_key.as_str()], Value::Null)
 }
 
@@ -45,13 +45,13 @@ fn learn(intent: &Intent, _: &Value) -> Result<Learned, String> {
     if is_action(&intent.key) {
         return Ok(Learned { exists: true, facts: json!({}), ..Learned::default() });
     }
-    Ok(Learned { exists: false, facts: forgotten(), ..Learned::default() })
+    Ok(Learned { exists: false, facts: cleared_credentials(), ..Learned::default() })
 }
 
 /// Returns the facts that clear a merchant's credentials.
-pub(super) fn forgotten() -> Value {
+pub(super) fn cleared_credentials() -> Value {
     let mut facts = json!({});
-    for name in FORGOTTEN {
+    for name in CREDENTIAL_FACTS {
         put(&mut facts, name, Value::Null);
     }
     facts
@@ -59,11 +59,11 @@ pub(super) fn forgotten() -> Value {
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "merchant.deauthorise",
-    doubt: Doubt::Ends { most: SENDS_MAX, gone: GONE },
+    lost_reply: LostReply::RetryUntilGone { max_sends: SENDS_MAX, gone_statuses: GONE_STATUSES },
     baseline: None,
-    lane: Lane::Last,
+    isolation: Isolation::Exclusive,
     learn,
-    proves: nothing,
+    proven_state: proves_nothing,
 };
 
 #[cfg(test)]
@@ -94,7 +94,7 @@ mod tests {
     fn everything_that_its_credentials_opened_is_forgotten() {
         let learned = learn(&intent(ROW.name, &json!({}), Value::Null), &Value::Null).unwrap();
         assert!(!learned.exists);
-        for name in FORGOTTEN {
+        for name in CREDENTIAL_FACTS {
             assert_eq!(learned.facts.get(name), Some(&Value::Null), "{name}");
         }
         assert_eq!(learned.facts.get("public_key"), None, "the name that it is known by stays");

@@ -5,10 +5,10 @@
 
 use serde_json::{Value, json};
 
-use super::Obligation;
-use super::register::{Doubt, EffectRow, Lane, Learned, nothing};
+use super::EffectContext;
+use super::register::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
 use crate::api::merchant::{Purge, PurgeTestData};
-use crate::model::effect::{Counts, Effect};
+use crate::model::effect::{Effect, ExposureCounts};
 use crate::model::intent::Intent;
 
 /// Maximum sends.
@@ -16,13 +16,13 @@ const SENDS_MAX: u32 = 50;
 
 /// Clears the parts of a merchant's test data in `what`. As a rule this removes more than one
 /// object; their number at the service is unknown.
-pub fn purge_test_data(obligation: Obligation, what: &Purge) -> Effect {
+pub fn purge_test_data(obligation: EffectContext, what: &Purge) -> Effect {
     let effect = obligation.effect::<PurgeTestData>(ROW.name, &[], json!(what));
-    Effect { counts: Counts { deletes: 1, ..effect.counts }, ..effect }
+    Effect { counts: ExposureCounts { deletes: 1, ..effect.counts }, ..effect }
 }
 
 /// Returns what an effect clears, if it clears anything.
-pub fn purged(effect: &Effect) -> Option<Purge> {
+pub fn purge_of(effect: &Effect) -> Option<Purge> {
     let purges = effect.name == ROW.name;
     let what = purges.then(|| serde_json::from_value(effect.request.body.clone()).ok());
     what.flatten()
@@ -35,11 +35,11 @@ fn learn(_: &Intent, _: &Value) -> Result<Learned, String> {
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "merchant.purge",
-    doubt: Doubt::Resend { most: SENDS_MAX, refusal_settles: true },
+    lost_reply: LostReply::Retry { max_sends: SENDS_MAX, refusal_settles: true },
     baseline: None,
-    lane: Lane::Merchant,
+    isolation: Isolation::PerMerchant,
     learn,
-    proves: nothing,
+    proven_state: proves_nothing,
 };
 
 #[cfg(test)]
@@ -55,13 +55,16 @@ mod tests {
         let effect = purge_test_data(obligation(), &what);
         assert_eq!(effect.request.body, json!({"delete_transactions": true}));
         assert_eq!((effect.counts.deletes, effect.counts.emails), (1, 0));
-        assert_eq!(purged(&effect), Some(what));
-        assert_eq!(purged(&void(obligation(), &RemoteId::new("t1").unwrap(), None)), None);
+        assert_eq!(purge_of(&effect), Some(what));
+        assert_eq!(purge_of(&void(obligation(), &RemoteId::new("t1").unwrap(), None)), None);
     }
 
     #[test]
     fn a_lost_purge_is_sent_again_and_its_empty_answer_is_enough() {
-        assert!(matches!(ROW.doubt, Doubt::Resend { most: 50, refusal_settles: true }));
+        assert!(matches!(
+            ROW.lost_reply,
+            LostReply::Retry { max_sends: 50, refusal_settles: true }
+        ));
         let learned = learn(&intent(ROW.name, &json!({}), Value::Null), &Value::Null).unwrap();
         assert!(learned.exists && learned.remote_id.is_none());
     }

@@ -6,17 +6,19 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::code_exchange::APPLICATION;
-use super::merchant_accounts::{ACCOUNT_KEYS, CARDS, PRIMARY, account_keys, listed, primary};
-use super::merchant_bind::bind;
+use super::merchant_accounts::{
+    ACCOUNT_KEYS, CARDS, PRIMARY, account_keys, primary_ids, usable_accounts,
+};
+use super::merchant_bind::bind_keys;
 use super::put;
-use super::register::{Answer, Learned, Query, ReadCx, ReadingRow, Trouble};
+use super::register::{Learned, ReadingCx, ReadingError, ReadingRow, RemoteAnswer, RemoteQuery};
 use crate::api::Call;
 use crate::api::bank_account::ListBankAccounts;
 use crate::api::credentials::GetCredentials;
 use crate::api::merchant::GetMerchant;
 use crate::base::id::Mode;
 use crate::base::secret::Secret;
-use crate::model::bound::BOUND;
+use crate::model::bound::BINDING;
 use crate::model::observed::Observed;
 
 /// Reading of a merchant that has a `payments` token.
@@ -30,19 +32,22 @@ pub(super) const CREDENTIALS_ROW: ReadingRow =
 pub(super) const KEYS_ROW: ReadingRow =
     ReadingRow { name: KEYS, queries: key_queries, learn: learn_keys };
 
-fn credential_queries(_: &Value) -> Vec<Query> {
-    let credentials = Query::one(Call::to::<GetCredentials>(&[]));
-    vec![credentials, Query::one(Call::to::<ListBankAccounts>(&[]))]
+fn credential_queries(_: &Value) -> Vec<RemoteQuery> {
+    let credentials = RemoteQuery::one(Call::to::<GetCredentials>(&[]));
+    vec![credentials, RemoteQuery::one(Call::to::<ListBankAccounts>(&[]))]
 }
 
-fn key_queries(_: &Value) -> Vec<Query> {
-    vec![Query::one(Call::to::<GetMerchant>(&[]))]
+fn key_queries(_: &Value) -> Vec<RemoteQuery> {
+    vec![RemoteQuery::one(Call::to::<GetMerchant>(&[]))]
 }
 
-fn learn_credentials(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
-    let [Answer::Body(credentials), Answer::Body(banks)] = answers else {
+fn learn_credentials(
+    cx: &ReadingCx<'_>,
+    answers: &[RemoteAnswer],
+) -> Result<Learned, ReadingError> {
+    let [RemoteAnswer::Body(credentials), RemoteAnswer::Body(banks)] = answers else {
         let why = "the service did not answer with credentials and bank accounts";
-        return Err(Trouble::Later(why.to_owned()));
+        return Err(ReadingError::RetryLater(why.to_owned()));
     };
     let (mode, field) = match cx.mode {
         Mode::Test => ("test", "test_accounts"),
@@ -50,22 +55,22 @@ fn learn_credentials(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Tro
     };
     let accounts = list(credentials.get(field));
     let Some(first) = bound_account(cx, accounts) else {
-        return Err(Trouble::Later(format!("the merchant has no {mode} accounts")));
+        return Err(ReadingError::RetryLater(format!("the merchant has no {mode} accounts")));
     };
     let name = credentials.pointer("/merchant/name").and_then(Value::as_str);
-    let bound = bind(cx, accounts.iter().map(|account| text(account, "public_key")), name)?;
+    let bound = bind_keys(cx, accounts.iter().map(|account| text(account, "public_key")), name)?;
     let mut facts = json!({
-        BOUND: bound,
+        BINDING: bound,
         "mode": cx.mode,
         "public_key": text(first, "public_key"),
         "accounts": accounts.iter().map(account).collect::<Vec<_>>(),
         "bank_accounts": deposits(banks, credentials, field),
-        "other_bank_accounts": others(banks, credentials, field),
+        "other_bank_accounts": other_mode_accounts(banks, credentials, field),
         "timezone": credentials.pointer("/merchant/timezone"),
         "reference_required": credentials.pointer("/merchant/reference_required"),
         "merchant_name": name,
     });
-    if is_bound_anew(cx) {
+    if opens_new_account(cx) {
         put(&mut facts, "surveyed", Value::Null);
     }
     let key = Secret::from(text(first, "secret_key").to_owned());
@@ -75,7 +80,7 @@ fn learn_credentials(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Tro
 
 /// Returns the account whose keys represent the merchant: the one bound first, while it exists,
 /// else the first that takes cards.
-fn bound_account<'a>(cx: &ReadCx<'_>, accounts: &'a [Value]) -> Option<&'a Value> {
+fn bound_account<'a>(cx: &ReadingCx<'_>, accounts: &'a [Value]) -> Option<&'a Value> {
     let before = cx.observed.and_then(|observed| observed.text("public_key"));
     let same = |account: &&Value| Some(text(account, "public_key")) == before;
     let cards = |account: &&Value| text(account, "type") == CARDS;
@@ -100,7 +105,7 @@ fn deposits(banks: &Value, credentials: &Value, field: &str) -> Vec<Value> {
 
 /// Returns id and name of the other mode's bank accounts, so that a document which names one gets a
 /// clear message.
-fn others(banks: &Value, credentials: &Value, field: &str) -> Vec<Value> {
+fn other_mode_accounts(banks: &Value, credentials: &Value, field: &str) -> Vec<Value> {
     let own = deposits(banks, credentials, field);
     let is_own = |bank: &&Value| own.iter().any(|one| text(one, "id") == text(bank, "id"));
     let others = list(Some(banks)).iter().filter(|bank| !is_own(bank));
@@ -113,32 +118,36 @@ const OPENED_BY_TOKEN: [&str; 6] =
 
 /// Returns whether this reading may open another account than before: its objects were not
 /// surveyed.
-fn is_bound_anew(cx: &ReadCx<'_>) -> bool {
-    let before = cx.observed.and_then(Observed::bound);
+fn opens_new_account(cx: &ReadingCx<'_>) -> bool {
+    let before = cx.observed.and_then(Observed::merchant_binding);
     before.is_none_or(|before| before.generation < cx.generation)
 }
 
-fn learn_keys(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
+fn learn_keys(cx: &ReadingCx<'_>, answers: &[RemoteAnswer]) -> Result<Learned, ReadingError> {
     let read = answers.first().and_then(|answer| match answer {
-        Answer::Body(merchant) => Some(merchant),
-        Answer::Items(_) | Answer::Missing(_) => None,
+        RemoteAnswer::Body(merchant) => Some(merchant),
+        RemoteAnswer::Items(_) | RemoteAnswer::Missing(_) => None,
     });
     let own = text(cx.about, "public_key");
     let keys = [own, read.map_or(own, |merchant| text(merchant, "public_key"))];
     let name = read.and_then(|merchant| merchant.get("name")).and_then(Value::as_str);
-    let bound = bind(cx, keys, name)?;
-    let mut facts = json!({BOUND: bound, "connected": true, "mode": cx.mode, "public_key": own});
+    let bound = bind_keys(cx, keys, name)?;
+    let mut facts = json!({BINDING: bound, "connected": true, "mode": cx.mode, "public_key": own});
     for older in OPENED_BY_TOKEN {
         put(&mut facts, older, Value::Null);
     }
-    if is_bound_anew(cx) {
+    if opens_new_account(cx) {
         put(&mut facts, "surveyed", Value::Null);
     }
     if let Some(merchant) = read {
         put(&mut facts, "public_key", json!(text(merchant, "public_key")));
         put(&mut facts, "timezone", json!(merchant.get("timezone")));
-        put(&mut facts, "accounts", listed(merchant).iter().map(account).collect::<Vec<_>>());
-        put(&mut facts, PRIMARY, primary(merchant));
+        put(
+            &mut facts,
+            "accounts",
+            usable_accounts(merchant).iter().map(account).collect::<Vec<_>>(),
+        );
+        put(&mut facts, PRIMARY, primary_ids(merchant));
     }
     Ok(Learned { exists: true, facts, ..Learned::default() })
 }
@@ -193,10 +202,17 @@ mod tests {
         let key: crate::base::id::Key = "Merchant/acme".parse().unwrap();
         let bound = json!({"generation": 1, "mode": "test", "name": null, "public_keys": ["m_1"]});
         let unknown = Observed::unknown(key.clone(), chrono::DateTime::UNIX_EPOCH);
-        let known = Observed { facts: json!({ BOUND: bound }), ..unknown };
+        let known = Observed { facts: json!({ BINDING: bound }), ..unknown };
         let (key, about) = (&key, &Value::Null);
         let (observed, knows_mark) = (Some(&known), &|_: &str| false);
-        is_bound_anew(&ReadCx { key, mode: Mode::Test, generation, observed, about, knows_mark })
+        opens_new_account(&ReadingCx {
+            key,
+            mode: Mode::Test,
+            generation,
+            observed,
+            about,
+            knows_mark,
+        })
     }
 
     #[test]

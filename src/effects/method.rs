@@ -4,18 +4,18 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Obligation, Shaped, expect, put};
+use super::{EffectBuilder, EffectContext, expect, put};
 use crate::api::bank::{CreateBank, DeleteBank, GetBank, ListBanks, PatchBank};
 use crate::api::card::{CreateCard, DeleteCard, GetCard, ListCards, PatchCard};
 use crate::api::{Call, Endpoint};
 use crate::base::id::{Key, RemoteId};
-use crate::effects::register::{Learned, Query};
+use crate::effects::register::{Learned, RemoteQuery};
 use crate::model::attachment::ATTACHED;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
 /// Type of saved method: its endpoints, and the names of its effects.
-pub(super) trait Sort {
+pub(super) trait MethodEndpoints {
     /// Name of one in messages.
     const WORD: &'static str;
     const SAVE: &'static str;
@@ -29,9 +29,9 @@ pub(super) trait Sort {
     type List: Endpoint;
 }
 
-pub(super) struct Cards;
+pub(super) struct CardEndpoints;
 
-impl Sort for Cards {
+impl MethodEndpoints for CardEndpoints {
     const WORD: &'static str = "card";
     const SAVE: &'static str = "card.save";
     const CHANGE: &'static str = "card.change";
@@ -43,9 +43,9 @@ impl Sort for Cards {
     type List = ListCards;
 }
 
-pub(super) struct Banks;
+pub(super) struct BankEndpoints;
 
-impl Sort for Banks {
+impl MethodEndpoints for BankEndpoints {
     const WORD: &'static str = "bank";
     const SAVE: &'static str = "bank.save";
     const CHANGE: &'static str = "bank.change";
@@ -60,17 +60,17 @@ impl Sort for Banks {
 /// Type of a saved method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum MethodSort {
+pub enum PaymentMethodType {
     Card,
     Bank,
 }
 
-impl MethodSort {
+impl PaymentMethodType {
     /// Returns the type as sent to the service.
     pub const fn word(self) -> &'static str {
         match self {
-            Self::Card => Cards::WORD,
-            Self::Bank => Banks::WORD,
+            Self::Card => CardEndpoints::WORD,
+            Self::Bank => BankEndpoints::WORD,
         }
     }
 
@@ -83,7 +83,7 @@ impl MethodSort {
     }
 
     /// Returns the fields that an answer repeats as requested, and that are not private.
-    const fn shown(self) -> &'static [&'static str] {
+    const fn visible_fields(self) -> &'static [&'static str] {
         match self {
             Self::Card => &["exp_month", "exp_year"],
             Self::Bank => &["account_type", "account_holder_type"],
@@ -94,7 +94,7 @@ impl MethodSort {
 /// Data from which a method is created.
 #[derive(Debug, Clone, Copy)]
 pub struct MethodSource<'a> {
-    pub sort: MethodSort,
+    pub method_type: PaymentMethodType,
     /// The canonical `source.card` or `source.bank` of a spec.
     pub details: &'a Value,
     /// The spec's description.
@@ -103,10 +103,10 @@ pub struct MethodSource<'a> {
 
 impl MethodSource<'_> {
     /// Returns the complete body of a creation or of a token, with the mark in `reference`.
-    pub(super) fn body(self, obligation: &Obligation) -> Value {
-        let (mut body, secret) = (self.details.clone(), self.sort.secret());
+    pub(super) fn body(self, obligation: &EffectContext) -> Value {
+        let (mut body, secret) = (self.details.clone(), self.method_type.secret());
         put(&mut body, secret, json!({"$secret": self.details.get(secret)}));
-        put(&mut body, "type", json!(self.sort.word()));
+        put(&mut body, "type", json!(self.method_type.word()));
         put(&mut body, "reference", json!(obligation.source_id.mark()));
         if let Some(description) = self.description {
             put(&mut body, "description", description.clone());
@@ -116,30 +116,30 @@ impl MethodSource<'_> {
 
     /// Returns the same body for another resource, which borrows the details: their secrets are
     /// resolved as those of `owner`.
-    pub(super) fn borrowed(self, obligation: &Obligation, owner: &Key) -> Value {
+    pub(super) fn body_for_borrower(self, obligation: &EffectContext, owner: &Key) -> Value {
         let mut body = Self { description: None, ..self }.body(obligation);
-        let secret = self.sort.secret();
+        let secret = self.method_type.secret();
         let source = self.details.get(secret);
         put(&mut body, secret, json!({"$secret": source, "$of": owner.to_string()}));
         body
     }
 
     /// Adds to an effect each field of this source that its answer must repeat.
-    pub(super) fn asked(self, effect: Effect) -> Effect {
-        self.asked_in("", effect)
+    pub(super) fn expect_visible(self, effect: Effect) -> Effect {
+        self.expect_visible_at("", effect)
     }
 
     /// Adds the same fields where the answer nests the method under `place`, such as `method.`.
-    pub(super) fn asked_in(self, place: &str, effect: Effect) -> Effect {
+    pub(super) fn expect_visible_at(self, place: &str, effect: Effect) -> Effect {
         let field = |name: &str| self.details.get(name).cloned().unwrap_or_default();
-        let shown = self.sort.shown().iter();
+        let shown = self.method_type.visible_fields().iter();
         shown.fold(effect, |effect, name| effect.expecting(&format!("{place}{name}"), field(name)))
     }
 }
 
 /// Reads the object that an intent changes.
-pub(super) fn read_target<S: Sort>(target: Option<&RemoteId>) -> Query {
-    Query::one(Call::to::<S::Get>(&[target.map_or("", RemoteId::as_str)]))
+pub(super) fn read_target<S: MethodEndpoints>(target: Option<&RemoteId>) -> RemoteQuery {
+    RemoteQuery::one(Call::to::<S::Get>(&[target.map_or("", RemoteId::as_str)]))
 }
 
 /// Returns the stored fields of a saved method that the service shows: nothing private.
@@ -147,7 +147,7 @@ pub fn method_facts(reply: &Value) -> Value {
     let text = |field: &str| reply.get(field).and_then(Value::as_str);
     let number = text("number").or(text("account_number")).unwrap_or_default();
     let last4: String = number.chars().skip(number.chars().count().saturating_sub(4)).collect();
-    let mut facts = super::token_create::spent();
+    let mut facts = super::token_create::cleared_token();
     put(&mut facts, ATTACHED, Value::Null);
     put(&mut facts, "last4", json!(last4));
     for field in ["card_type", "exp_month", "exp_year", "bank_name", "account_type", "fingerprint"]

@@ -9,52 +9,57 @@
 
 use serde_json::{Map, Value, json};
 
-use super::evidence::modified;
-use super::method::{Banks, Cards, MethodSort, MethodSource, Sort, learn, read_target};
-use super::method_save::once;
+use super::evidence::modified_time;
+use super::method::{
+    BankEndpoints, CardEndpoints, MethodEndpoints, MethodSource, PaymentMethodType, learn,
+    read_target,
+};
+use super::method_save::single_use;
 use super::register::{
-    Absent, Answer, Baseline, Doubt, EffectRow, Finding, Lane, Query, Search, fits, nothing,
+    Baseline, EffectRow, Isolation, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer,
+    RemoteQuery, accept_any, proves_nothing,
 };
 use super::token_create::FreshToken;
-use super::{Obligation, Shaped, expect, put};
+use super::{EffectBuilder, EffectContext, expect, put};
 use crate::base::id::RemoteId;
-use crate::model::attachment::Brought;
+use crate::model::attachment::SuppliedToken;
 use crate::model::effect::Effect;
 use crate::model::intent::{Intent, StoredBody};
 
 /// Sets the description of a saved method in place; a missing one becomes empty.
 pub fn change_method(
-    obligation: Obligation,
+    obligation: EffectContext,
     source: MethodSource<'_>,
     target: &RemoteId,
 ) -> Effect {
-    match source.sort {
-        MethodSort::Card => change::<Cards>(obligation, source, target),
-        MethodSort::Bank => change::<Banks>(obligation, source, target),
+    match source.method_type {
+        PaymentMethodType::Card => change::<CardEndpoints>(obligation, source, target),
+        PaymentMethodType::Bank => change::<BankEndpoints>(obligation, source, target),
     }
 }
 
 /// Sets only the texts in `set` of a saved method; an empty text removes it.
 pub fn set_method(
-    obligation: Obligation,
-    sort: MethodSort,
+    obligation: EffectContext,
+    sort: PaymentMethodType,
     target: &RemoteId,
     set: Map<String, Value>,
 ) -> Effect {
     match sort {
-        MethodSort::Card => set_texts::<Cards>(obligation, target, set),
-        MethodSort::Bank => set_texts::<Banks>(obligation, target, set),
+        PaymentMethodType::Card => set_texts::<CardEndpoints>(obligation, target, set),
+        PaymentMethodType::Bank => set_texts::<BankEndpoints>(obligation, target, set),
     }
 }
 
-fn set_texts<S: Sort>(
-    obligation: Obligation,
+fn set_texts<S: MethodEndpoints>(
+    obligation: EffectContext,
     target: &RemoteId,
     set: Map<String, Value>,
 ) -> Effect {
     let asked = set.clone();
     let body = Value::Object(set);
-    let effect = obligation.effect::<S::Patch>(S::CHANGE, &[target.as_str()], body).on(target);
+    let effect =
+        obligation.effect::<S::Patch>(S::CHANGE, &[target.as_str()], body).targeting(target);
     let effect = effect.expecting("id", target.as_str());
     asked
         .into_iter()
@@ -64,83 +69,91 @@ fn set_texts<S: Sort>(
 
 /// Replaces everything in a saved method with the details that a fresh token holds.
 pub fn renew_method(
-    obligation: Obligation,
+    obligation: EffectContext,
     source: MethodSource<'_>,
     target: &RemoteId,
     token: &FreshToken,
 ) -> Effect {
     let mut effect = change_method(obligation, source, target);
     put(&mut effect.request.body, "token_id", json!({"$sealed": token.sealed}));
-    let effect = effect.sealed().using(token.once());
-    source.asked(effect.expecting("fingerprint", token.fingerprint.clone()))
+    let effect = effect.with_sealed_body().with_single_use(token.single_use());
+    source.expect_visible(effect.expecting("fingerprint", token.fingerprint.clone()))
 }
 
 /// Replaces everything in a saved method with the details of a token that was supplied for this
 /// method.
 pub fn renew_by_token(
-    obligation: Obligation,
+    obligation: EffectContext,
     source: MethodSource<'_>,
     target: &RemoteId,
-    brought: &Brought,
+    brought: &SuppliedToken,
 ) -> Effect {
     let mut effect = change_method(obligation, source, target);
     put(&mut effect.request.body, "token_id", json!({"$sealed": brought.sealed}));
-    effect.sealed().using(once(brought))
+    effect.with_sealed_body().with_single_use(single_use(brought))
 }
 
-fn change<S: Sort>(obligation: Obligation, source: MethodSource<'_>, target: &RemoteId) -> Effect {
+fn change<S: MethodEndpoints>(
+    obligation: EffectContext,
+    source: MethodSource<'_>,
+    target: &RemoteId,
+) -> Effect {
     let description = source.description.cloned().unwrap_or_else(|| json!(""));
     let mark = json!(obligation.source_id.mark());
     let body = json!({"description": description, "reference": mark});
     let asked = if description == json!("") { Value::Null } else { description };
     obligation
         .effect::<S::Patch>(S::CHANGE, &[target.as_str()], body)
-        .on(target)
+        .targeting(target)
         .expecting("id", target.as_str())
         .expecting("description", asked)
         .expecting("reference", mark)
 }
 
 /// Reads when the object was last modified, for a change that nothing else shows.
-fn before<S: Sort>(effect: &Effect) -> Vec<Query> {
+fn before<S: MethodEndpoints>(effect: &Effect) -> Vec<RemoteQuery> {
     if effect.sealed { vec![read_target::<S>(effect.target.as_ref())] } else { Vec::new() }
 }
 
-fn queries<S: Sort>(intent: &Intent) -> Vec<Query> {
+fn queries<S: MethodEndpoints>(intent: &Intent) -> Vec<RemoteQuery> {
     vec![read_target::<S>(intent.target.as_ref())]
 }
 
-fn judge<S: Sort>(intent: &Intent, answers: &[Answer]) -> Finding {
+fn judge<S: MethodEndpoints>(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     match answers.first() {
-        Some(Answer::Body(object)) if happened(intent, object) => Finding::Happened(object.clone()),
-        Some(Answer::Body(_)) => Finding::Absent,
+        Some(RemoteAnswer::Body(object)) if is_applied(intent, object) => {
+            LookupResult::Applied(object.clone())
+        }
+        Some(RemoteAnswer::Body(_)) => LookupResult::NotFound,
         // A removed object cannot be changed: the next attempt gets that answer.
-        Some(answer @ Answer::Missing(_)) if !answer.unknown_path() => Finding::Absent,
-        Some(Answer::Missing(_) | Answer::Items(_)) | None => {
-            Finding::Unknown(format!("the {} cannot be read back", S::WORD))
+        Some(answer @ RemoteAnswer::Missing(_)) if !answer.is_unknown_path() => {
+            LookupResult::NotFound
+        }
+        Some(RemoteAnswer::Missing(_) | RemoteAnswer::Items(_)) | None => {
+            LookupResult::Inconclusive(format!("the {} cannot be read back", S::WORD))
         }
     }
 }
 
 /// Returns whether every visible field is as requested; for a token, also whether the object was
 /// modified since the read before it. In doubt the change is sent again: it is absolute.
-fn happened(intent: &Intent, object: &Value) -> bool {
+fn is_applied(intent: &Intent, object: &Value) -> bool {
     let by_token = matches!(intent.request.body, StoredBody::Sealed { .. });
     let untouched = object.get("modified") == intent.baseline.get("modified");
     expect::mismatches(&intent.expect, object).is_empty() && !(by_token && untouched)
 }
 
-const fn row<S: Sort>() -> EffectRow {
-    let search = Search { queries: queries::<S>, judge: judge::<S>, absent: Absent::Again };
+const fn row<S: MethodEndpoints>() -> EffectRow {
+    let search = Lookup { queries: queries::<S>, judge: judge::<S>, absent: OnAbsent::Resend };
     EffectRow {
         name: S::CHANGE,
-        doubt: Doubt::Search(search),
-        baseline: Some(Baseline { queries: before::<S>, keep: modified, refuse: fits }),
-        lane: Lane::Target,
+        lost_reply: LostReply::Lookup(search),
+        baseline: Some(Baseline { queries: before::<S>, keep: modified_time, refuse: accept_any }),
+        isolation: Isolation::PerObject,
         learn,
-        proves: nothing,
+        proven_state: proves_nothing,
     }
 }
 
-pub(super) const CARD: EffectRow = row::<Cards>();
-pub(super) const BANK: EffectRow = row::<Banks>();
+pub(super) const CARD: EffectRow = row::<CardEndpoints>();
+pub(super) const BANK: EffectRow = row::<BankEndpoints>();

@@ -6,12 +6,15 @@
 
 use serde_json::{Value, json};
 
-use super::method::{Banks, Cards, MethodSort, Sort, read_target};
-use super::register::{
-    Absent, Answer, Doubt, EffectRow, Finding, Lane, Learned, Proved, Query, Search,
+use super::method::{
+    BankEndpoints, CardEndpoints, MethodEndpoints, PaymentMethodType, read_target,
 };
-use super::token_create::spent;
-use super::{Obligation, Shaped};
+use super::register::{
+    EffectRow, Isolation, Learned, Lookup, LookupResult, LostReply, OnAbsent, ProvenState,
+    RemoteAnswer, RemoteQuery,
+};
+use super::token_create::cleared_token;
+use super::{EffectBuilder, EffectContext};
 use crate::base::id::RemoteId;
 use crate::model::action::is_action;
 use crate::model::effect::Effect;
@@ -19,15 +22,19 @@ use crate::model::intent::Intent;
 use crate::model::service_problem::ServiceProblem;
 
 /// Removes a saved method.
-pub fn delete_method(obligation: Obligation, sort: MethodSort, target: &RemoteId) -> Effect {
+pub fn delete_method(
+    obligation: EffectContext,
+    sort: PaymentMethodType,
+    target: &RemoteId,
+) -> Effect {
     match sort {
-        MethodSort::Card => delete::<Cards>(obligation, target),
-        MethodSort::Bank => delete::<Banks>(obligation, target),
+        PaymentMethodType::Card => delete::<CardEndpoints>(obligation, target),
+        PaymentMethodType::Bank => delete::<BankEndpoints>(obligation, target),
     }
 }
 
-fn delete<S: Sort>(obligation: Obligation, target: &RemoteId) -> Effect {
-    obligation.effect::<S::Delete>(S::DELETE, &[target.as_str()], Value::Null).on(target)
+fn delete<S: MethodEndpoints>(obligation: EffectContext, target: &RemoteId) -> Effect {
+    obligation.effect::<S::Delete>(S::DELETE, &[target.as_str()], Value::Null).targeting(target)
 }
 
 #[expect(
@@ -39,71 +46,75 @@ fn learn(intent: &Intent, _: &Value) -> Result<Learned, String> {
         let remote_id = intent.target.clone();
         return Ok(Learned { remote_id, exists: true, facts: json!({}), ..Learned::default() });
     }
-    Ok(Learned { exists: false, facts: spent(), ..Learned::default() })
+    Ok(Learned { exists: false, facts: cleared_token(), ..Learned::default() })
 }
 
-fn queries<S: Sort>(intent: &Intent) -> Vec<Query> {
+fn queries<S: MethodEndpoints>(intent: &Intent) -> Vec<RemoteQuery> {
     vec![read_target::<S>(intent.target.as_ref())]
 }
 
-fn judge<S: Sort>(_: &Intent, answers: &[Answer]) -> Finding {
+fn judge<S: MethodEndpoints>(_: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     match answers.first() {
-        Some(answer @ Answer::Missing(_)) if !answer.unknown_path() => {
-            Finding::Happened(Value::Null)
+        Some(answer @ RemoteAnswer::Missing(_)) if !answer.is_unknown_path() => {
+            LookupResult::Applied(Value::Null)
         }
-        Some(Answer::Body(_)) => Finding::Absent,
-        Some(Answer::Missing(_) | Answer::Items(_)) | None => {
-            Finding::Unknown(format!("the {} cannot be read back", S::WORD))
+        Some(RemoteAnswer::Body(_)) => LookupResult::NotFound,
+        Some(RemoteAnswer::Missing(_) | RemoteAnswer::Items(_)) | None => {
+            LookupResult::Inconclusive(format!("the {} cannot be read back", S::WORD))
         }
     }
 }
 
 /// Interprets a refusal because the object does not exist as proof of removal.
-fn gone(problem: &ServiceProblem) -> Option<Proved> {
+fn proves_gone(problem: &ServiceProblem) -> Option<ProvenState> {
     let unknown = problem.code() == "resource_not_found"
         && problem.messages.iter().any(|message| message.context.is_some());
-    unknown.then_some(Proved::Gone)
+    unknown.then_some(ProvenState::Gone)
 }
 
-const fn row<S: Sort>() -> EffectRow {
-    let search = Search { queries: queries::<S>, judge: judge::<S>, absent: Absent::Again };
+const fn row<S: MethodEndpoints>() -> EffectRow {
+    let search = Lookup { queries: queries::<S>, judge: judge::<S>, absent: OnAbsent::Resend };
     EffectRow {
         name: S::DELETE,
-        doubt: Doubt::Search(search),
+        lost_reply: LostReply::Lookup(search),
         baseline: None,
-        lane: Lane::Own,
+        isolation: Isolation::None,
         learn,
-        proves: gone,
+        proven_state: proves_gone,
     }
 }
 
-pub(super) const CARD: EffectRow = row::<Cards>();
-pub(super) const BANK: EffectRow = row::<Banks>();
+pub(super) const CARD: EffectRow = row::<CardEndpoints>();
+pub(super) const BANK: EffectRow = row::<BankEndpoints>();
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::{intent, judged, no_path};
     use super::*;
-    use crate::api::Message;
+    use crate::api::ProblemMessage;
 
     #[test]
     fn a_lost_answer_is_settled_by_what_is_there() {
-        for name in [Cards::DELETE, Banks::DELETE] {
-            let check = |answer: Answer| judged(&intent(name, &json!({}), Value::Null), &[answer]);
-            assert_eq!(check(Answer::Body(json!({"id": "c1"}))), "absent", "{name}");
+        for name in [CardEndpoints::DELETE, BankEndpoints::DELETE] {
+            let check =
+                |answer: RemoteAnswer| judged(&intent(name, &json!({}), Value::Null), &[answer]);
+            assert_eq!(check(RemoteAnswer::Body(json!({"id": "c1"}))), "absent", "{name}");
             assert!(check(no_path()).starts_with("unknown"), "{name}");
-            let gone = Message::new("resource_not_found", "gone").about("Card[c1]");
-            let gone = Answer::Missing(ServiceProblem::told(vec![gone]));
+            let gone = ProblemMessage::new("resource_not_found", "gone").with_context("Card[c1]");
+            let gone = RemoteAnswer::Missing(ServiceProblem::from_messages(vec![gone]));
             let asked = intent(name, &json!({}), Value::Null);
-            assert!(matches!(judge::<Cards>(&asked, &[gone]), Finding::Happened(Value::Null)));
+            assert!(matches!(
+                judge::<CardEndpoints>(&asked, &[gone]),
+                LookupResult::Applied(Value::Null)
+            ));
         }
     }
 
     #[test]
     fn a_document_s_method_is_gone_and_a_command_is_done() {
-        let asked = intent(Cards::DELETE, &json!({}), Value::Null);
+        let asked = intent(CardEndpoints::DELETE, &json!({}), Value::Null);
         let learned = learn(&asked, &Value::Null).unwrap();
-        assert!(!learned.exists && learned.facts == spent());
+        assert!(!learned.exists && learned.facts == cleared_token());
         let command = Intent { key: "Action/delete-1".parse().unwrap(), ..asked };
         let learned = learn(&command, &Value::Null).unwrap();
         assert!(learned.exists && learned.facts == json!({}));

@@ -8,45 +8,58 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 
-use super::method::{Banks, Cards, MethodSort, MethodSource, Sort, learn};
-use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Lane, Query, Search, nothing};
-use super::{Obligation, Shaped, put};
+use super::method::{
+    BankEndpoints, CardEndpoints, MethodEndpoints, MethodSource, PaymentMethodType, learn,
+};
+use super::register::{
+    EffectRow, Isolation, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer, RemoteQuery,
+    proves_nothing,
+};
+use super::{EffectBuilder, EffectContext, put};
 use crate::api::Call;
 use crate::api::one_time_token::TOKEN_LIFE_MINUTES;
-use crate::model::attachment::{ATTACHED, Brought};
-use crate::model::effect::{Effect, Once};
+use crate::model::attachment::{ATTACHED, SuppliedToken};
+use crate::model::effect::{Effect, SingleUse};
 use crate::model::intent::Intent;
 
 /// Saves the card or bank account of a spec.
-pub fn save_method(obligation: Obligation, source: MethodSource<'_>) -> Effect {
-    match source.sort {
-        MethodSort::Card => save::<Cards>(obligation, source),
-        MethodSort::Bank => save::<Banks>(obligation, source),
+pub fn save_method(obligation: EffectContext, source: MethodSource<'_>) -> Effect {
+    match source.method_type {
+        PaymentMethodType::Card => save::<CardEndpoints>(obligation, source),
+        PaymentMethodType::Bank => save::<BankEndpoints>(obligation, source),
     }
 }
 
-fn save<S: Sort>(obligation: Obligation, source: MethodSource<'_>) -> Effect {
+fn save<S: MethodEndpoints>(obligation: EffectContext, source: MethodSource<'_>) -> Effect {
     let mark = json!(obligation.source_id.mark());
     let body = source.body(&obligation);
-    let effect = obligation.effect::<S::Create>(S::SAVE, &[], body).sealed();
-    source.asked(effect.expecting("reference", mark))
+    let effect = obligation.effect::<S::Create>(S::SAVE, &[], body).with_sealed_body();
+    source.expect_visible(effect.expecting("reference", mark))
 }
 
 /// Saves the method of a one-time token; the token is sealed with the body, and used up by this
 /// effect.
 pub fn save_token(
-    obligation: Obligation,
-    sort: MethodSort,
+    obligation: EffectContext,
+    sort: PaymentMethodType,
     token: &str,
     description: Option<&str>,
 ) -> Effect {
     match sort {
-        MethodSort::Card => save_of::<Cards>(obligation, token, description),
-        MethodSort::Bank => save_of::<Banks>(obligation, token, description),
+        PaymentMethodType::Card => {
+            save_one_time_token::<CardEndpoints>(obligation, token, description)
+        }
+        PaymentMethodType::Bank => {
+            save_one_time_token::<BankEndpoints>(obligation, token, description)
+        }
     }
 }
 
-fn save_of<S: Sort>(obligation: Obligation, token: &str, description: Option<&str>) -> Effect {
+fn save_one_time_token<S: MethodEndpoints>(
+    obligation: EffectContext,
+    token: &str,
+    description: Option<&str>,
+) -> Effect {
     let mark = json!(obligation.source_id.mark());
     let mut body = json!({"type": S::WORD, "token_id": token, "reference": mark});
     if let Some(text) = description {
@@ -54,7 +67,7 @@ fn save_of<S: Sort>(obligation: Obligation, token: &str, description: Option<&st
     }
     obligation
         .effect::<S::Create>(S::SAVE, &[], body)
-        .sealed()
+        .with_sealed_body()
         .expecting("type", S::WORD)
         .expecting("reference", mark)
         .expecting("description", description)
@@ -62,72 +75,76 @@ fn save_of<S: Sort>(obligation: Obligation, token: &str, description: Option<&st
 
 /// Saves the method of a token that was supplied for this resource.
 pub fn save_by_token(
-    obligation: Obligation,
+    obligation: EffectContext,
     source: MethodSource<'_>,
-    brought: &Brought,
+    brought: &SuppliedToken,
 ) -> Effect {
-    match source.sort {
-        MethodSort::Card => by_token::<Cards>(obligation, source, brought),
-        MethodSort::Bank => by_token::<Banks>(obligation, source, brought),
+    match source.method_type {
+        PaymentMethodType::Card => by_token::<CardEndpoints>(obligation, source, brought),
+        PaymentMethodType::Bank => by_token::<BankEndpoints>(obligation, source, brought),
     }
 }
 
 /// Returns until when a supplied token may be sent. Its life counts from before its arrival.
-pub fn good_until(brought: &Brought) -> DateTime<Utc> {
+pub fn good_until(brought: &SuppliedToken) -> DateTime<Utc> {
     let life = TimeDelta::minutes(TOKEN_LIFE_MINUTES);
     brought.at.checked_add_signed(life).unwrap_or(brought.at)
 }
 
 /// Returns the single-use rule of an effect that uses such a token.
-pub(super) fn once(brought: &Brought) -> Once {
-    Once { until: good_until(brought), spent: json!({ATTACHED: null}), again: true }
+pub(super) fn single_use(brought: &SuppliedToken) -> SingleUse {
+    SingleUse {
+        expires_at: good_until(brought),
+        clearing_facts: json!({ATTACHED: null}),
+        is_reusable: true,
+    }
 }
 
-fn by_token<S: Sort>(
-    obligation: Obligation,
+fn by_token<S: MethodEndpoints>(
+    obligation: EffectContext,
     source: MethodSource<'_>,
-    brought: &Brought,
+    brought: &SuppliedToken,
 ) -> Effect {
     let mark = json!(obligation.source_id.mark());
     let mut body = json!({"token_id": {"$sealed": brought.sealed}, "reference": mark});
     if let Some(description) = source.description {
         put(&mut body, "description", description.clone());
     }
-    let effect = obligation.effect::<S::Create>(S::SAVE, &[], body).sealed();
-    let effect = effect.using(once(brought));
+    let effect = obligation.effect::<S::Create>(S::SAVE, &[], body).with_sealed_body();
+    let effect = effect.with_single_use(single_use(brought));
     effect.expecting("reference", mark).expecting("type", S::WORD)
 }
 
-fn queries<S: Sort>(intent: &Intent) -> Vec<Query> {
-    vec![Query::list(Call::to::<S::List>(&[]).query("reference", &intent.mark))]
+fn queries<S: MethodEndpoints>(intent: &Intent) -> Vec<RemoteQuery> {
+    vec![RemoteQuery::list(Call::to::<S::List>(&[]).query("reference", &intent.mark))]
 }
 
-fn judge<S: Sort>(intent: &Intent, answers: &[Answer]) -> Finding {
+fn judge<S: MethodEndpoints>(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     let marked =
         |item: &&Value| item.get("reference").and_then(Value::as_str) == Some(intent.mark.as_str());
-    let items = answers.first().map_or(&[][..], Answer::items);
+    let items = answers.first().map_or(&[][..], RemoteAnswer::items);
     let found: Vec<&Value> = items.iter().filter(marked).collect();
     match found.as_slice() {
-        [] => Finding::Absent,
-        [one] => Finding::Happened((*one).clone()),
+        [] => LookupResult::NotFound,
+        [one] => LookupResult::Applied((*one).clone()),
         more => {
             let text = format!("{} {}s carry the mark {}", more.len(), S::WORD, intent.mark);
-            Finding::Unknown(text)
+            LookupResult::Inconclusive(text)
         }
     }
 }
 
-const fn row<S: Sort>() -> EffectRow {
-    let search = Search { queries: queries::<S>, judge: judge::<S>, absent: Absent::Again };
+const fn row<S: MethodEndpoints>() -> EffectRow {
+    let search = Lookup { queries: queries::<S>, judge: judge::<S>, absent: OnAbsent::Resend };
     EffectRow {
         name: S::SAVE,
-        doubt: Doubt::Search(search),
+        lost_reply: LostReply::Lookup(search),
         baseline: None,
-        lane: Lane::Own,
+        isolation: Isolation::None,
         learn,
-        proves: nothing,
+        proven_state: proves_nothing,
     }
 }
 
-pub(super) const CARD: EffectRow = row::<Cards>();
-pub(super) const BANK: EffectRow = row::<Banks>();
+pub(super) const CARD: EffectRow = row::<CardEndpoints>();
+pub(super) const BANK: EffectRow = row::<BankEndpoints>();

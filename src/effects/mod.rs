@@ -58,53 +58,58 @@ mod vault_save;
 
 pub use account_change::change_account;
 pub use actions::{
-    ACCOUNT, ACTIONS, ActionRow, CHANGE, DEAUTHORISE, DELETE, Deed, MERCHANT, PURGE, SAVE,
+    ACCOUNT, ACTIONS, ActionEffect, ActionRow, CHANGE, DEAUTHORISE, DELETE, MERCHANT, PURGE, SAVE,
     SCHEDULE, UPLOAD, VAULT, action_row,
 };
 pub use application_sign_up::{PAGE, start_sign_up};
 pub use application_submit::submit_application;
-pub use charge::{Movement, charge, credit};
+pub use charge::{TransactionRequest, charge, credit};
 pub use charge_capture::{CaptureTime, capture};
 pub use charge_recur::charge_now;
 pub use charge_schedule::schedule_charge;
 pub use code_exchange::{APPLICATION, exchange_code};
 pub use contact_create::create_contact;
 pub use contact_hash::make_link;
-pub use declared::declared;
-pub use earlier::{Earlier, earlier, only_a_notice_tells};
-pub use evidence::LOOKED_FIRST;
-pub use file_upload::{FILE_STATE, Uploaded, file_name, upload_content, upload_file, uploaded};
-pub use invoice_create::{addresses, create_invoice};
+pub use declared::requested_money;
+pub use earlier::{RepeatRisk, is_reported_by_webhook_only, repeat_risk};
+pub use evidence::LOOKED_UP_FIRST;
+pub use file_upload::{
+    FILE_STATE, KnownUpload, file_identity, known_upload, upload_content, upload_file,
+};
+pub use invoice_create::{count_addresses, create_invoice};
 pub use merchant_accounts::{ACCOUNT_KEYS, ACCOUNTS, account_key, has_several};
 pub use merchant_change::change_merchant;
 pub use merchant_deauthorise::deauthorise_merchant;
-pub use merchant_purge::{purge_test_data, purged};
+pub use merchant_purge::{purge_of, purge_test_data};
 pub use merchant_read::{CREDENTIALS, KEYS};
-pub use merchant_survey::{SURVEY, collects, mark_of};
-pub use method::{MethodSort, MethodSource, method_facts};
+pub use merchant_survey::{SURVEY, collection_of, mark_of};
+pub use method::{MethodSource, PaymentMethodType, method_facts};
 pub use method_change::{change_method, renew_by_token, renew_method, set_method};
 pub use method_delete::delete_method;
 pub use method_save::{good_until, save_by_token, save_method, save_token};
 pub use occurrence_ignore::ignore_occurrence;
 pub use occurrence_pay::pay;
 pub use recurring_cancel::{cancel_recurring, has_no_path};
-pub use recurring_change::{change_recurring, give_recurring, renew_recurring, set_recurring};
+pub use recurring_change::{
+    change_recurring, change_recurring_by_intake, renew_recurring, set_recurring,
+};
 pub use recurring_create::{create_recurring, recurring_facts};
 pub use recurring_delete::delete_recurring;
 pub use recurring_end::end_recurring;
-pub use recurring_look::RECURRING_LOOK;
+pub use recurring_look::RECURRING_STATE;
 pub use refund::refund;
 pub use register::{
-    Absent, Answer, Baseline, Doubt, EFFECTS, EffectRow, Finding, Lane, Learned, Proved, Query,
-    READINGS, ReadCx, ReadingRow, Search, Trouble, effect_row, reading_row,
+    Baseline, EFFECTS, EffectRow, Isolation, Learned, Lookup, LookupResult, LostReply, OnAbsent,
+    ProvenState, READINGS, ReadingCx, ReadingError, ReadingRow, RemoteAnswer, RemoteQuery,
+    effect_row, reading_row,
 };
 pub use settings::{
-    BANK_SETTINGS, CARD_SETTINGS, Holds, MERCHANT_SETTINGS, METHOD_TEXTS, RECURRING_SETTINGS,
-    Setting, sets_date_alone,
+    BANK_SETTINGS, CARD_SETTINGS, MERCHANT_SETTINGS, METHOD_TEXTS, RECURRING_SETTINGS,
+    RemoteSetting, SettingType, sets_date_alone,
 };
 pub use surcharge_read::SURCHARGE;
-pub use token_create::{FreshToken, TOKEN_SPARED_MINUTES, create_token, create_token_for};
-pub use transaction_read::transaction_of;
+pub use token_create::{FreshToken, TOKEN_RESERVE_MINUTES, create_token, create_token_for};
+pub use transaction_read::verifying_query;
 pub use transaction_sign::sign;
 pub use transaction_void::void;
 pub use transactions::transaction_facts;
@@ -117,20 +122,20 @@ use serde_json::Value;
 use crate::api::{Call, Endpoint, Method};
 use crate::base::hash::SourceId;
 use crate::base::id::{Key, Mode, RemoteId};
-use crate::model::effect::{Counts, Effect, Once, Request};
+use crate::model::effect::{Effect, EffectRequest, ExposureCounts, SingleUse};
 use crate::model::manifest::OnDoubt;
-use crate::model::observed::Applied;
+use crate::model::observed::AppliedSpec;
 
 /// Inputs that all effects of a resource share.
 #[derive(Debug, Clone)]
-pub struct Obligation {
+pub struct EffectContext {
     pub key: Key,
     pub merchant: Key,
     pub mode: Mode,
     /// The resource's permanent name at the service.
     pub source_id: SourceId,
     /// State that the service will have after the effect.
-    pub applied: Applied,
+    pub applied: AppliedSpec,
     /// Policy where no evidence settles a creation.
     pub on_doubt: OnDoubt,
     /// The merchant's account whose own key signs the request; none for the merchant's key.
@@ -139,12 +144,12 @@ pub struct Obligation {
     pub web_url: Option<String>,
 }
 
-impl Obligation {
+impl EffectContext {
     /// Builds an effect of endpoint `E` with this body.
     fn effect<E: Endpoint>(self, name: &'static str, parameters: &[&str], body: Value) -> Effect {
         let call = Call::to::<E>(parameters);
         let removes = call.method == Method::Delete;
-        let request = Request {
+        let request = EffectRequest {
             endpoint: call.endpoint,
             method: call.method,
             host: call.host,
@@ -165,11 +170,11 @@ impl Obligation {
             sealed: false,
             expect: BTreeMap::new(),
             applied: self.applied,
-            once: None,
-            about: Value::Null,
+            single_use: None,
+            subject: Value::Null,
             on_doubt: self.on_doubt,
             moves: Vec::new(),
-            counts: Counts { deletes: u32::from(removes), emails: 0 },
+            counts: ExposureCounts { deletes: u32::from(removes), emails: 0 },
         }
     }
 }
@@ -182,37 +187,37 @@ pub fn put(object: &mut Value, name: &str, value: impl Into<Value>) {
 }
 
 /// Builder methods over an effect.
-trait Shaped: Sized {
+trait EffectBuilder: Sized {
     /// Sets the remote object that the effect changes.
-    fn on(self, target: &RemoteId) -> Self;
+    fn targeting(self, target: &RemoteId) -> Self;
     /// Marks the body as private.
-    fn sealed(self) -> Self;
+    fn with_sealed_body(self) -> Self;
     /// Sets the single-use value that the effect needs.
-    fn using(self, once: Once) -> Self;
+    fn with_single_use(self, once: SingleUse) -> Self;
     /// Sets the subject of the effect beside its resource.
-    fn about(self, about: Value) -> Self;
+    fn with_subject(self, about: Value) -> Self;
     /// Requires `value` at `path` of the answer; null requires nothing.
     fn expecting(self, path: &str, value: impl Into<Value>) -> Self;
 }
 
-impl Shaped for Effect {
-    fn on(mut self, target: &RemoteId) -> Self {
+impl EffectBuilder for Effect {
+    fn targeting(mut self, target: &RemoteId) -> Self {
         self.target = Some(target.clone());
         self
     }
 
-    fn sealed(mut self) -> Self {
+    fn with_sealed_body(mut self) -> Self {
         self.sealed = true;
         self
     }
 
-    fn using(mut self, once: Once) -> Self {
-        self.once = Some(Box::new(once));
+    fn with_single_use(mut self, once: SingleUse) -> Self {
+        self.single_use = Some(Box::new(once));
         self
     }
 
-    fn about(mut self, about: Value) -> Self {
-        self.about = about;
+    fn with_subject(mut self, about: Value) -> Self {
+        self.subject = about;
         self
     }
 

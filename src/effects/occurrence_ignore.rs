@@ -7,9 +7,10 @@
 use serde_json::{Value, json};
 
 use super::register::{
-    Absent, Answer, Doubt, EffectRow, Finding, Lane, Learned, Query, Search, nothing,
+    EffectRow, Isolation, Learned, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer,
+    RemoteQuery, proves_nothing,
 };
-use super::{Obligation, Shaped, expect};
+use super::{EffectBuilder, EffectContext, expect};
 use crate::api::Call;
 use crate::api::occurrence::{GetOccurrence, IgnoreOccurrence};
 use crate::base::id::RemoteId;
@@ -19,15 +20,15 @@ use crate::model::intent::Intent;
 /// Ignores an occurrence of a recurring charge. The obligation names the merchant and the
 /// requesting resource.
 pub fn ignore_occurrence(
-    obligation: Obligation,
+    obligation: EffectContext,
     charge: &RemoteId,
     occurrence: &RemoteId,
 ) -> Effect {
     let path = [charge.as_str(), occurrence.as_str()];
     let effect = obligation.effect::<IgnoreOccurrence>(ROW.name, &path, Value::Null);
     effect
-        .on(occurrence)
-        .about(json!({"charge": charge, "occurrence": occurrence}))
+        .targeting(occurrence)
+        .with_subject(json!({"charge": charge, "occurrence": occurrence}))
         .expecting("id", occurrence.as_str())
         .expecting("status", "IGNORED")
 }
@@ -38,32 +39,32 @@ fn learn(_: &Intent, _: &Value) -> Result<Learned, String> {
     Ok(Learned { exists: true, facts: json!({ "looked": null }), ..Learned::default() })
 }
 
-fn queries(intent: &Intent) -> Vec<Query> {
-    let part = |name: &str| intent.about.get(name).and_then(Value::as_str).unwrap_or_default();
-    vec![Query::one(Call::to::<GetOccurrence>(&[part("charge"), part("occurrence")]))]
+fn queries(intent: &Intent) -> Vec<RemoteQuery> {
+    let part = |name: &str| intent.subject.get(name).and_then(Value::as_str).unwrap_or_default();
+    vec![RemoteQuery::one(Call::to::<GetOccurrence>(&[part("charge"), part("occurrence")]))]
 }
 
-fn judge(_: &Intent, answers: &[Answer]) -> Finding {
-    let Some(Answer::Body(occurrence)) = answers.first() else {
-        return Finding::Unknown("the occurrence cannot be found any more".to_owned());
+fn judge(_: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
+    let Some(RemoteAnswer::Body(occurrence)) = answers.first() else {
+        return LookupResult::Inconclusive("the occurrence cannot be found any more".to_owned());
     };
     match expect::text(occurrence, "status") {
-        "IGNORED" => Finding::Happened(occurrence.clone()),
-        "PENDING" | "PAID" | "FAILED" => Finding::Absent,
-        _ => Finding::Unknown(format!(
+        "IGNORED" => LookupResult::Applied(occurrence.clone()),
+        "PENDING" | "PAID" | "FAILED" => LookupResult::NotFound,
+        _ => LookupResult::Inconclusive(format!(
             "the occurrence is {}",
-            expect::field_said(occurrence, "status")
+            expect::render_field(occurrence, "status")
         )),
     }
 }
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "occurrence.ignore",
-    doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
+    lost_reply: LostReply::Lookup(Lookup { queries, judge, absent: OnAbsent::Resend }),
     baseline: None,
-    lane: Lane::Target,
+    isolation: Isolation::PerObject,
     learn,
-    proves: nothing,
+    proven_state: proves_nothing,
 };
 
 #[cfg(test)]
@@ -73,8 +74,9 @@ mod tests {
 
     #[test]
     fn a_lost_answer_is_settled_by_the_occurrence() {
-        let check = |answer: Answer| judged(&intent(ROW.name, &json!({}), Value::Null), &[answer]);
-        let body = |status: &str| Answer::Body(json!({"id": "o1", "status": status}));
+        let check =
+            |answer: RemoteAnswer| judged(&intent(ROW.name, &json!({}), Value::Null), &[answer]);
+        let body = |status: &str| RemoteAnswer::Body(json!({"id": "o1", "status": status}));
         assert_eq!(check(body("IGNORED")), "happened o1");
         for not in ["PENDING", "PAID", "FAILED"] {
             assert_eq!(check(body(not)), "absent", "{not}");

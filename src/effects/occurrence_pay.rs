@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 
 use super::evidence::text;
 use super::register::{
-    Absent, Answer, Baseline, Doubt, EffectRow, Finding, Lane, Learned, Query, Search, nothing,
+    Baseline, EffectRow, Isolation, Learned, Lookup, LookupResult, LostReply, OnAbsent,
+    RemoteAnswer, RemoteQuery, proves_nothing,
 };
-use super::{Obligation, Shaped, expect};
+use super::{EffectBuilder, EffectContext, expect};
 use crate::api::Call;
 use crate::api::occurrence::{GetOccurrence, PayOccurrence};
 use crate::base::id::RemoteId;
@@ -20,7 +21,7 @@ use crate::model::service_problem::ServiceProblem;
 
 /// Pays an occurrence; `amount` is its expected amount.
 pub fn pay(
-    obligation: Obligation,
+    obligation: EffectContext,
     recurring: &RemoteId,
     occurrence: &RemoteId,
     amount: Money,
@@ -28,25 +29,25 @@ pub fn pay(
     let path = [recurring.as_str(), occurrence.as_str()];
     obligation
         .effect::<PayOccurrence>(ROW.name, &path, Value::Null)
-        .on(occurrence)
-        .about(json!({"recurring": recurring}))
+        .targeting(occurrence)
+        .with_subject(json!({"recurring": recurring}))
         .expecting("id", occurrence.as_str())
         .expecting("amount", amount.minor())
         .expecting("status", "PAID")
 }
 
-fn read(recurring: &Value, occurrence: Option<&RemoteId>) -> Query {
+fn read(recurring: &Value, occurrence: Option<&RemoteId>) -> RemoteQuery {
     let recurring = recurring.get("recurring").and_then(Value::as_str).unwrap_or_default();
     let occurrence = occurrence.map_or("", RemoteId::as_str);
-    Query::one(Call::to::<GetOccurrence>(&[recurring, occurrence]))
+    RemoteQuery::one(Call::to::<GetOccurrence>(&[recurring, occurrence]))
 }
 
-fn before(effect: &Effect) -> Vec<Query> {
-    vec![read(&effect.about, effect.target.as_ref())]
+fn before(effect: &Effect) -> Vec<RemoteQuery> {
+    vec![read(&effect.subject, effect.target.as_ref())]
 }
 
-fn keep(answers: &[Answer]) -> Value {
-    let Some(Answer::Body(now)) = answers.first() else { return Value::Null };
+fn keep(answers: &[RemoteAnswer]) -> Value {
+    let Some(RemoteAnswer::Body(now)) = answers.first() else { return Value::Null };
     json!({"status": now.get("status"), "attempts": now.get("attempts"), "amount": now.get("amount")})
 }
 
@@ -56,37 +57,37 @@ fn refuse(effect: &Effect, before: &Value) -> Option<String> {
     if now != asked {
         return Some(format!(
             "the occurrence's amount is {}, not {asked}, in minor units",
-            expect::said(now)
+            expect::render_value(now)
         ));
     }
     (text(before, "status") == "PAID").then(|| "the occurrence is paid already".to_owned())
 }
 
-fn queries(intent: &Intent) -> Vec<Query> {
-    vec![read(&intent.about, intent.target.as_ref())]
+fn queries(intent: &Intent) -> Vec<RemoteQuery> {
+    vec![read(&intent.subject, intent.target.as_ref())]
 }
 
-fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
-    let Some(Answer::Body(now)) = answers.first() else {
-        return Finding::Unknown("the occurrence cannot be found any more".to_owned());
+fn judge(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
+    let Some(RemoteAnswer::Body(now)) = answers.first() else {
+        return LookupResult::Inconclusive("the occurrence cannot be found any more".to_owned());
     };
     let attempts = |one: &Value| one.get("attempts").and_then(Value::as_i64);
     match (text(now, "status"), attempts(&intent.baseline), attempts(now)) {
-        ("PAID", _, _) => Finding::Happened(now.clone()),
-        ("PAYING", _, _) => Finding::Unknown("the occurrence is being paid".to_owned()),
-        (_, Some(before), Some(after)) if before == after => Finding::Absent,
+        ("PAID", _, _) => LookupResult::Applied(now.clone()),
+        ("PAYING", _, _) => LookupResult::Inconclusive("the occurrence is being paid".to_owned()),
+        (_, Some(before), Some(after)) if before == after => LookupResult::NotFound,
         // No baseline was read, and no payment was ever attempted.
-        (_, None, Some(0)) => Finding::Absent,
-        (_, Some(_), Some(_)) => Finding::Refused(declined(now)),
-        _ => Finding::Unknown("the occurrence does not tell its attempts".to_owned()),
+        (_, None, Some(0)) => LookupResult::NotFound,
+        (_, Some(_), Some(_)) => LookupResult::Refused(decline_problem(now)),
+        _ => LookupResult::Inconclusive("the occurrence does not tell its attempts".to_owned()),
     }
 }
 
 /// Returns the reason why the last attempt failed.
-fn declined(now: &Value) -> ServiceProblem {
+fn decline_problem(now: &Value) -> ServiceProblem {
     let last = now.get("transactions").and_then(Value::as_array).and_then(|all| all.last());
     let code = last.map_or("", |last| text(last, "failure_code"));
-    ServiceProblem::shown(code, &format!("The payment was declined: {code}"))
+    ServiceProblem::from_code(code, &format!("The payment was declined: {code}"))
 }
 
 fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
@@ -104,9 +105,9 @@ fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "occurrence.pay",
-    doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
+    lost_reply: LostReply::Lookup(Lookup { queries, judge, absent: OnAbsent::Resend }),
     baseline: Some(Baseline { queries: before, keep, refuse }),
-    lane: Lane::Target,
+    isolation: Isolation::PerObject,
     learn,
-    proves: nothing,
+    proven_state: proves_nothing,
 };

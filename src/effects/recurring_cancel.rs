@@ -8,26 +8,27 @@
 use serde_json::{Value, json};
 
 use super::register::{
-    Absent, Answer, Doubt, EffectRow, Finding, Lane, Learned, Query, Search, nothing,
+    EffectRow, Isolation, Learned, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer,
+    RemoteQuery, proves_nothing,
 };
-use super::{Obligation, Shaped, expect};
+use super::{EffectBuilder, EffectContext, expect};
 use crate::api::Call;
 use crate::api::occurrence::ListOccurrences;
 use crate::api::recurring::{CancelRecurring, GetRecurring};
 use crate::base::id::RemoteId;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
-use crate::model::observed::Refusal;
+use crate::model::observed::ServiceRefusal;
 use crate::model::service_problem::ServiceMessage;
 
 /// Cancels a recurring charge.
-pub fn cancel_recurring(obligation: Obligation, charge: &RemoteId) -> Effect {
+pub fn cancel_recurring(obligation: EffectContext, charge: &RemoteId) -> Effect {
     let effect = obligation.effect::<CancelRecurring>(ROW.name, &[charge.as_str()], Value::Null);
-    effect.on(charge).expecting("id", charge.as_str())
+    effect.targeting(charge).expecting("id", charge.as_str())
 }
 
 /// Returns whether a refusal means that the service has no such path: a 404 that names no object.
-pub fn has_no_path(refusal: &Refusal) -> bool {
+pub fn has_no_path(refusal: &ServiceRefusal) -> bool {
     let names = |message: &ServiceMessage| message.context.is_some();
     refusal.status == 404 && !refusal.problem.messages.iter().any(names)
 }
@@ -36,7 +37,7 @@ pub fn has_no_path(refusal: &Refusal) -> bool {
 fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     let status = reply.get("status").and_then(Value::as_str);
     if status.is_some_and(|status| !is_over(status)) {
-        return Err(format!("it was cancelled, and is {}", expect::field_said(reply, "status")));
+        return Err(format!("it was cancelled, and is {}", expect::render_field(reply, "status")));
     }
     let facts = json!({
         "status": status, "next_payment": null, "looked": null, "ended": "it was cancelled",
@@ -50,63 +51,73 @@ pub(super) fn is_over(status: &str) -> bool {
 }
 
 /// Returns whether an occurrence may still be collected automatically.
-pub(super) fn may_fire(occurrence: &Value) -> bool {
+pub(super) fn may_be_collected(occurrence: &Value) -> bool {
     let status = occurrence.get("status").and_then(Value::as_str).unwrap_or_default();
     matches!(status, "PENDING" | "PAYING")
 }
 
 /// Reads the charge and its occurrences.
-pub(super) fn both(charge: &str) -> Vec<Query> {
+pub(super) fn charge_and_occurrences(charge: &str) -> Vec<RemoteQuery> {
     let occurrences = Call::to::<ListOccurrences>(&[charge]);
-    vec![Query::one(Call::to::<GetRecurring>(&[charge])), Query::list(occurrences)]
+    vec![RemoteQuery::one(Call::to::<GetRecurring>(&[charge])), RemoteQuery::list(occurrences)]
 }
 
-fn queries(intent: &Intent) -> Vec<Query> {
-    both(intent.target.as_ref().map_or("", RemoteId::as_str))
+fn queries(intent: &Intent) -> Vec<RemoteQuery> {
+    charge_and_occurrences(intent.target.as_ref().map_or("", RemoteId::as_str))
 }
 
-fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
+fn judge(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     let [charge, occurrences] = answers else {
-        return Finding::Unknown("the service was not asked".to_owned());
+        return LookupResult::Inconclusive("the service was not asked".to_owned());
     };
     let id = intent.target.as_ref().map_or("", RemoteId::as_str);
     match (charge, occurrences) {
-        (Answer::Body(charge), _) => {
+        (RemoteAnswer::Body(charge), _) => {
             let status = expect::text(charge, "status");
-            if is_over(status) { Finding::Happened(charge.clone()) } else { Finding::Absent }
+            if is_over(status) {
+                LookupResult::Applied(charge.clone())
+            } else {
+                LookupResult::NotFound
+            }
         }
-        (missing, _) if !missing.unknown_path() => Finding::Happened(json!({ "id": id })),
-        (_, Answer::Items(items)) if items.iter().any(may_fire) => Finding::Absent,
-        (_, Answer::Items(items)) if !items.is_empty() => Finding::Happened(json!({ "id": id })),
-        (_, Answer::Items(_) | Answer::Body(_) | Answer::Missing(_)) => {
-            Finding::Unknown("the service shows neither the charge nor its occurrences".to_owned())
+        (missing, _) if !missing.is_unknown_path() => LookupResult::Applied(json!({ "id": id })),
+        (_, RemoteAnswer::Items(items)) if items.iter().any(may_be_collected) => {
+            LookupResult::NotFound
+        }
+        (_, RemoteAnswer::Items(items)) if !items.is_empty() => {
+            LookupResult::Applied(json!({ "id": id }))
+        }
+        (_, RemoteAnswer::Items(_) | RemoteAnswer::Body(_) | RemoteAnswer::Missing(_)) => {
+            LookupResult::Inconclusive(
+                "the service shows neither the charge nor its occurrences".to_owned(),
+            )
         }
     }
 }
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "recurring.cancel",
-    doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
+    lost_reply: LostReply::Lookup(Lookup { queries, judge, absent: OnAbsent::Resend }),
     baseline: None,
-    lane: Lane::Target,
+    isolation: Isolation::PerObject,
     learn,
-    proves: nothing,
+    proven_state: proves_nothing,
 };
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::{intent, items, judged, no_path};
     use super::*;
-    use crate::api::Message;
+    use crate::api::ProblemMessage;
     use crate::model::service_problem::ServiceProblem;
 
-    fn check(answers: &[Answer]) -> String {
+    fn check(answers: &[RemoteAnswer]) -> String {
         judged(&intent("recurring.cancel", &json!({"id": "ch1"}), Value::Null), answers)
     }
 
     #[test]
     fn a_lost_answer_is_settled_by_the_charge_or_else_by_what_may_still_fire() {
-        let body = |status: &str| Answer::Body(json!({"id": "ch1", "status": status}));
+        let body = |status: &str| RemoteAnswer::Body(json!({"id": "ch1", "status": status}));
         let list = |status: &str| items(&json!([{"id": "o1", "status": status}]));
         assert_eq!(check(&[body("COMPLETED"), list("IGNORED")]), "happened ch1");
         assert_eq!(check(&[body("DELETED"), no_path()]), "happened ch1");
@@ -130,14 +141,14 @@ mod tests {
 
     #[test]
     fn only_a_404_that_names_nothing_says_that_there_is_no_such_path() {
-        let refusal = |status: u16, context: Option<&str>| Refusal {
+        let refusal = |status: u16, context: Option<&str>| ServiceRefusal {
             intent: crate::base::id::IntentId::new(1),
             digest: crate::base::hash::sha256(b""),
             status,
-            problem: ServiceProblem::told(vec![Message {
+            problem: ServiceProblem::from_messages(vec![ProblemMessage {
                 code: "resource_not_found".to_owned(),
                 context: context.map(str::to_owned),
-                ..Message::default()
+                ..ProblemMessage::default()
             }]),
             at: chrono::DateTime::UNIX_EPOCH,
         };

@@ -10,27 +10,28 @@
 
 use serde_json::{Value, json};
 
-use super::evidence::modified;
-use super::method::{MethodSort, MethodSource};
-use super::method_save::once;
+use super::evidence::modified_time;
+use super::method::{MethodSource, PaymentMethodType};
+use super::method_save::single_use;
 use super::put;
 use super::register::{
-    Absent, Answer, Baseline, Doubt, EffectRow, Finding, Lane, Learned, Query, Search, nothing,
+    Baseline, EffectRow, Isolation, Learned, Lookup, LookupResult, LostReply, OnAbsent,
+    RemoteAnswer, RemoteQuery, proves_nothing,
 };
 use super::token_create::FreshToken;
-use super::{Obligation, Shaped, expect, recurring_create};
+use super::{EffectBuilder, EffectContext, expect, recurring_create};
 use crate::api::Call;
 use crate::api::recurring::{GetRecurring, PatchRecurring};
 use crate::base::id::RemoteId;
 use crate::base::money::Currency;
-use crate::model::attachment::{ATTACHED, Brought};
+use crate::model::attachment::{ATTACHED, SuppliedToken};
 use crate::model::effect::Effect;
 use crate::model::intent::{Intent, StoredBody};
 use crate::model::observed::Observed;
 
 /// Changes fields of a recurring charge. `text`, where given, is the new description.
 pub fn change_recurring(
-    obligation: Obligation,
+    obligation: EffectContext,
     charge: &RemoteId,
     mut body: Value,
     text: Option<&str>,
@@ -40,21 +41,21 @@ pub fn change_recurring(
     }
     let asked = body.as_object().cloned().unwrap_or_default();
     let effect = obligation.effect::<PatchRecurring>(ROW.name, &[charge.as_str()], body);
-    let effect = effect.on(charge).expecting("id", charge.as_str());
+    let effect = effect.targeting(charge).expecting("id", charge.as_str());
     asked.into_iter().fold(effect, |effect, (field, value)| effect.expecting(&field, value))
 }
 
 /// Sets only these fields of a recurring charge; `currency` is that of its amounts.
 pub fn set_recurring(
-    obligation: Obligation,
+    obligation: EffectContext,
     charge: &RemoteId,
     body: Value,
     currency: Option<&str>,
 ) -> Effect {
     let effect = change_recurring(obligation, charge, body, None);
-    let effect = effect.expecting("currency", currency).about(json!({"currency": currency}));
+    let effect = effect.expecting("currency", currency).with_subject(json!({"currency": currency}));
     let emptied = effect.expect.get("description").is_some_and(|text| *text == json!(""));
-    let mut effect = if emptied { without(effect, "description") } else { effect };
+    let mut effect = if emptied { without_expected(effect, "description") } else { effect };
     // An answer shows the whole method, masked.
     let method = effect.expect.remove("method").unwrap_or_default();
     let parts = method.as_object().cloned().into_iter().flatten();
@@ -62,7 +63,7 @@ pub fn set_recurring(
 }
 
 /// Drops an expected field: the service omits empty texts from its answers.
-fn without(mut effect: Effect, field: &str) -> Effect {
+fn without_expected(mut effect: Effect, field: &str) -> Effect {
     effect.expect.remove(field);
     effect
 }
@@ -70,20 +71,26 @@ fn without(mut effect: Effect, field: &str) -> Effect {
 /// Extends the change by a method replacement from a fresh token.
 pub fn renew_recurring(mut effect: Effect, source: MethodSource<'_>, token: &FreshToken) -> Effect {
     put(&mut effect.request.body, "method", json!({"$sealed": token.sealed}));
-    let effect = effect.sealed().using(token.once());
-    source.asked_in("method.", effect.expecting("method.fingerprint", token.fingerprint.clone()))
+    let effect = effect.with_sealed_body().with_single_use(token.single_use());
+    source.expect_visible_at(
+        "method.",
+        effect.expecting("method.fingerprint", token.fingerprint.clone()),
+    )
 }
 
 /// Extends the change by a token that was supplied for this charge. It must hold the saved method,
 /// as far as that is visible.
-pub fn give_recurring(
+pub fn change_recurring_by_intake(
     mut effect: Effect,
-    sort: MethodSort,
+    sort: PaymentMethodType,
     saved: &Observed,
-    brought: &Brought,
+    brought: &SuppliedToken,
 ) -> Effect {
     put(&mut effect.request.body, "method", json!({"$sealed": brought.sealed}));
-    let effect = effect.sealed().using(once(brought)).about(json!({ATTACHED: brought.digest}));
+    let effect = effect
+        .with_sealed_body()
+        .with_single_use(single_use(brought))
+        .with_subject(json!({ATTACHED: brought.digest}));
     effect
         .expecting("method.type", sort.word())
         .expecting("method.fingerprint", saved.fact("fingerprint").clone())
@@ -91,19 +98,19 @@ pub fn give_recurring(
 
 /// Reads when the charge was last modified, for a change that nothing else shows, and its currency,
 /// which no change names.
-fn before(effect: &Effect) -> Vec<Query> {
+fn before(effect: &Effect) -> Vec<RemoteQuery> {
     let asks = effect.sealed || named_currency(effect).is_some();
     if asks { vec![read(effect.target.as_ref())] } else { Vec::new() }
 }
 
 /// Returns the currency in which a person named an amount.
 fn named_currency(effect: &Effect) -> Option<&str> {
-    effect.about.get("currency").and_then(Value::as_str)
+    effect.subject.get("currency").and_then(Value::as_str)
 }
 
-fn keep(answers: &[Answer]) -> Value {
-    let mut kept = modified(answers);
-    if let Some(Answer::Body(charge)) = answers.first() {
+fn keep(answers: &[RemoteAnswer]) -> Value {
+    let mut kept = modified_time(answers);
+    if let Some(RemoteAnswer::Body(charge)) = answers.first() {
         put(&mut kept, "currency", charge.get("currency").cloned().unwrap_or_default());
     }
     kept
@@ -118,50 +125,56 @@ fn refuse(effect: &Effect, kept: &Value) -> Option<String> {
     Some(format!("the recurring charge is in {is}, and the amount in {named}"))
 }
 
-fn read(target: Option<&RemoteId>) -> Query {
-    Query::one(Call::to::<GetRecurring>(&[target.map_or("", RemoteId::as_str)]))
+fn read(target: Option<&RemoteId>) -> RemoteQuery {
+    RemoteQuery::one(Call::to::<GetRecurring>(&[target.map_or("", RemoteId::as_str)]))
 }
 
 /// Stores the answer, and forgets a supplied token that was used.
 fn learn(intent: &Intent, reply: &Value) -> Result<Learned, String> {
     let mut learned = recurring_create::learn(intent, reply)?;
-    if intent.about.get(ATTACHED).is_some() {
+    if intent.subject.get(ATTACHED).is_some() {
         put(&mut learned.facts, ATTACHED, Value::Null);
     }
     Ok(learned)
 }
 
-pub(super) fn queries(intent: &Intent) -> Vec<Query> {
+pub(super) fn queries(intent: &Intent) -> Vec<RemoteQuery> {
     vec![read(intent.target.as_ref())]
 }
 
 /// Returns whether the charge is as requested; for a token, also whether it was modified at all.
-fn happened(intent: &Intent, charge: &Value) -> bool {
+fn is_applied(intent: &Intent, charge: &Value) -> bool {
     let by_token = matches!(intent.request.body, StoredBody::Sealed { .. });
     let untouched = charge.get("modified") == intent.baseline.get("modified");
     expect::mismatches(&intent.expect, charge).is_empty() && !(by_token && untouched)
 }
 
-pub(super) fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
+pub(super) fn judge(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     match answers.first() {
-        Some(Answer::Body(charge)) if happened(intent, charge) => Finding::Happened(charge.clone()),
-        Some(answer @ Answer::Missing(_)) if answer.unknown_path() => Finding::Overwritten(
-            "the service shows no recurring charge; the next change says all of it again"
-                .to_owned(),
-        ),
+        Some(RemoteAnswer::Body(charge)) if is_applied(intent, charge) => {
+            LookupResult::Applied(charge.clone())
+        }
+        Some(answer @ RemoteAnswer::Missing(_)) if answer.is_unknown_path() => {
+            LookupResult::Superseded(
+                "the service shows no recurring charge; the next change says all of it again"
+                    .to_owned(),
+            )
+        }
         // A removed charge cannot be changed: the next attempt gets that answer.
-        Some(Answer::Body(_) | Answer::Missing(_)) => Finding::Absent,
-        Some(Answer::Items(_)) | None => Finding::Unknown("the service was not asked".to_owned()),
+        Some(RemoteAnswer::Body(_) | RemoteAnswer::Missing(_)) => LookupResult::NotFound,
+        Some(RemoteAnswer::Items(_)) | None => {
+            LookupResult::Inconclusive("the service was not asked".to_owned())
+        }
     }
 }
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "recurring.change",
-    doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
+    lost_reply: LostReply::Lookup(Lookup { queries, judge, absent: OnAbsent::Resend }),
     baseline: Some(Baseline { queries: before, keep, refuse }),
-    lane: Lane::Target,
+    isolation: Isolation::PerObject,
     learn,
-    proves: nothing,
+    proven_state: proves_nothing,
 };
 
 #[cfg(test)]
@@ -172,8 +185,9 @@ mod tests {
     #[test]
     fn what_nothing_shows_is_said_again_by_the_next_change() {
         let asked = json!({"id": "ch1", "amount": 700});
-        let check = |answer: Answer| judged(&intent(ROW.name, &asked, Value::Null), &[answer]);
-        let shown = |amount: i64| Answer::Body(json!({"id": "ch1", "amount": amount}));
+        let check =
+            |answer: RemoteAnswer| judged(&intent(ROW.name, &asked, Value::Null), &[answer]);
+        let shown = |amount: i64| RemoteAnswer::Body(json!({"id": "ch1", "amount": amount}));
         assert_eq!(check(shown(700)), "happened ch1");
         assert_eq!(check(shown(500)), "absent");
         assert_eq!(check(no_path()), "overwritten");

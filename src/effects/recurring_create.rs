@@ -11,9 +11,10 @@ use super::evidence::{NEWEST_EVENT, events_since};
 use super::expect;
 use super::put;
 use super::register::{
-    Absent, Answer, Doubt, EffectRow, Finding, Lane, Learned, Query, Search, nothing,
+    EffectRow, Isolation, Learned, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer,
+    RemoteQuery, proves_nothing,
 };
-use super::{Obligation, Shaped};
+use super::{EffectBuilder, EffectContext};
 use crate::api::Call;
 use crate::api::recurring::{CreateRecurring, ListRecurring};
 use crate::base::hash::Mark;
@@ -24,7 +25,7 @@ use crate::model::intent::Intent;
 const CREATED: &str = "recurring_charge.created";
 
 /// Creates a recurring charge from its complete body, without description and reference.
-pub fn create_recurring(obligation: Obligation, mut body: Value, text: &str) -> Effect {
+pub fn create_recurring(obligation: EffectContext, mut body: Value, text: &str) -> Effect {
     let mark = obligation.source_id.mark();
     put(&mut body, "description", json!(mark.tag(text)));
     put(&mut body, "reference", json!(mark));
@@ -39,12 +40,12 @@ pub fn create_recurring(obligation: Obligation, mut body: Value, text: &str) -> 
 }
 
 /// Facts about the end of the previous charge, cleared by an answer about an active one.
-pub(super) const BEFORE: [&str; 5] = ["status", "next_payment", "ended", "end", "looked"];
+pub(super) const ENDING_FACTS: [&str; 5] = ["status", "next_payment", "ended", "end", "looked"];
 
 /// Returns the stored fields of a recurring charge that the service shows.
 pub fn recurring_facts(shown: &Value) -> Value {
     let mut facts = json!({});
-    for field in BEFORE {
+    for field in ENDING_FACTS {
         put(&mut facts, field, Value::Null);
     }
     for field in ["status", "next_payment", "currency", "account_id", "amount"] {
@@ -59,13 +60,13 @@ pub(super) fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
 }
 
-fn queries(intent: &Intent) -> Vec<Query> {
-    vec![Query::list(Call::to::<ListRecurring>(&[])), events_since(intent)]
+fn queries(intent: &Intent) -> Vec<RemoteQuery> {
+    vec![RemoteQuery::list(Call::to::<ListRecurring>(&[])), events_since(intent)]
 }
 
-fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
+fn judge(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     let (Some(list), Some(events)) = (answers.first(), answers.get(1)) else {
-        return Finding::Unknown("the service was not asked".to_owned());
+        return LookupResult::Inconclusive("the service was not asked".to_owned());
     };
     let listed = list.items().iter().filter(|item| carries(item, &intent.mark));
     let created = events.items().iter().filter(|event| type_of(event) == CREATED);
@@ -74,14 +75,16 @@ fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
         listed.chain(reported.filter(|data| carries(data, &intent.mark))).collect();
     found.dedup_by_key(|item| item.get("id"));
     match (found.as_slice(), list) {
-        ([one], _) => Finding::Happened((*one).clone()),
-        ([], Answer::Items(_)) => Finding::Absent,
-        ([], Answer::Missing(_) | Answer::Body(_)) => Finding::Unknown(
+        ([one], _) => LookupResult::Applied((*one).clone()),
+        ([], RemoteAnswer::Items(_)) => LookupResult::NotFound,
+        ([], RemoteAnswer::Missing(_) | RemoteAnswer::Body(_)) => LookupResult::Inconclusive(
             "this service lists no recurring charges and reports none of their events".to_owned(),
         ),
-        (more, _) => {
-            Finding::Unknown(format!("{} recurring charges carry {}", more.len(), intent.mark))
-        }
+        (more, _) => LookupResult::Inconclusive(format!(
+            "{} recurring charges carry {}",
+            more.len(),
+            intent.mark
+        )),
     }
 }
 
@@ -97,9 +100,9 @@ fn type_of(event: &Value) -> &str {
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "recurring.create",
-    doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
+    lost_reply: LostReply::Lookup(Lookup { queries, judge, absent: OnAbsent::Resend }),
     baseline: Some(NEWEST_EVENT),
-    lane: Lane::Own,
+    isolation: Isolation::None,
     learn,
-    proves: nothing,
+    proven_state: proves_nothing,
 };

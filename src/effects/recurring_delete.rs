@@ -8,9 +8,10 @@
 use serde_json::{Value, json};
 
 use super::register::{
-    Absent, Answer, Doubt, EffectRow, Finding, Lane, Learned, Query, Search, nothing,
+    EffectRow, Isolation, Learned, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer,
+    RemoteQuery, proves_nothing,
 };
-use super::{Obligation, Shaped, expect};
+use super::{EffectBuilder, EffectContext, expect};
 use crate::api::Call;
 use crate::api::recurring::{DeleteRecurring, GetRecurring};
 use crate::base::id::RemoteId;
@@ -21,53 +22,55 @@ use crate::model::intent::Intent;
 const DELETED: &str = "DELETED";
 
 /// Deletes a recurring charge.
-pub fn delete_recurring(obligation: Obligation, charge: &RemoteId) -> Effect {
+pub fn delete_recurring(obligation: EffectContext, charge: &RemoteId) -> Effect {
     let effect = obligation.effect::<DeleteRecurring>(ROW.name, &[charge.as_str()], Value::Null);
-    effect.on(charge).expecting("id", charge.as_str())
+    effect.targeting(charge).expecting("id", charge.as_str())
 }
 
 /// Only a command deletes a charge, and is then done.
 fn learn(intent: &Intent, reply: &Value) -> Result<Learned, String> {
     let status = reply.get("status").and_then(Value::as_str);
     if status.is_some_and(|status| status != DELETED) {
-        return Err(format!("it was deleted, and is {}", expect::field_said(reply, "status")));
+        return Err(format!("it was deleted, and is {}", expect::render_field(reply, "status")));
     }
     let remote_id = intent.target.clone();
     Ok(Learned { remote_id, exists: true, facts: json!({"status": DELETED}), ..Learned::default() })
 }
 
-fn queries(intent: &Intent) -> Vec<Query> {
+fn queries(intent: &Intent) -> Vec<RemoteQuery> {
     let id = intent.target.as_ref().map_or("", RemoteId::as_str);
-    vec![Query::one(Call::to::<GetRecurring>(&[id]))]
+    vec![RemoteQuery::one(Call::to::<GetRecurring>(&[id]))]
 }
 
-fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
+fn judge(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     match answers.first() {
-        Some(Answer::Body(charge)) if expect::text(charge, "status") == DELETED => {
-            Finding::Happened(charge.clone())
+        Some(RemoteAnswer::Body(charge)) if expect::text(charge, "status") == DELETED => {
+            LookupResult::Applied(charge.clone())
         }
-        Some(answer @ Answer::Missing(_)) if !answer.unknown_path() => {
-            Finding::Happened(json!({ "id": intent.target }))
+        Some(answer @ RemoteAnswer::Missing(_)) if !answer.is_unknown_path() => {
+            LookupResult::Applied(json!({ "id": intent.target }))
         }
-        Some(Answer::Body(_) | Answer::Missing(_)) => Finding::Absent,
-        Some(Answer::Items(_)) | None => Finding::Unknown("the service was not asked".to_owned()),
+        Some(RemoteAnswer::Body(_) | RemoteAnswer::Missing(_)) => LookupResult::NotFound,
+        Some(RemoteAnswer::Items(_)) | None => {
+            LookupResult::Inconclusive("the service was not asked".to_owned())
+        }
     }
 }
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "recurring.delete",
-    doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
+    lost_reply: LostReply::Lookup(Lookup { queries, judge, absent: OnAbsent::Resend }),
     baseline: None,
-    lane: Lane::Target,
+    isolation: Isolation::PerObject,
     learn,
-    proves: nothing,
+    proven_state: proves_nothing,
 };
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::{intent, judged, no_path, obligation};
     use super::*;
-    use crate::api::Message;
+    use crate::api::ProblemMessage;
     use crate::model::service_problem::ServiceProblem;
 
     fn asked() -> Intent {
@@ -76,17 +79,18 @@ mod tests {
 
     #[test]
     fn a_lost_answer_is_settled_by_the_charge_and_one_that_stands_is_deleted_again() {
-        let check = |answer: Answer| judged(&asked(), &[answer]);
-        let body = |status: &str| Answer::Body(json!({"id": "ch1", "status": status}));
+        let check = |answer: RemoteAnswer| judged(&asked(), &[answer]);
+        let body = |status: &str| RemoteAnswer::Body(json!({"id": "ch1", "status": status}));
         assert_eq!(check(body("DELETED")), "happened ch1");
         for stands in ["ACTIVE", "COMPLETED"] {
             assert_eq!(check(body(stands)), "absent", "{stands}");
         }
-        let gone = Message::new("resource_not_found", "gone").about("RecurringCharge[ch1]");
-        let gone = Answer::Missing(ServiceProblem::told(vec![gone]));
+        let gone =
+            ProblemMessage::new("resource_not_found", "gone").with_context("RecurringCharge[ch1]");
+        let gone = RemoteAnswer::Missing(ServiceProblem::from_messages(vec![gone]));
         assert_eq!(check(gone), "happened ch1");
         assert_eq!(check(no_path()), "absent", "the next try is told that there is no such path");
-        assert!(check(Answer::Items(Vec::new())).starts_with("unknown"));
+        assert!(check(RemoteAnswer::Items(Vec::new())).starts_with("unknown"));
     }
 
     #[test]

@@ -8,59 +8,60 @@
 use chrono::NaiveDate;
 use serde_json::{Value, json};
 
-use super::register::{Absent, Doubt, EffectRow, Lane, Learned, Search, nothing};
-use super::{Obligation, Shaped, put, recurring_change};
+use super::register::{EffectRow, Isolation, Learned, Lookup, LostReply, OnAbsent, proves_nothing};
+use super::{EffectBuilder, EffectContext, put, recurring_change};
 use crate::api::recurring::PatchRecurring;
 use crate::base::id::RemoteId;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
 /// Sets the last day of a recurring charge, also in the spec that it puts on the service.
-pub fn end_recurring(mut obligation: Obligation, charge: &RemoteId, end: NaiveDate) -> Effect {
+pub fn end_recurring(mut obligation: EffectContext, charge: &RemoteId, end: NaiveDate) -> Effect {
     if let Some(schedule) = obligation.applied.spec.get_mut("schedule") {
         put(schedule, "end", json!(end));
     }
     let body = json!({"schedule": {"end": end}});
     let effect = obligation.effect::<PatchRecurring>(ROW.name, &[charge.as_str()], body);
     effect
-        .on(charge)
+        .targeting(charge)
         .expecting("id", charge.as_str())
         .expecting("schedule.end", json!(end))
-        .about(json!({ "end": end }))
+        .with_subject(json!({ "end": end }))
 }
 
 /// Earlier reads are discarded.
 #[expect(clippy::unnecessary_wraps, reason = "other effects' answers may be of no use")]
 fn learn(intent: &Intent, _: &Value) -> Result<Learned, String> {
-    let end = intent.about.get("end");
+    let end = intent.subject.get("end");
     let facts = json!({"end": end, "looked": null});
     Ok(Learned { exists: true, facts, ..Learned::default() })
 }
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "recurring.end",
-    doubt: Doubt::Search(Search {
+    lost_reply: LostReply::Lookup(Lookup {
         queries: recurring_change::queries,
         judge: recurring_change::judge,
-        absent: Absent::Again,
+        absent: OnAbsent::Resend,
     }),
     baseline: None,
-    lane: Lane::Target,
+    isolation: Isolation::PerObject,
     learn,
-    proves: nothing,
+    proven_state: proves_nothing,
 };
 
 #[cfg(test)]
 mod tests {
-    use super::super::register::Answer;
+    use super::super::register::RemoteAnswer;
     use super::super::testing::{intent, judged, no_path};
     use super::*;
 
     #[test]
     fn a_lost_answer_is_settled_by_the_charge_s_own_last_day() {
         let asked = json!({"id": "ch1", "schedule.end": "2030-02-01"});
-        let check = |answer: Answer| judged(&intent(ROW.name, &asked, Value::Null), &[answer]);
-        let body = |end: &str| Answer::Body(json!({"id": "ch1", "schedule": {"end": end}}));
+        let check =
+            |answer: RemoteAnswer| judged(&intent(ROW.name, &asked, Value::Null), &[answer]);
+        let body = |end: &str| RemoteAnswer::Body(json!({"id": "ch1", "schedule": {"end": end}}));
         assert_eq!(check(body("2030-02-01")), "happened ch1");
         assert_eq!(check(body("2031-02-01")), "absent");
         assert_eq!(check(no_path()), "overwritten", "the next one says all of it again");

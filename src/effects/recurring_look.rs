@@ -8,51 +8,54 @@
 
 use serde_json::{Value, json};
 
-use super::recurring_cancel::{both, is_over, may_fire};
-use super::register::{Answer, Learned, Query, ReadCx, ReadingRow, Trouble};
+use super::recurring_cancel::{charge_and_occurrences, is_over, may_be_collected};
+use super::register::{Learned, ReadingCx, ReadingError, ReadingRow, RemoteAnswer, RemoteQuery};
 use super::{expect, put};
 use crate::base::planted;
 
 /// Reading of a recurring charge that is to end, about `{charge, ended, …}`: its id, and whether
 /// its last day was set.
-pub const RECURRING_LOOK: &str = "recurring.look";
+pub const RECURRING_STATE: &str = "recurring.look";
 
-pub(super) const ROW: ReadingRow = ReadingRow { name: RECURRING_LOOK, queries, learn };
+pub(super) const ROW: ReadingRow = ReadingRow { name: RECURRING_STATE, queries, learn };
 
-fn queries(about: &Value) -> Vec<Query> {
-    both(expect::text(about, "charge"))
+fn queries(about: &Value) -> Vec<RemoteQuery> {
+    charge_and_occurrences(expect::text(about, "charge"))
 }
 
-fn learn(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
+fn learn(cx: &ReadingCx<'_>, answers: &[RemoteAnswer]) -> Result<Learned, ReadingError> {
     let [charge, occurrences] = answers else {
-        return Err(Trouble::Later("the service was not asked".to_owned()));
+        return Err(ReadingError::RetryLater("the service was not asked".to_owned()));
     };
     let status = match charge {
-        Answer::Body(charge) => charge.get("status").and_then(Value::as_str),
-        Answer::Missing(_) if charge.unknown_path() => None,
-        Answer::Missing(_) => return Ok(over(Some("DELETED"), "the service has it no more")),
-        Answer::Items(_) => None,
+        RemoteAnswer::Body(charge) => charge.get("status").and_then(Value::as_str),
+        RemoteAnswer::Missing(_) if charge.is_unknown_path() => None,
+        RemoteAnswer::Missing(_) => {
+            return Ok(ended_charge(Some("DELETED"), "the service has it no more"));
+        }
+        RemoteAnswer::Items(_) => None,
     };
-    let Answer::Items(all) = occurrences else {
+    let RemoteAnswer::Items(all) = occurrences else {
         let why = "the service does not show the occurrences of the recurring charge";
-        return Err(Trouble::Later(why.to_owned()));
+        return Err(ReadingError::RetryLater(why.to_owned()));
     };
-    let pending: Vec<Value> = all.iter().filter(|one| may_fire(one)).map(kept).collect();
+    let pending: Vec<Value> =
+        all.iter().filter(|one| may_be_collected(one)).map(stored_occurrence).collect();
     let ended = cx.about.get("ended").is_some_and(|ended| *ended == Value::Bool(true));
     let cannot_go_on = ended || status.map_or(!all.is_empty(), is_over);
-    let silent = pending.is_empty() || planted::is("neutralise-leaves-an-occurrence");
+    let silent = pending.is_empty() || planted::is_active("neutralise-leaves-an-occurrence");
     if silent && cannot_go_on {
         let how =
             if ended { "its last day was set and what was pending ignored" } else { "it is over" };
         let before = cx.observed.and_then(|observed| observed.text("ended"));
-        return Ok(over(status, before.unwrap_or(how)));
+        return Ok(ended_charge(status, before.unwrap_or(how)));
     }
     let facts = json!({"looked": {"about": cx.about, "status": status, "pending": pending}});
     Ok(Learned { exists: true, facts, ..Learned::default() })
 }
 
 /// Returns the facts of a charge that collects nothing more.
-fn over(status: Option<&str>, how: &str) -> Learned {
+fn ended_charge(status: Option<&str>, how: &str) -> Learned {
     let mut facts = json!({"looked": null, "next_payment": null, "ended": how});
     if let Some(status) = status {
         put(&mut facts, "status", status);
@@ -61,7 +64,7 @@ fn over(status: Option<&str>, how: &str) -> Learned {
 }
 
 /// Returns the stored fields of an occurrence.
-fn kept(occurrence: &Value) -> Value {
+fn stored_occurrence(occurrence: &Value) -> Value {
     let field = |name: &str| occurrence.get(name).cloned().unwrap_or_default();
     json!({
         "id": field("id"), "due_date": field("due_date"), "amount": field("amount"),
@@ -76,10 +79,10 @@ mod tests {
     use crate::base::id::{Key, Mode};
 
     /// Returns whether the charge still exists, and the number of occurrences that may still fire.
-    fn check(ended: bool, charge: Answer, occurrences: Answer) -> (bool, usize) {
+    fn check(ended: bool, charge: RemoteAnswer, occurrences: RemoteAnswer) -> (bool, usize) {
         let key: Key = "RecurringCharge/default/it".parse().unwrap();
         let about = json!({"charge": "ch1", "ended": ended});
-        let cx = ReadCx {
+        let cx = ReadingCx {
             key: &key,
             mode: Mode::Test,
             generation: 0,
@@ -94,7 +97,7 @@ mod tests {
 
     #[test]
     fn it_is_over_only_when_nothing_may_fire_and_nothing_can_open() {
-        let body = |status: &str| Answer::Body(json!({"id": "ch1", "status": status}));
+        let body = |status: &str| RemoteAnswer::Body(json!({"id": "ch1", "status": status}));
         let list = |status: &str| items(&json!([{"id": "o1", "status": status}]));
         assert_eq!(check(false, body("ACTIVE"), list("PENDING")), (true, 1));
         assert_eq!(check(false, body("COMPLETED"), list("PENDING")), (true, 1));

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::api::Call;
 use crate::base::id::{Key, RemoteId};
 use crate::base::secret::Secret;
-use crate::model::adoption::Stray;
+use crate::model::adoption::UnknownObject;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 use crate::model::observed::Observed;
@@ -25,13 +25,13 @@ pub struct Learned {
 
 /// Read at the service that changes nothing.
 #[derive(Debug, Clone)]
-pub struct Query {
+pub struct RemoteQuery {
     pub call: Call,
     /// Set for a list that is read to its end.
     pub pages: bool,
 }
 
-impl Query {
+impl RemoteQuery {
     /// Query with one answer.
     pub fn one(call: Call) -> Self {
         Self { call, pages: false }
@@ -43,9 +43,9 @@ impl Query {
     }
 }
 
-/// Answer to a [`Query`].
+/// Answer to a [`RemoteQuery`].
 #[derive(Debug, Clone)]
-pub enum Answer {
+pub enum RemoteAnswer {
     Body(Value),
     /// All items of a list.
     Items(Vec<Value>),
@@ -53,7 +53,7 @@ pub enum Answer {
     Missing(ServiceProblem),
 }
 
-impl Answer {
+impl RemoteAnswer {
     /// Returns the items of a list; empty for another answer.
     pub fn items(&self) -> &[Value] {
         match self {
@@ -64,7 +64,7 @@ impl Answer {
 
     /// Returns whether the service does not know the path at all: its 404 names no object
     /// (service-facts 25).
-    pub fn unknown_path(&self) -> bool {
+    pub fn is_unknown_path(&self) -> bool {
         match self {
             Self::Missing(problem) => {
                 problem.messages.iter().all(|message| message.context.is_none())
@@ -76,16 +76,16 @@ impl Answer {
 
 /// Evidence on an effect whose answer was lost.
 #[derive(Debug, Clone)]
-pub enum Finding {
+pub enum LookupResult {
     /// Applied; holds the answer that was lost.
-    Happened(Value),
+    Applied(Value),
     /// Refused without effect; holds the service's problem.
     Refused(ServiceProblem),
     /// Not found. One read proves nothing; two complete ones do.
-    Absent,
+    NotFound,
     /// Not in the visible events, which are the only evidence. Confirmed absent once an event is
     /// newer than the last moment at which the effect can have happened.
-    Unseen {
+    NotVisibleYet {
         /// Time of the newest event by the service's clock.
         newest: Option<DateTime<Utc>>,
         /// Explanation for the person who settles the intent.
@@ -94,61 +94,61 @@ pub enum Finding {
     /// The service shows nothing of this absolute change. Once the request can no longer be in
     /// transit, the next change sends all of it again, from the current document. Holds the reason
     /// why nothing shows it.
-    Overwritten(String),
+    Superseded(String),
     /// The service shows nothing that could settle the effect.
-    Unknown(String),
+    Inconclusive(String),
 }
 
 /// Reaction to confirmed absence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Absent {
+pub enum OnAbsent {
     /// Send again.
-    Again,
+    Resend,
     /// Put the resource on hold for a person.
     Hold,
 }
 
 /// Lookup that gathers and judges evidence.
 #[derive(Debug, Clone, Copy)]
-pub struct Search {
+pub struct Lookup {
     /// Reads that gather the evidence.
-    pub queries: fn(&Intent) -> Vec<Query>,
+    pub queries: fn(&Intent) -> Vec<RemoteQuery>,
     /// Interprets the answers.
-    pub judge: fn(&Intent, &[Answer]) -> Finding,
+    pub judge: fn(&Intent, &[RemoteAnswer]) -> LookupResult,
     /// Reaction to confirmed absence.
-    pub absent: Absent,
+    pub absent: OnAbsent,
 }
 
 /// Settlement policy for a lost answer (design.md part 3).
 #[derive(Debug, Clone, Copy)]
-pub enum Doubt {
+pub enum LostReply {
     /// Send again: the same bytes cannot double the effect.
-    Resend {
+    Retry {
         /// Maximum sends, the first included.
-        most: u32,
+        max_sends: u32,
         /// Set if the refusal of a later send proves that the first was refused too. Otherwise the
         /// result of the first send is lost, and the resource needs attention.
         refusal_settles: bool,
     },
     /// Look the effect up at the service.
-    Search(Search),
+    Lookup(Lookup),
     /// Wait for the service's webhook, which carries the mark.
-    Notice,
+    AwaitWebhook,
     /// Send again until an answer arrives: an object cannot be ended twice.
-    Ends {
+    RetryUntilGone {
         /// Maximum sends, the first included.
-        most: u32,
+        max_sends: u32,
         /// Statuses of a refusal which mean that the object had ended before.
-        gone: &'static [u16],
+        gone_statuses: &'static [u16],
     },
     /// No evidence exists: the intent's own `on_doubt` decides.
-    Unprovable,
+    Undecidable,
 }
 
 /// State of an object after an effect that turns out to have happened before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Proved {
-    There,
+pub enum ProvenState {
+    Exists,
     Gone,
 }
 
@@ -156,29 +156,29 @@ pub enum Proved {
 /// lost answer distinguishable from another's, and keeps newer effects from meeting one still in
 /// transit (design.md part 3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lane {
+pub enum Isolation {
     /// No further exclusion.
-    Own,
+    None,
     /// Excludes others of its name at its merchant: no mark identifies it.
-    Merchant,
+    PerMerchant,
     /// Excludes every other effect on the same object.
-    Target,
+    PerObject,
     /// Excludes others of its name with the same `about`.
-    About,
+    PerContent,
     /// Excludes identical effects in flight: once the first succeeds, nothing is left to do.
-    Twin,
+    Dedup,
     /// Excludes every read of its merchant's objects: nothing uses its credentials afterwards.
-    Last,
+    Exclusive,
 }
 
 /// Reads just before an effect is sent.
 #[derive(Debug, Clone, Copy)]
 pub struct Baseline {
     /// The reads; none for an effect that needs none this time.
-    pub queries: fn(&Effect) -> Vec<Query>,
+    pub queries: fn(&Effect) -> Vec<RemoteQuery>,
     /// Returns the stored part of the answers. A service without the object answers
-    /// [`Answer::Missing`]: that gives no evidence.
-    pub keep: fn(&[Answer]) -> Value,
+    /// [`RemoteAnswer::Missing`]: that gives no evidence.
+    pub keep: fn(&[RemoteAnswer]) -> Value,
     /// Returns the reason not to send the effect, given the stored part: the object does not match
     /// the request.
     pub refuse: fn(&Effect, &Value) -> Option<String>,
@@ -187,11 +187,11 @@ pub struct Baseline {
 #[derive(Debug)]
 pub struct EffectRow {
     pub name: &'static str,
-    pub doubt: Doubt,
+    pub lost_reply: LostReply,
     /// Reads just before sending, for later comparison.
     pub baseline: Option<Baseline>,
     /// Exclusion while the effect is in flight or not settled.
-    pub lane: Lane,
+    pub isolation: Isolation,
     /// Returns the results of an answer.
     ///
     /// # Errors
@@ -199,13 +199,13 @@ pub struct EffectRow {
     /// The reason why the answer does not match the request (law 4).
     pub learn: fn(&Intent, &Value) -> Result<Learned, String>,
     /// Returns the state of the object if a refusal proves that the effect happened before.
-    pub proves: fn(&ServiceProblem) -> Option<Proved>,
+    pub proven_state: fn(&ServiceProblem) -> Option<ProvenState>,
 }
 
 impl EffectRow {
     /// Returns whether a refusal of this status means that the object had ended before.
     pub fn is_ended_by(&self, status: u16) -> bool {
-        matches!(self.doubt, Doubt::Ends { most: _, gone } if gone.contains(&status))
+        matches!(self.lost_reply, LostReply::RetryUntilGone { max_sends: _, gone_statuses } if gone_statuses.contains(&status))
     }
 }
 
@@ -213,33 +213,33 @@ impl EffectRow {
 pub struct ReadingRow {
     pub name: &'static str,
     /// Returns the queries for the subject of the reading.
-    pub queries: fn(about: &Value) -> Vec<Query>,
+    pub queries: fn(about: &Value) -> Vec<RemoteQuery>,
     /// Returns the results for the resource.
     ///
     /// # Errors
     ///
     /// The reason why the answers cannot be used.
-    pub learn: fn(&ReadCx<'_>, &[Answer]) -> Result<Learned, Trouble>,
+    pub learn: fn(&ReadingCx<'_>, &[RemoteAnswer]) -> Result<Learned, ReadingError>,
 }
 
 /// Reason why a reading gave no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trouble {
+pub enum ReadingError {
     /// The resource goes on hold, for a person.
     Hold(String),
     /// Objects with marks that this state does not know: they block the merchant.
-    Strays(Vec<Stray>),
+    UnknownObjects(Vec<UnknownObject>),
     /// A later reading may succeed.
-    Later(String),
+    RetryLater(String),
     /// The credentials belong to something else: an environment error (exit code 4).
     Mismatch(String),
     /// The service is still processing, as expected.
-    Wait(String),
+    InProgress(String),
 }
 
 /// Inputs of a reading beside its answers.
 #[derive(Clone, Copy)]
-pub struct ReadCx<'a> {
+pub struct ReadingCx<'a> {
     pub key: &'a Key,
     pub mode: crate::base::id::Mode,
     pub generation: u32,
@@ -251,7 +251,7 @@ pub struct ReadCx<'a> {
     pub knows_mark: &'a dyn Fn(&str) -> bool,
 }
 
-impl std::fmt::Debug for ReadCx<'_> {
+impl std::fmt::Debug for ReadingCx<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "ReadCx({})", self.key)
     }
@@ -318,11 +318,11 @@ pub fn reading_row(name: &str) -> Option<&'static ReadingRow> {
 }
 
 /// Baseline check that accepts every object.
-pub(super) fn fits(_: &Effect, _: &Value) -> Option<String> {
+pub(super) fn accept_any(_: &Effect, _: &Value) -> Option<String> {
     None
 }
 
 /// For effects of which no refusal proves that they happened before.
-pub(super) fn nothing(_: &ServiceProblem) -> Option<Proved> {
+pub(super) fn proves_nothing(_: &ServiceProblem) -> Option<ProvenState> {
     None
 }

@@ -8,15 +8,15 @@ use super::expect;
 use crate::base::money::Money;
 
 #[derive(Debug, Clone, Copy)]
-pub struct Setting {
+pub struct RemoteSetting {
     /// Name at the service.
     pub name: &'static str,
-    pub holds: Holds,
+    pub value_type: SettingType,
 }
 
 /// Value type of a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Holds {
+pub enum SettingType {
     /// Text; an empty one removes the value.
     Text,
     /// Text that is never blank.
@@ -33,53 +33,53 @@ pub enum Holds {
     Year,
 }
 
-const fn setting(name: &'static str, holds: Holds) -> Setting {
-    Setting { name, holds }
+const fn setting(name: &'static str, holds: SettingType) -> RemoteSetting {
+    RemoteSetting { name, value_type: holds }
 }
 
 /// Settings of a merchant (service-facts, 67 and 68).
-pub static MERCHANT_SETTINGS: [Setting; 13] = [
-    setting("name", Holds::Name),
-    setting("contact_name", Holds::Text),
-    setting("contact_email", Holds::Text),
-    setting("contact_phone", Holds::Text),
-    setting("address1", Holds::Text),
-    setting("address2", Holds::Text),
-    setting("city", Holds::Text),
-    setting("state", Holds::Text),
-    setting("postal_code", Holds::Text),
-    setting("country", Holds::Text),
-    setting("api_allowed_ip_address_ranges", Holds::Words),
-    setting("live_events_urls", Holds::Words),
-    setting("test_events_urls", Holds::Words),
+pub static MERCHANT_SETTINGS: [RemoteSetting; 13] = [
+    setting("name", SettingType::Name),
+    setting("contact_name", SettingType::Text),
+    setting("contact_email", SettingType::Text),
+    setting("contact_phone", SettingType::Text),
+    setting("address1", SettingType::Text),
+    setting("address2", SettingType::Text),
+    setting("city", SettingType::Text),
+    setting("state", SettingType::Text),
+    setting("postal_code", SettingType::Text),
+    setting("country", SettingType::Text),
+    setting("api_allowed_ip_address_ranges", SettingType::Words),
+    setting("live_events_urls", SettingType::Words),
+    setting("test_events_urls", SettingType::Words),
 ];
 
 /// Settings of an account that takes cards (service-facts, 69).
-pub static CARD_SETTINGS: [Setting; 12] = [
-    setting("name", Holds::Name),
-    setting("primary", Holds::Flag),
-    setting("cvv_policy", Holds::Text),
-    setting("avs_policy", Holds::Text),
-    setting("ignore_avs_failure_if_cvv_match", Holds::Flag),
-    setting("required_payment_fields", Holds::Words),
-    setting("swipe_cvv_policy", Holds::Text),
-    setting("swipe_avs_policy", Holds::Text),
-    setting("swipe_ignore_avs_failure_if_cvv_match", Holds::Flag),
-    setting("swipe_required_payment_fields", Holds::Words),
-    setting("transaction_allowed_countries", Holds::Words),
-    setting("accepted_card_types", Holds::Words),
+pub static CARD_SETTINGS: [RemoteSetting; 12] = [
+    setting("name", SettingType::Name),
+    setting("primary", SettingType::Flag),
+    setting("cvv_policy", SettingType::Text),
+    setting("avs_policy", SettingType::Text),
+    setting("ignore_avs_failure_if_cvv_match", SettingType::Flag),
+    setting("required_payment_fields", SettingType::Words),
+    setting("swipe_cvv_policy", SettingType::Text),
+    setting("swipe_avs_policy", SettingType::Text),
+    setting("swipe_ignore_avs_failure_if_cvv_match", SettingType::Flag),
+    setting("swipe_required_payment_fields", SettingType::Words),
+    setting("transaction_allowed_countries", SettingType::Words),
+    setting("accepted_card_types", SettingType::Words),
 ];
 
 /// Settings of an account that takes electronic checks (service-facts, 69).
-pub static BANK_SETTINGS: [Setting; 3] = [
-    setting("name", Holds::Name),
-    setting("primary", Holds::Flag),
-    setting("transaction_allowed_countries", Holds::Words),
+pub static BANK_SETTINGS: [RemoteSetting; 3] = [
+    setting("name", SettingType::Name),
+    setting("primary", SettingType::Flag),
+    setting("transaction_allowed_countries", SettingType::Words),
 ];
 
 /// Settings of a saved card or bank account.
-pub static METHOD_TEXTS: [Setting; 2] =
-    [setting("description", Holds::Text), setting("reference", Holds::Text)];
+pub static METHOD_TEXTS: [RemoteSetting; 2] =
+    [setting("description", SettingType::Text), setting("reference", SettingType::Text)];
 
 /// Parts of a card that a recurring charge takes without a new number (gateway-api, PATCH
 /// /v1/recurring/charges/{id}).
@@ -87,13 +87,13 @@ pub(super) const CARD_DATE: [&str; 2] = ["exp_month", "exp_year"];
 
 /// Settings of a recurring charge. Of its method that is only a card's new date: another number
 /// needs its document, or a new charge.
-pub static RECURRING_SETTINGS: [Setting; 6] = [
-    setting("description", Holds::Text),
-    setting("amount", Holds::Amount),
-    setting("max_amount", Holds::Amount),
-    setting("max_occurrences", Holds::Count),
-    setting(CARD_DATE[0], Holds::Month),
-    setting(CARD_DATE[1], Holds::Year),
+pub static RECURRING_SETTINGS: [RemoteSetting; 6] = [
+    setting("description", SettingType::Text),
+    setting("amount", SettingType::Amount),
+    setting("max_amount", SettingType::Amount),
+    setting("max_occurrences", SettingType::Count),
+    setting(CARD_DATE[0], SettingType::Month),
+    setting(CARD_DATE[1], SettingType::Year),
 ];
 
 /// Returns whether the fields of a change set a card's date and nothing else.
@@ -104,55 +104,60 @@ pub fn sets_date_alone(fields: &Value) -> bool {
     })
 }
 
-impl Setting {
+impl RemoteSetting {
     /// Parses the value of a text.
     ///
     /// # Errors
     ///
     /// The required form of the value.
     pub fn value(&self, text: &str) -> Result<Value, String> {
-        let value = match (self.holds, text) {
-            (Holds::Flag, "true") => json!(true),
-            (Holds::Flag, "false") => json!(false),
-            (Holds::Amount, text) => {
+        let value = match (self.value_type, text) {
+            (SettingType::Flag, "true") => json!(true),
+            (SettingType::Flag, "false") => json!(false),
+            (SettingType::Amount, text) => {
                 text.parse::<Money>().map_or(Value::Null, |money| json!(money))
             }
-            (Holds::Count | Holds::Month | Holds::Year, text) => {
+            (SettingType::Count | SettingType::Month | SettingType::Year, text) => {
                 text.parse::<u32>().map_or(Value::Null, |count| json!(count))
             }
-            (Holds::Flag | Holds::Text | Holds::Name | Holds::Words, text) => json!(text),
+            (
+                SettingType::Flag | SettingType::Text | SettingType::Name | SettingType::Words,
+                text,
+            ) => json!(text),
         };
-        self.unfit(&value).map_or(Ok(value), Err)
+        self.type_error(&value).map_or(Ok(value), Err)
     }
 
     /// Returns the reason why the setting cannot hold this value, if any.
-    fn unfit(&self, value: &Value) -> Option<String> {
-        let fits = match self.holds {
-            Holds::Flag => value.is_boolean(),
-            Holds::Text | Holds::Words => value.is_string(),
-            Holds::Name => value.as_str().is_some_and(|text| !text.trim().is_empty()),
-            Holds::Amount => Money::deserialize(value).is_ok(),
-            Holds::Count => is_within(value, 1, u64::from(u32::MAX)),
-            Holds::Month => is_within(value, 1, 12),
-            Holds::Year => is_within(value, 1000, 9999),
+    fn type_error(&self, value: &Value) -> Option<String> {
+        let fits = match self.value_type {
+            SettingType::Flag => value.is_boolean(),
+            SettingType::Text | SettingType::Words => value.is_string(),
+            SettingType::Name => value.as_str().is_some_and(|text| !text.trim().is_empty()),
+            SettingType::Amount => Money::deserialize(value).is_ok(),
+            SettingType::Count => is_within(value, 1, u64::from(u32::MAX)),
+            SettingType::Month => is_within(value, 1, 12),
+            SettingType::Year => is_within(value, 1000, 9999),
         };
-        (!fits).then(|| format!("`{}` is {}", self.name, self.holds.words()))
+        (!fits).then(|| format!("`{}` is {}", self.name, self.value_type.words()))
     }
 
     /// Returns whether an answered value means the requested one. The service omits empty and false
     /// values (service-facts, 8).
-    fn same(&self, asked: &Value, answered: &Value) -> bool {
+    fn means_same(&self, asked: &Value, answered: &Value) -> bool {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        match self.holds {
-            Holds::Flag => asked.as_bool() == Some(answered.as_bool().unwrap_or_default()),
-            Holds::Text | Holds::Name => text(asked) == text(answered),
-            Holds::Words => words(&text(asked)) == words(&text(answered)),
-            Holds::Amount | Holds::Count | Holds::Month | Holds::Year => asked == answered,
+        match self.value_type {
+            SettingType::Flag => asked.as_bool() == Some(answered.as_bool().unwrap_or_default()),
+            SettingType::Text | SettingType::Name => text(asked) == text(answered),
+            SettingType::Words => words(&text(asked)) == words(&text(answered)),
+            SettingType::Amount | SettingType::Count | SettingType::Month | SettingType::Year => {
+                asked == answered
+            }
         }
     }
 }
 
-impl Holds {
+impl SettingType {
     /// Describes the value type to people.
     const fn words(self) -> &'static str {
         match self {
@@ -181,7 +186,7 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-fn named(settings: &'static [Setting], name: &str) -> Option<&'static Setting> {
+fn find_setting(settings: &'static [RemoteSetting], name: &str) -> Option<&'static RemoteSetting> {
     settings.iter().find(|setting| setting.name == name)
 }
 
@@ -190,12 +195,15 @@ fn named(settings: &'static [Setting], name: &str) -> Option<&'static Setting> {
 /// # Errors
 ///
 /// All problems of `set`.
-pub(super) fn check(settings: &'static [Setting], set: &Map<String, Value>) -> Result<(), String> {
+pub(super) fn check(
+    settings: &'static [RemoteSetting],
+    set: &Map<String, Value>,
+) -> Result<(), String> {
     if set.is_empty() {
         return Err("nothing is named that is to be set".to_owned());
     }
-    let wrong = |(name, value): (&String, &Value)| match named(settings, name) {
-        Some(setting) => setting.unfit(value),
+    let wrong = |(name, value): (&String, &Value)| match find_setting(settings, name) {
+        Some(setting) => setting.type_error(value),
         None => Some(format!("there is no `{name}` to set")),
     };
     let wrong: Vec<String> = set.iter().filter_map(wrong).collect();
@@ -203,12 +211,18 @@ pub(super) fn check(settings: &'static [Setting], set: &Map<String, Value>) -> R
 }
 
 /// Returns a sentence for each setting that an object does not show as it was set.
-pub(super) fn differing(settings: &'static [Setting], set: &Value, shown: &Value) -> Vec<String> {
+pub(super) fn mismatched_settings(
+    settings: &'static [RemoteSetting],
+    set: &Value,
+    shown: &Value,
+) -> Vec<String> {
     let set = set.as_object().into_iter().flatten();
     let differs = |(name, asked): (&String, &Value)| {
         let answered = shown.get(name).unwrap_or(&Value::Null);
-        let same = named(settings, name).is_some_and(|setting| setting.same(asked, answered));
-        (!same).then(|| format!("{name}: asked {asked}, answered {}", expect::said(answered)))
+        let same =
+            find_setting(settings, name).is_some_and(|setting| setting.means_same(asked, answered));
+        (!same)
+            .then(|| format!("{name}: asked {asked}, answered {}", expect::render_value(answered)))
     };
     set.filter_map(differs).collect()
 }
@@ -222,7 +236,7 @@ mod tests {
     use super::*;
     use crate::api::merchant::{AccountChange, MerchantChange};
 
-    fn names(settings: &[Setting]) -> BTreeSet<String> {
+    fn names(settings: &[RemoteSetting]) -> BTreeSet<String> {
         settings.iter().map(|setting| setting.name.to_owned()).collect()
     }
 
@@ -240,13 +254,15 @@ mod tests {
 
     #[test]
     fn a_text_becomes_what_the_setting_holds() {
-        let value = |name: &str, text: &str| named(&CARD_SETTINGS, name).unwrap().value(text);
+        let value =
+            |name: &str, text: &str| find_setting(&CARD_SETTINGS, name).unwrap().value(text);
         assert_eq!(value("primary", "true"), Ok(json!(true)));
         assert_eq!(value("primary", "yes"), Err("`primary` is true or false".to_owned()));
         assert_eq!(value("name", "true"), Ok(json!("true")));
         assert_eq!(value("name", " "), Err("`name` is a text that is not blank".to_owned()));
         assert_eq!(value("accepted_card_types", ""), Ok(json!("")), "all of them");
-        let value = |name: &str, text: &str| named(&RECURRING_SETTINGS, name).unwrap().value(text);
+        let value =
+            |name: &str, text: &str| find_setting(&RECURRING_SETTINGS, name).unwrap().value(text);
         let amount = json!({"minor": 2500, "currency": "USD"});
         assert_eq!(value("amount", "25.00 USD"), Ok(amount));
         let told = "`amount` is an amount with its currency, such as 125.00 USD".to_owned();
@@ -270,7 +286,8 @@ mod tests {
 
     #[test]
     fn words_have_no_order_and_what_is_left_out_is_empty() {
-        let same = |set: Value, shown: Value| differing(&CARD_SETTINGS, &set, &shown).is_empty();
+        let same =
+            |set: Value, shown: Value| mismatched_settings(&CARD_SETTINGS, &set, &shown).is_empty();
         let cards = |text: &str| json!({ "accepted_card_types": text });
         assert!(same(cards("VISA, jcb"), cards("JCB,VISA")));
         assert!(same(cards("*"), json!({})));
@@ -278,7 +295,8 @@ mod tests {
         assert!(same(json!({"primary": false}), json!({})));
         assert!(!same(json!({"primary": true}), json!({})));
         assert!(!same(json!({"name": "Till"}), json!({"name": "till"})));
-        let told = differing(&CARD_SETTINGS, &json!({"name": "Till"}), &json!({"name": "Main"}));
+        let told =
+            mismatched_settings(&CARD_SETTINGS, &json!({"name": "Till"}), &json!({"name": "Main"}));
         assert_eq!(told, [r#"name: asked "Till", answered "Main""#]);
     }
 }

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::register::{Answer, Learned, Query, ReadCx, ReadingRow, Trouble};
+use super::register::{Learned, ReadingCx, ReadingError, ReadingRow, RemoteAnswer, RemoteQuery};
 use crate::api::Call;
 use crate::api::surcharge::GetSurcharge;
 
@@ -12,17 +12,19 @@ pub const SURCHARGE: &str = "charge.surcharge";
 
 pub(super) const ROW: ReadingRow = ReadingRow { name: SURCHARGE, queries, learn };
 
-fn queries(about: &Value) -> Vec<Query> {
+fn queries(about: &Value) -> Vec<RemoteQuery> {
     let account = text(about, "bank_account");
-    vec![Query::one(Call::to::<GetSurcharge>(&[account]).query("amount", whole(about, "amount")))]
+    vec![RemoteQuery::one(
+        Call::to::<GetSurcharge>(&[account]).query("amount", whole(about, "amount")),
+    )]
 }
 
 /// Returns the fact `surcharge`: the question and its result. No entry of the type means that
 /// nothing is added.
-fn learn(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
-    let Some(Answer::Body(entries)) = answers.first() else {
+fn learn(cx: &ReadingCx<'_>, answers: &[RemoteAnswer]) -> Result<Learned, ReadingError> {
+    let Some(RemoteAnswer::Body(entries)) = answers.first() else {
         let why = "the service knows no surcharge of the bank account";
-        return Err(Trouble::Later(why.to_owned()));
+        return Err(ReadingError::RetryLater(why.to_owned()));
     };
     let wanted = text(cx.about, "type");
     let entries = entries.as_array().map_or(&[][..], Vec::as_slice);
@@ -33,7 +35,7 @@ fn learn(cx: &ReadCx<'_>, answers: &[Answer]) -> Result<Learned, Trouble> {
         None => (0, amount),
     };
     if surcharge < 0 || amount.checked_add(surcharge) != Some(total) {
-        return Err(Trouble::Later(format!(
+        return Err(ReadingError::RetryLater(format!(
             "the service answers a surcharge that does not add up: {amount} and {surcharge} are not {total}"
         )));
     }
@@ -57,10 +59,10 @@ mod tests {
     use super::*;
     use crate::base::id::{Key, Mode};
 
-    fn read(entries: Value) -> Result<Value, Trouble> {
+    fn read(entries: Value) -> Result<Value, ReadingError> {
         let key: Key = "RecurringCharge/default/it".parse().unwrap();
         let about = json!({"bank_account": "bank_1", "type": "card", "amount": 5000});
-        let cx = ReadCx {
+        let cx = ReadingCx {
             key: &key,
             mode: Mode::Test,
             generation: 0,
@@ -68,7 +70,7 @@ mod tests {
             about: &about,
             knows_mark: &|_| true,
         };
-        let learned = learn(&cx, &[Answer::Body(entries)])?;
+        let learned = learn(&cx, &[RemoteAnswer::Body(entries)])?;
         assert!(!learned.exists && learned.facts["surcharge"]["about"] == about);
         Ok(json!([
             learned.facts["surcharge"]["surcharge_amount"],
@@ -88,6 +90,6 @@ mod tests {
     #[test]
     fn a_surcharge_that_does_not_add_up_is_not_believed() {
         let wrong = json!([{"type": "card", "surcharge_amount": 150, "total_amount": 5100}]);
-        assert!(matches!(read(wrong), Err(Trouble::Later(_))));
+        assert!(matches!(read(wrong), Err(ReadingError::RetryLater(_))));
     }
 }

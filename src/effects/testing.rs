@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::register::{Answer, Finding, Search};
-use super::{Doubt, effect_row};
+use super::register::{Lookup, LookupResult, RemoteAnswer};
+use super::{LostReply, effect_row};
 use crate::api::{Auth, Host, Method};
 use crate::base::hash::{SourceId, sha256};
 use crate::base::id::{IntentId, Key, Mode, RemoteId};
 use crate::model::intent::{Cause, Intent, StoredBody, StoredRequest};
 use crate::model::manifest::{Deletion, OnDoubt};
-use crate::model::observed::Applied;
+use crate::model::observed::AppliedSpec;
 use crate::model::service_problem::ServiceProblem;
 
 /// Returns an intent of this effect for one recurring charge, with the expected answer and the
@@ -40,26 +40,26 @@ pub(super) fn intent(effect: &str, expect: &Value, baseline: Value) -> Intent {
             body: StoredBody::None,
         },
         expect,
-        applied: Applied {
+        applied: AppliedSpec {
             spec: json!({}),
             digest: sha256(b""),
             generation: 0,
             deletion: Deletion::Orphan,
         },
         baseline,
-        about: Value::Null,
+        subject: Value::Null,
         on_doubt: OnDoubt::Hold,
         cause: Cause::default(),
         at: chrono::DateTime::UNIX_EPOCH,
-        stake: crate::model::stake::Stake::default(),
+        exposure: crate::model::stake::Exposure::default(),
     }
 }
 
 /// Returns an obligation of that merchant.
-pub(crate) fn obligation() -> super::Obligation {
+pub(crate) fn obligation() -> super::EffectContext {
     let Intent { key, merchant, mode, source_id, applied, on_doubt, .. } =
         intent("recurring.create", &json!({}), Value::Null);
-    super::Obligation {
+    super::EffectContext {
         key,
         merchant,
         mode,
@@ -72,30 +72,33 @@ pub(crate) fn obligation() -> super::Obligation {
 }
 
 /// Returns a list that was read to its end.
-pub(super) fn items(list: &Value) -> Answer {
-    Answer::Items(list.as_array().unwrap().clone())
+pub(super) fn items(list: &Value) -> RemoteAnswer {
+    RemoteAnswer::Items(list.as_array().unwrap().clone())
 }
 
 /// Returns the answer of a service without such a path.
-pub(super) fn no_path() -> Answer {
-    Answer::Missing(ServiceProblem::shown("resource_not_found", "Resource not found"))
+pub(super) fn no_path() -> RemoteAnswer {
+    RemoteAnswer::Missing(ServiceProblem::from_code("resource_not_found", "Resource not found"))
 }
 
 /// Judges the answers by the effect's row, and renders the result as a word and its detail.
-pub(super) fn judged(intent: &Intent, answers: &[Answer]) -> String {
-    let search: Search = match effect_row(&intent.effect).unwrap().doubt {
-        Doubt::Search(search) => search,
-        Doubt::Resend { .. } | Doubt::Notice | Doubt::Ends { .. } | Doubt::Unprovable => {
+pub(super) fn judged(intent: &Intent, answers: &[RemoteAnswer]) -> String {
+    let search: Lookup = match effect_row(&intent.effect).unwrap().lost_reply {
+        LostReply::Lookup(search) => search,
+        LostReply::Retry { .. }
+        | LostReply::AwaitWebhook
+        | LostReply::RetryUntilGone { .. }
+        | LostReply::Undecidable => {
             panic!("it is not looked for")
         }
     };
     assert_eq!((search.queries)(intent).len(), answers.len());
     match (search.judge)(intent, answers) {
-        Finding::Happened(reply) => format!("happened {}", reply["id"].as_str().unwrap()),
-        Finding::Refused(problem) => format!("refused {}", problem.code()),
-        Finding::Absent => "absent".to_owned(),
-        Finding::Unseen { newest, why } => format!("unseen until {newest:?}: {why}"),
-        Finding::Overwritten(_) => "overwritten".to_owned(),
-        Finding::Unknown(why) => format!("unknown: {why}"),
+        LookupResult::Applied(reply) => format!("happened {}", reply["id"].as_str().unwrap()),
+        LookupResult::Refused(problem) => format!("refused {}", problem.code()),
+        LookupResult::NotFound => "absent".to_owned(),
+        LookupResult::NotVisibleYet { newest, why } => format!("unseen until {newest:?}: {why}"),
+        LookupResult::Superseded(_) => "overwritten".to_owned(),
+        LookupResult::Inconclusive(why) => format!("unknown: {why}"),
     }
 }

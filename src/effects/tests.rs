@@ -7,25 +7,26 @@ mod state;
 
 use serde_json::{Value, json};
 
-use super::register::Answer;
+use super::register::RemoteAnswer;
 use super::testing::{intent, judged};
 use super::{Effect, effect_row};
-use crate::api::Message;
+use crate::api::ProblemMessage;
 use crate::model::service_problem::ServiceProblem;
 
 /// Judges the answers for this effect, given its baseline.
-fn check(effect: &str, expect: &Value, before: Value, answers: &[Answer]) -> String {
+fn check(effect: &str, expect: &Value, before: Value, answers: &[RemoteAnswer]) -> String {
     judged(&intent(effect, expect, before), answers)
 }
 
-fn body(value: Value) -> Answer {
-    Answer::Body(value)
+fn body(value: Value) -> RemoteAnswer {
+    RemoteAnswer::Body(value)
 }
 
 /// Returns the answer of a service that has the path, but not the item.
-fn no_item() -> Answer {
-    let message = Message::new("resource_not_found", "Resource not found").about("Transaction[t]");
-    Answer::Missing(ServiceProblem::told(vec![message]))
+fn no_item() -> RemoteAnswer {
+    let message = ProblemMessage::new("resource_not_found", "Resource not found")
+        .with_context("Transaction[t]");
+    RemoteAnswer::Missing(ServiceProblem::from_messages(vec![message]))
 }
 
 /// Returns an event of this number about a transaction.
@@ -40,7 +41,7 @@ fn refused(effect: &Effect, before: &Value) -> Option<String> {
 }
 
 /// Returns the stored part of the answers to an effect's baseline reads.
-fn kept(effect: &Effect, answers: &[Answer]) -> Value {
+fn kept(effect: &Effect, answers: &[RemoteAnswer]) -> Value {
     let baseline = effect_row(effect.name).unwrap().baseline.unwrap();
     assert_eq!((baseline.queries)(effect).len(), answers.len());
     (baseline.keep)(answers)

@@ -8,22 +8,22 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 
 use super::method::MethodSource;
-use super::register::{Doubt, EffectRow, Lane, Learned, nothing};
-use super::{Obligation, Shaped, expect};
+use super::register::{EffectRow, Isolation, Learned, LostReply, proves_nothing};
+use super::{EffectBuilder, EffectContext, expect};
 use crate::api::one_time_token::{CreateToken, TOKEN_LIFE_MINUTES};
 use crate::base::clock::timestamp;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::base::secret::Secret;
-use crate::model::effect::{Effect, Once};
+use crate::model::effect::{Effect, SingleUse};
 use crate::model::intent::Intent;
-use crate::model::observed::{Applied, Observed};
+use crate::model::observed::{AppliedSpec, Observed};
 
 /// Maximum sends before the resource needs attention: far more than a bad hour needs.
 const SENDS_MAX: u32 = 50;
 /// Minutes of a token's life kept in reserve, so that a slow call still finds it valid. An effect
 /// that uses the token is sent only with at least this life left.
-pub const TOKEN_SPARED_MINUTES: i64 = 2;
+pub const TOKEN_RESERVE_MINUTES: i64 = 2;
 /// Fact that names the sealed token.
 const TOKEN: &str = "token";
 /// Fact about the purpose and time of the token.
@@ -47,7 +47,7 @@ impl FreshToken {
         let (sealed, about) = (known.fact(TOKEN).get("sealed")?, known.fact(ABOUT));
         let text = |field: &str| about.get(field).and_then(Value::as_str);
         let at: DateTime<Utc> = text("at")?.parse().ok()?;
-        let life = TimeDelta::minutes(TOKEN_LIFE_MINUTES.saturating_sub(TOKEN_SPARED_MINUTES));
+        let life = TimeDelta::minutes(TOKEN_LIFE_MINUTES.saturating_sub(TOKEN_RESERVE_MINUTES));
         let until = at.checked_add_signed(life)?;
         let same = text("for")? == document.to_string();
         let fingerprint = about.get("fingerprint").cloned().unwrap_or_default();
@@ -55,19 +55,23 @@ impl FreshToken {
     }
 
     /// Returns the single-use rule of an effect that uses the token.
-    pub(super) fn once(&self) -> Once {
-        Once { until: self.until, spent: spent(), again: false }
+    pub(super) fn single_use(&self) -> SingleUse {
+        SingleUse { expires_at: self.until, clearing_facts: cleared_token(), is_reusable: false }
     }
 }
 
 /// Returns the facts that clear a token.
-pub(super) fn spent() -> Value {
+pub(super) fn cleared_token() -> Value {
     json!({TOKEN: null, ABOUT: null})
 }
 
 /// Creates a token from a spec's details. It changes no saved object: `known` stays the state on
 /// the service.
-pub fn create_token(obligation: Obligation, source: MethodSource<'_>, known: &Applied) -> Effect {
+pub fn create_token(
+    obligation: EffectContext,
+    source: MethodSource<'_>,
+    known: &AppliedSpec,
+) -> Effect {
     let body = source.body(&obligation);
     token_of(obligation, body, known)
 }
@@ -75,20 +79,20 @@ pub fn create_token(obligation: Obligation, source: MethodSource<'_>, known: &Ap
 /// Creates a token from another document's details, for a resource that copied them: `owner` is the
 /// resource whose secrets they are.
 pub fn create_token_for(
-    obligation: Obligation,
+    obligation: EffectContext,
     source: MethodSource<'_>,
-    known: &Applied,
+    known: &AppliedSpec,
     owner: &Key,
 ) -> Effect {
-    let body = source.borrowed(&obligation, owner);
+    let body = source.body_for_borrower(&obligation, owner);
     token_of(obligation, body, known)
 }
 
-fn token_of(obligation: Obligation, body: Value, known: &Applied) -> Effect {
-    let applied = Applied { digest: obligation.applied.digest, ..known.clone() };
-    let obligation = Obligation { applied, ..obligation };
+fn token_of(obligation: EffectContext, body: Value, known: &AppliedSpec) -> Effect {
+    let applied = AppliedSpec { digest: obligation.applied.digest, ..known.clone() };
+    let obligation = EffectContext { applied, ..obligation };
     let sort = body.get("type").cloned().unwrap_or_default();
-    obligation.effect::<CreateToken>(ROW.name, &[], body).sealed().expecting("type", sort)
+    obligation.effect::<CreateToken>(ROW.name, &[], body).with_sealed_body().expecting("type", sort)
 }
 
 fn learn(intent: &Intent, reply: &Value) -> Result<Learned, String> {
@@ -104,9 +108,9 @@ fn learn(intent: &Intent, reply: &Value) -> Result<Learned, String> {
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "token.create",
-    doubt: Doubt::Resend { most: SENDS_MAX, refusal_settles: true },
+    lost_reply: LostReply::Retry { max_sends: SENDS_MAX, refusal_settles: true },
     baseline: None,
-    lane: Lane::Own,
+    isolation: Isolation::None,
     learn,
-    proves: nothing,
+    proven_state: proves_nothing,
 };

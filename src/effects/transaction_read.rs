@@ -1,12 +1,12 @@
 //! Read of a transaction that verifies a person's resolution of an effect.
 
-use super::register::Query;
-use super::transactions::target;
+use super::register::RemoteQuery;
+use super::transactions::transaction_query;
 use super::{charge, charge_capture, refund, transaction_void};
 use crate::base::id::RemoteId;
 
 /// Effects that a transaction proves or disproves: the one that they created, or their target.
-const TOLD: [&str; 5] = [
+const VERIFIABLE: [&str; 5] = [
     charge::CHARGE.name,
     charge::CREDIT.name,
     refund::ROW.name,
@@ -15,6 +15,6 @@ const TOLD: [&str; 5] = [
 ];
 
 /// Returns the read of the transaction that identifies an effect; none for other effects.
-pub fn transaction_of(effect: &str, id: &RemoteId) -> Option<Query> {
-    TOLD.contains(&effect).then(|| target(Some(id)))
+pub fn verifying_query(effect: &str, id: &RemoteId) -> Option<RemoteQuery> {
+    VERIFIABLE.contains(&effect).then(|| transaction_query(Some(id)))
 }

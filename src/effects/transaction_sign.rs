@@ -5,9 +5,12 @@
 
 use serde_json::{Value, json};
 
-use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Lane, Query, Search, nothing};
-use super::transactions::{BEFORE, learn, target};
-use super::{Obligation, Shaped};
+use super::register::{
+    EffectRow, Isolation, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer, RemoteQuery,
+    proves_nothing,
+};
+use super::transactions::{TRANSACTION_BASELINE, learn, transaction_query};
+use super::{EffectBuilder, EffectContext};
 use crate::api::transaction::actions::SignTransaction;
 use crate::base::id::RemoteId;
 use crate::model::effect::Effect;
@@ -16,7 +19,7 @@ use crate::model::intent::Intent;
 /// Stores a signature of a transaction; `data` is the reference to its sealed or stored strokes,
 /// never the strokes.
 pub fn sign(
-    obligation: Obligation,
+    obligation: EffectContext,
     transaction: &RemoteId,
     mime_type: &str,
     data: &Value,
@@ -24,34 +27,36 @@ pub fn sign(
     let body = json!({"mime_type": mime_type, "data": data});
     obligation
         .effect::<SignTransaction>(ROW.name, &[transaction.as_str()], body)
-        .on(transaction)
-        .sealed()
+        .targeting(transaction)
+        .with_sealed_body()
 }
 
-fn queries(intent: &Intent) -> Vec<Query> {
-    vec![target(intent.target.as_ref())]
+fn queries(intent: &Intent) -> Vec<RemoteQuery> {
+    vec![transaction_query(intent.target.as_ref())]
 }
 
-fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
+fn judge(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     let signature = |one: &Value| one.get("signature_id").cloned().unwrap_or_default();
     let before = intent.baseline.get("target").map(signature).unwrap_or_default();
     match answers.first() {
-        Some(Answer::Body(now)) if !signature(now).is_null() && signature(now) != before => {
-            Finding::Happened(now.clone())
+        Some(RemoteAnswer::Body(now)) if !signature(now).is_null() && signature(now) != before => {
+            LookupResult::Applied(now.clone())
         }
-        Some(Answer::Body(_)) => Finding::Absent,
-        Some(answer @ Answer::Missing(_)) if answer.unknown_path() => Finding::Absent,
-        Some(Answer::Missing(_) | Answer::Items(_)) | None => {
-            Finding::Unknown("the transaction cannot be found any more".to_owned())
+        Some(RemoteAnswer::Body(_)) => LookupResult::NotFound,
+        Some(answer @ RemoteAnswer::Missing(_)) if answer.is_unknown_path() => {
+            LookupResult::NotFound
+        }
+        Some(RemoteAnswer::Missing(_) | RemoteAnswer::Items(_)) | None => {
+            LookupResult::Inconclusive("the transaction cannot be found any more".to_owned())
         }
     }
 }
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "transaction.sign",
-    doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
-    baseline: Some(BEFORE),
-    lane: Lane::Target,
+    lost_reply: LostReply::Lookup(Lookup { queries, judge, absent: OnAbsent::Resend }),
+    baseline: Some(TRANSACTION_BASELINE),
+    isolation: Isolation::PerObject,
     learn,
-    proves: nothing,
+    proven_state: proves_nothing,
 };

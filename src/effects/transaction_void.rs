@@ -6,41 +6,45 @@
 use serde_json::{Value, json};
 
 use super::evidence::text;
-use super::register::{Absent, Answer, Doubt, EffectRow, Finding, Lane, Search, nothing};
-use super::transactions::{BEFORE, Meaning, judge as by_status, learn, queries, reference};
-use super::{Obligation, Shaped};
+use super::register::{
+    EffectRow, Isolation, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer, proves_nothing,
+};
+use super::transactions::{
+    StatusMeaning, TRANSACTION_BASELINE, judge as by_status, learn, queries, reference,
+};
+use super::{EffectBuilder, EffectContext};
 use crate::api::transaction::actions::VoidTransaction;
 use crate::base::id::RemoteId;
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 
 /// Voids a charge, refund or credit.
-pub fn void(obligation: Obligation, transaction: &RemoteId, words: Option<&str>) -> Effect {
+pub fn void(obligation: EffectContext, transaction: &RemoteId, words: Option<&str>) -> Effect {
     let body = json!({"reference": reference(&obligation.source_id.mark(), words)});
     obligation
         .effect::<VoidTransaction>(ROW.name, &[transaction.as_str()], body)
-        .on(transaction)
+        .targeting(transaction)
         .expecting("id", transaction.as_str())
         .expecting("status", "VOIDED")
 }
 
-fn meaning(now: &Value) -> Meaning {
+fn meaning(now: &Value) -> StatusMeaning {
     match text(now, "status") {
-        "VOIDED" => Meaning::Happened,
-        "COMPLETED" | "FAILED" => Meaning::Over,
-        _ => Meaning::Open,
+        "VOIDED" => StatusMeaning::Applied,
+        "COMPLETED" | "FAILED" => StatusMeaning::Impossible,
+        _ => StatusMeaning::Possible,
     }
 }
 
-fn judge(intent: &Intent, answers: &[Answer]) -> Finding {
+fn judge(intent: &Intent, answers: &[RemoteAnswer]) -> LookupResult {
     by_status(intent, answers, meaning)
 }
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "transaction.void",
-    doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
-    baseline: Some(BEFORE),
-    lane: Lane::Target,
+    lost_reply: LostReply::Lookup(Lookup { queries, judge, absent: OnAbsent::Resend }),
+    baseline: Some(TRANSACTION_BASELINE),
+    isolation: Isolation::PerObject,
     learn,
-    proves: nothing,
+    proven_state: proves_nothing,
 };

@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
-use super::evidence::{events_since, kept, newest, news, text, unseen};
-use super::register::{Answer, Baseline, Finding, Learned, Query, fits};
+use super::evidence::{events_since, first_item, new_event_data, newest_event, not_visible, text};
+use super::register::{Baseline, Learned, LookupResult, RemoteAnswer, RemoteQuery, accept_any};
 use super::{expect, put};
 use crate::api::Call;
 use crate::api::transaction::GetTransaction;
@@ -16,7 +16,7 @@ use crate::model::intent::Intent;
 use crate::model::service_problem::ServiceProblem;
 
 /// Stored fields of an answer: no method, no name, no address.
-const KEPT: [&str; 14] = [
+const STORED_FIELDS: [&str; 14] = [
     "type",
     "status",
     "amount",
@@ -44,7 +44,7 @@ pub(super) fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
 /// Returns the stored fields of a transaction that the service shows.
 pub fn transaction_facts(shown: &Value) -> Value {
     let mut facts = json!({});
-    for field in KEPT {
+    for field in STORED_FIELDS {
         put(&mut facts, field, shown.get(field).cloned().unwrap_or_default());
     }
     facts
@@ -61,28 +61,28 @@ pub(super) fn carries(item: &Value, field: &str, mark: &Mark) -> bool {
 }
 
 /// Reads the target, where the service shows single transactions.
-pub(super) fn target(target: Option<&RemoteId>) -> Query {
-    Query::one(Call::to::<GetTransaction>(&[target.map_or("", RemoteId::as_str)]))
+pub(super) fn transaction_query(target: Option<&RemoteId>) -> RemoteQuery {
+    RemoteQuery::one(Call::to::<GetTransaction>(&[target.map_or("", RemoteId::as_str)]))
 }
 
 /// Baseline before a change of a transaction: the newest event, and the transaction itself.
-pub(super) const BEFORE: Baseline = Baseline {
-    queries: |effect: &Effect| vec![newest(), target(effect.target.as_ref())],
+pub(super) const TRANSACTION_BASELINE: Baseline = Baseline {
+    queries: |effect: &Effect| vec![newest_event(), transaction_query(effect.target.as_ref())],
     keep: |answers| {
-        let mut before = kept(answers.first());
-        if let (Value::Null, Some(Answer::Body(_))) = (&before, answers.get(1)) {
+        let mut before = first_item(answers.first());
+        if let (Value::Null, Some(RemoteAnswer::Body(_))) = (&before, answers.get(1)) {
             before = json!({});
         }
-        if let Some(Answer::Body(one)) = answers.get(1) {
-            put(&mut before, "target", seen(one));
+        if let Some(RemoteAnswer::Body(one)) = answers.get(1) {
+            put(&mut before, "target", compared_fields(one));
         }
         before
     },
-    refuse: fits,
+    refuse: accept_any,
 };
 
 /// Returns the fields of a transaction for later comparison.
-fn seen(one: &Value) -> Value {
+fn compared_fields(one: &Value) -> Value {
     let refunds = one.get("refunds").and_then(Value::as_array).into_iter().flatten();
     let refunds: Vec<&Value> = refunds.filter_map(|refund| refund.get("id")).collect();
     let mut seen = json!({"refunds": refunds});
@@ -94,45 +94,47 @@ fn seen(one: &Value) -> Value {
 
 /// Reads that settle a change of a transaction: the transaction, the events since the baseline, the
 /// holds.
-pub(super) fn queries(intent: &Intent) -> Vec<Query> {
-    let holds = Query::list(Call::to::<ListHolds>(&[]));
-    vec![target(intent.target.as_ref()), events_since(intent), holds]
+pub(super) fn queries(intent: &Intent) -> Vec<RemoteQuery> {
+    let holds = RemoteQuery::list(Call::to::<ListHolds>(&[]));
+    vec![transaction_query(intent.target.as_ref()), events_since(intent), holds]
 }
 
 /// Meaning of a transaction's state for a change of it.
-pub(super) enum Meaning {
-    Happened,
+pub(super) enum StatusMeaning {
+    Applied,
     /// It did not happen, and still can.
-    Open,
+    Possible,
     /// It did not happen, and no longer can.
-    Over,
+    Impossible,
 }
 
 /// Judges a change of a transaction by the current state of that transaction.
 pub(super) fn judge(
     intent: &Intent,
-    answers: &[Answer],
-    meaning: fn(&Value) -> Meaning,
-) -> Finding {
+    answers: &[RemoteAnswer],
+    meaning: fn(&Value) -> StatusMeaning,
+) -> LookupResult {
     let [now, events, holds] = answers else {
-        return Finding::Unknown("the service was not asked".to_owned());
+        return LookupResult::Inconclusive("the service was not asked".to_owned());
     };
     match now {
-        Answer::Body(one) => judged(one, meaning),
-        Answer::Missing(_) if now.unknown_path() => by_events(intent, events, holds, meaning),
-        Answer::Missing(_) | Answer::Items(_) => {
-            Finding::Unknown("the transaction cannot be found any more".to_owned())
+        RemoteAnswer::Body(one) => judge_transaction(one, meaning),
+        RemoteAnswer::Missing(_) if now.is_unknown_path() => {
+            by_events(intent, events, holds, meaning)
+        }
+        RemoteAnswer::Missing(_) | RemoteAnswer::Items(_) => {
+            LookupResult::Inconclusive("the transaction cannot be found any more".to_owned())
         }
     }
 }
 
-fn judged(one: &Value, meaning: fn(&Value) -> Meaning) -> Finding {
+fn judge_transaction(one: &Value, meaning: fn(&Value) -> StatusMeaning) -> LookupResult {
     match meaning(one) {
-        Meaning::Happened => Finding::Happened(one.clone()),
-        Meaning::Open => Finding::Absent,
-        Meaning::Over => {
-            let said = format!("The transaction is {} by now", expect::field_said(one, "status"));
-            Finding::Refused(ServiceProblem::shown(WRONG_STATUS, &said))
+        StatusMeaning::Applied => LookupResult::Applied(one.clone()),
+        StatusMeaning::Possible => LookupResult::NotFound,
+        StatusMeaning::Impossible => {
+            let said = format!("The transaction is {} by now", expect::render_field(one, "status"));
+            LookupResult::Refused(ServiceProblem::from_code(WRONG_STATUS, &said))
         }
     }
 }
@@ -141,22 +143,27 @@ fn judged(one: &Value, meaning: fn(&Value) -> Meaning) -> Finding {
 /// and whether the transaction is still a hold.
 fn by_events(
     intent: &Intent,
-    events: &Answer,
-    holds: &Answer,
-    meaning: fn(&Value) -> Meaning,
-) -> Finding {
+    events: &RemoteAnswer,
+    holds: &RemoteAnswer,
+    meaning: fn(&Value) -> StatusMeaning,
+) -> LookupResult {
     let Some(target) = &intent.target else {
-        return Finding::Unknown("the intent names no transaction".to_owned());
+        return LookupResult::Inconclusive("the intent names no transaction".to_owned());
     };
     let about = |one: &&&Value| text(one, "id") == target.as_str();
-    let told = news(intent, events, "transaction.");
-    let decided =
-        told.iter().rev().filter(about).find(|one| !matches!(meaning(one), Meaning::Open));
+    let told = new_event_data(intent, events, "transaction.");
+    let decided = told
+        .iter()
+        .rev()
+        .filter(about)
+        .find(|one| !matches!(meaning(one), StatusMeaning::Possible));
     match decided {
-        Some(one) => judged(one, meaning),
+        Some(one) => judge_transaction(one, meaning),
         None if holds.items().iter().any(|one| text(one, "id") == target.as_str()) => {
-            Finding::Absent
+            LookupResult::NotFound
         }
-        None => unseen(events, "this service shows no single transaction, and no event reports it"),
+        None => {
+            not_visible(events, "this service shows no single transaction, and no event reports it")
+        }
     }
 }

@@ -6,11 +6,12 @@
 
 use serde_json::{Value, json};
 
-use super::method::{MethodSort, method_facts};
+use super::method::{PaymentMethodType, method_facts};
 use super::register::{
-    Absent, Answer, Doubt, EffectRow, Finding, Lane, Learned, Query, Search, nothing,
+    EffectRow, Isolation, Learned, Lookup, LookupResult, LostReply, OnAbsent, RemoteAnswer,
+    RemoteQuery, proves_nothing,
 };
-use super::{Obligation, Shaped, expect, put};
+use super::{EffectBuilder, EffectContext, expect, put};
 use crate::api::vault::CreateVaultMethod;
 use crate::base::id::{Mode, RemoteId};
 use crate::model::effect::Effect;
@@ -18,14 +19,14 @@ use crate::model::intent::Intent;
 
 /// Saves the method of a token for a contact; the token is sealed with the body.
 pub fn save_in_vault(
-    obligation: Obligation,
+    obligation: EffectContext,
     contact: &RemoteId,
-    sort: MethodSort,
+    sort: PaymentMethodType,
     token: &str,
 ) -> Effect {
     let payment_type = match sort {
-        MethodSort::Card => "credit_card",
-        MethodSort::Bank => "bank_account",
+        PaymentMethodType::Card => "credit_card",
+        PaymentMethodType::Bank => "bank_account",
     };
     let test_mode = obligation.mode == Mode::Test;
     let body = json!({
@@ -36,7 +37,7 @@ pub fn save_in_vault(
     });
     obligation
         .effect::<CreateVaultMethod>(ROW.name, &[contact.as_str()], body)
-        .sealed()
+        .with_sealed_body()
         .expecting("contact_id", contact.as_str())
         .expecting("payment_type", payment_type)
         .expecting("test_mode", test_mode)
@@ -49,24 +50,24 @@ fn learn(_: &Intent, reply: &Value) -> Result<Learned, String> {
     Ok(Learned { remote_id: Some(expect::id(reply)?), exists: true, facts, secrets: Vec::new() })
 }
 
-fn queries(_: &Intent) -> Vec<Query> {
+fn queries(_: &Intent) -> Vec<RemoteQuery> {
     Vec::new()
 }
 
 /// Only the token is evidence, and only while it is unused.
-fn judge(_: &Intent, _: &[Answer]) -> Finding {
+fn judge(_: &Intent, _: &[RemoteAnswer]) -> LookupResult {
     let why = "no service shows what a contact's vault holds, and the token cannot be read any more: it was used, or \
                its five minutes are over";
-    Finding::Unknown(why.to_owned())
+    LookupResult::Inconclusive(why.to_owned())
 }
 
 pub(super) const ROW: EffectRow = EffectRow {
     name: "vault.save",
-    doubt: Doubt::Search(Search { queries, judge, absent: Absent::Again }),
+    lost_reply: LostReply::Lookup(Lookup { queries, judge, absent: OnAbsent::Resend }),
     baseline: None,
-    lane: Lane::Own,
+    isolation: Isolation::None,
     learn,
-    proves: nothing,
+    proven_state: proves_nothing,
 };
 
 #[cfg(test)]
@@ -78,11 +79,11 @@ mod tests {
     fn a_token_is_kept_under_its_contact_in_the_mode_of_the_merchant() {
         let contact = RemoteId::new("p_1").unwrap();
         for (mode, sort, word) in [
-            (Mode::Test, MethodSort::Card, "credit_card"),
-            (Mode::Live, MethodSort::Bank, "bank_account"),
+            (Mode::Test, PaymentMethodType::Card, "credit_card"),
+            (Mode::Live, PaymentMethodType::Bank, "bank_account"),
         ] {
             let effect =
-                save_in_vault(Obligation { mode, ..obligation() }, &contact, sort, "canary");
+                save_in_vault(EffectContext { mode, ..obligation() }, &contact, sort, "canary");
             assert_eq!(effect.request.path, "/contacts/p_1/payment-methods");
             let test = mode == Mode::Test;
             let body = json!({"payment_type": word, "one_time_token": "canary",

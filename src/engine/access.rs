@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::shared::{EngineError, SecretError, Shared};
+use super::shared::{EngineError, EngineShared, SecretError};
 use crate::api::Auth;
 use crate::base::id::Key;
 use crate::base::secret::Secret;
@@ -12,7 +12,7 @@ use crate::model::observed::Observed;
 
 /// The sources of a merchant's credentials.
 #[derive(Debug, Clone)]
-pub(super) struct Wallet {
+pub(super) struct CredentialSource {
     pub merchant: Key,
     /// `spec.credentials` of its manifest, if present.
     pub spec: Option<Value>,
@@ -26,30 +26,34 @@ pub(super) struct Wallet {
     pub generation: u32,
 }
 
-impl Wallet {
+impl CredentialSource {
     /// Returns true if the manifest itself names this credential.
-    fn names(&self, field: &str) -> bool {
+    fn has_own_field(&self, field: &str) -> bool {
         self.spec.as_ref().is_some_and(|spec| spec.pointer(field).is_some())
     }
 }
 
 /// The reason why a call has no credential.
 #[derive(Debug)]
-pub(super) enum NoAccess {
+pub(super) enum CredentialError {
     /// A secret cannot be resolved.
     Secret(SecretError),
     /// The state cannot be read.
     Engine(EngineError),
 }
 
-impl From<EngineError> for NoAccess {
+impl From<EngineError> for CredentialError {
     fn from(error: EngineError) -> Self {
         Self::Engine(error)
     }
 }
 
 /// Returns the credential for this kind of authentication.
-pub(super) fn access(shared: &Shared, wallet: &Wallet, auth: Auth) -> Result<Access, NoAccess> {
+pub(super) fn access(
+    shared: &EngineShared,
+    wallet: &CredentialSource,
+    auth: Auth,
+) -> Result<Access, CredentialError> {
     let (fact, field) = match auth {
         Auth::None => return Ok(Access::None),
         Auth::Tenant => return Ok(Access::Tenant),
@@ -58,14 +62,14 @@ pub(super) fn access(shared: &Shared, wallet: &Wallet, auth: Auth) -> Result<Acc
         Auth::PublicKey => ("public_key", "/keys/public_key"),
     };
     let known = shared.merchant(&wallet.merchant).map_err(EngineError::from)?;
-    let known = known.as_deref().filter(|_| !(wallet.is_read && wallet.names(field)));
-    let secret = match own(shared, wallet, known, auth)? {
+    let known = known.as_deref().filter(|_| !(wallet.is_read && wallet.has_own_field(field)));
+    let secret = match account_credential(shared, wallet, known, auth)? {
         Some(secret) => Some(secret),
-        None => sealed(shared, known, fact)?,
+        None => sealed_credential(shared, known, fact)?,
     };
     let secret = match secret {
         Some(secret) => secret,
-        None => from_spec(shared, wallet, field).map_err(NoAccess::Secret)?,
+        None => from_spec(shared, wallet, field).map_err(CredentialError::Secret)?,
     };
     Ok(match auth {
         Auth::Payments => Access::Bearer(secret),
@@ -75,9 +79,9 @@ pub(super) fn access(shared: &Shared, wallet: &Wallet, auth: Auth) -> Result<Acc
 
 /// Returns the account's own key of this kind, if the wallet names an account and the credentials
 /// gave it one.
-fn own(
-    shared: &Shared,
-    wallet: &Wallet,
+fn account_credential(
+    shared: &EngineShared,
+    wallet: &CredentialSource,
     known: Option<&Observed>,
     auth: Auth,
 ) -> Result<Option<Secret>, EngineError> {
@@ -86,7 +90,7 @@ fn own(
         Auth::None | Auth::Tenant | Auth::Payments => Ok(None),
         Auth::PublicKey => Ok(known.and_then(|known| public_key(known, account))),
         Auth::SecretKey => {
-            let keys = sealed(shared, known, ACCOUNT_KEYS)?;
+            let keys = sealed_credential(shared, known, ACCOUNT_KEYS)?;
             Ok(keys.and_then(|keys| account_key(&keys, account)))
         }
     }
@@ -101,8 +105,8 @@ fn public_key(known: &Observed, account: &str) -> Option<Secret> {
 }
 
 /// Returns a sealed credential, or an open one such as a public key.
-fn sealed(
-    shared: &Shared,
+fn sealed_credential(
+    shared: &EngineShared,
     known: Option<&Observed>,
     fact: &str,
 ) -> Result<Option<Secret>, EngineError> {
@@ -117,7 +121,11 @@ fn sealed(
 }
 
 /// Resolves a credential that the merchant's document names itself.
-fn from_spec(shared: &Shared, wallet: &Wallet, field: &str) -> Result<Secret, SecretError> {
+fn from_spec(
+    shared: &EngineShared,
+    wallet: &CredentialSource,
+    field: &str,
+) -> Result<Secret, SecretError> {
     let source = wallet.spec.as_ref().and_then(|spec| spec.pointer(field));
     let source = source.ok_or_else(|| SecretError {
         message: format!("{} has no credential for this call yet", wallet.merchant.short()),

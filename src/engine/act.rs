@@ -14,21 +14,21 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use super::Engine;
-use super::lone::Behind;
+use super::lone::LaneBlocked;
 use super::perform;
 use super::question::Reply;
 use super::schedule;
-use super::shared::{EngineError, Shared};
-use super::tasks::{Finished, Job};
+use super::shared::{EngineError, EngineShared};
+use super::tasks::{EffectJob, TaskResult};
 use crate::base::id::{IntentId, Key};
 use crate::base::outside::ServiceText;
 use crate::model::action::Action;
 use crate::model::effect::Effect;
 use crate::model::intent::Cause;
-use ready::Ready;
-use view::{because, done, told, unsettled};
+use ready::ReadyAction;
+use view::{report, report_done, report_failure, report_unsettled};
 
-pub use view::{Acted, Stands};
+pub use view::{ActionReport, ActionStatus};
 
 /// Largest number of tries of an action whose call did not arrive, or was proved not to have
 /// arrived.
@@ -36,112 +36,117 @@ const TRIES: u32 = 4;
 
 /// An action on its way to the engine.
 #[derive(Debug)]
-pub struct Asked {
+pub struct ActionCommand {
     pub action: Action,
     pub actor: String,
 }
 
 impl Engine {
     /// Performs an action; answers once it is settled, or can only be settled by a person.
-    pub(super) fn act(&mut self, asked: Asked, reply: oneshot::Sender<Reply>) {
+    pub(super) fn act(&mut self, asked: ActionCommand, reply: oneshot::Sender<Reply>) {
         if self.stopping {
             // No answer is sent: the client repeats the request in the next process.
             return;
         }
         let ready = match self.ready(&asked) {
             Ok(ready) => ready,
-            Err(told) => return reply.send(Reply::Acted(told)).unwrap_or_default(),
+            Err(told) => return reply.send(Reply::Action(told)).unwrap_or_default(),
         };
         let key = ready.effect.key.clone();
         if self.busy.contains(&key) {
-            return self.lone.act_later(asked, reply);
+            return self.lanes.defer_action(asked, reply);
         }
         match self.take_lane(&key, &ready.effect) {
             Ok(()) => self.start_action(key, &ready, reply),
-            Err(Behind::Working) => self.lone.act_later(asked, reply),
-            Err(Behind::Unsettled(held)) => {
+            Err(LaneBlocked::Running) => self.lanes.defer_action(asked, reply),
+            Err(LaneBlocked::Unsettled(held)) => {
                 let why =
                     format!("{held} is not settled: nothing may tell the two apart (intents)");
-                let told = told(Some(key), &asked.action.verb, Stands::Blocked, why);
-                reply.send(Reply::Acted(Box::new(told))).unwrap_or_default();
+                let told = report(Some(key), &asked.action.verb, ActionStatus::Blocked, why);
+                reply.send(Reply::Action(Box::new(told))).unwrap_or_default();
             }
         }
     }
 
     /// Starts the task of an action.
-    fn start_action(&mut self, key: Key, ready: &Ready, reply: oneshot::Sender<Reply>) {
+    fn start_action(&mut self, key: Key, ready: &ReadyAction, reply: oneshot::Sender<Reply>) {
         self.busy.insert(key);
         let afterwards = self.afterwards(&ready.effect);
-        let jobs: Vec<Job> =
+        let jobs: Vec<EffectJob> =
             (0..TRIES).map(|_| self.asked_job(ready.effect.clone(), &ready.actor)).collect();
         let shared = self.shared.clone();
         self.tasks.spawn(async move {
-            let finished = acted(&shared, jobs, reply).await;
+            let finished = run_action(&shared, jobs, reply).await;
             afterwards.read(&shared, finished).await
         });
     }
 
     /// Builds a job as of a document, in the name of a person.
-    fn asked_job(&mut self, effect: Effect, actor: &str) -> Job {
+    fn asked_job(&mut self, effect: Effect, actor: &str) -> EffectJob {
         let job = self.job(&effect.key.clone(), effect);
-        Job { cause: Cause { actor: Some(actor.to_owned()), ..job.cause }, ..job }
+        EffectJob { cause: Cause { actor: Some(actor.to_owned()), ..job.cause }, ..job }
     }
 }
 
 /// Tries an action until it is settled, and returns its result.
-async fn acted(shared: &Shared, jobs: Vec<Job>, reply: oneshot::Sender<Reply>) -> Finished {
+async fn run_action(
+    shared: &EngineShared,
+    jobs: Vec<EffectJob>,
+    reply: oneshot::Sender<Reply>,
+) -> TaskResult {
     let Some((key, verb)) = jobs.first().map(|job| (job.effect.key.clone(), verb(&job.effect)))
     else {
-        return Finished::Broken(EngineError::Bug("an action has no try".to_owned()));
+        return TaskResult::Broken(EngineError::Bug("an action has no try".to_owned()));
     };
-    let mut told = told(Some(key.clone()), &verb, Stands::NotSent, "nothing was sent".to_owned());
+    let mut told =
+        report(Some(key.clone()), &verb, ActionStatus::NotSent, "nothing was sent".to_owned());
     for (tries, job) in (1..).zip(jobs) {
         let id = job.id;
         let finished = perform::perform(shared, job).await;
-        let stopped = matches!(finished, Finished::Stopped(_));
+        let stopped = matches!(finished, TaskResult::Stopped(_));
         let wait = match finished {
-            Finished::Broken(error) => return Finished::Broken(error),
-            Finished::Unauthorised(key, merchant) => {
+            TaskResult::Broken(error) => return TaskResult::Broken(error),
+            TaskResult::Unauthorised(key, merchant) => {
                 let why =
                     format!("the service takes the credentials of {} no more", merchant.short());
-                let told = view::told(Some(key.clone()), &verb, Stands::Blocked, why);
-                let finished = Finished::Unauthorised(key, merchant);
-                return finished.answering(Reply::Acted(Box::new(told)), reply);
+                let told = report(Some(key.clone()), &verb, ActionStatus::Blocked, why);
+                let finished = TaskResult::Unauthorised(key, merchant);
+                return finished.with_reply(Reply::Action(Box::new(told)), reply);
             }
-            Finished::Again(_, unable, least) => {
-                told = because(&key, &verb, &unable);
+            TaskResult::RetryLater(_, unable, least) => {
+                told = report_failure(&key, &verb, &unable);
                 least
             }
-            Finished::Moved(_)
-            | Finished::Barred(..)
-            | Finished::Heard(_)
-            | Finished::Swept(_)
-            | Finished::Looked(_)
-            | Finished::HooksRan(_)
-            | Finished::Replayed
-            | Finished::Enrolled
-            | Finished::Retained
-            | Finished::Granted(..)
-            | Finished::Approved
-            | Finished::Booked(_)
-            | Finished::Released
-            | Finished::Answered(..)
-            | Finished::Stopped(_) => Duration::ZERO,
+            TaskResult::Changed(_)
+            | TaskResult::BlockedByUnknown(..)
+            | TaskResult::RecordWritten(_)
+            | TaskResult::ListSwept(_)
+            | TaskResult::EventsPolled(_)
+            | TaskResult::HooksRan(_)
+            | TaskResult::Replayed
+            | TaskResult::ScriptsRecorded
+            | TaskResult::RetentionDone
+            | TaskResult::ActionTried(..)
+            | TaskResult::Approved
+            | TaskResult::BookkeepingDone(_)
+            | TaskResult::Released
+            | TaskResult::WithReply(..)
+            | TaskResult::Stopped(_) => Duration::ZERO,
         };
-        match now(shared, &key, &verb, id) {
+        match current_report(shared, &key, &verb, id) {
             Ok(Some(settled)) => told = settled,
-            Err(error) => return Finished::Broken(error),
-            Ok(None) if stopped || told.stands == Stands::Blocked => {}
+            Err(error) => return TaskResult::Broken(error),
+            Ok(None) if stopped || told.status == ActionStatus::Blocked => {}
             Ok(None) => {
-                let wait = wait.max(shared.random(|rng| schedule::delay(tries, rng)));
-                if tries < TRIES && shared.rest(wait).await {
+                let wait = wait.max(shared.random(|rng| schedule::jittered_delay(tries, rng)));
+                if tries < TRIES && shared.sleep_or_stop(wait).await {
                     continue;
                 }
             }
         }
         break;
     }
-    Finished::Moved(key).answering(Reply::Acted(Box::new(told)), reply)
+    TaskResult::Changed(key).with_reply(Reply::Action(Box::new(told)), reply)
 }
 
 /// Returns the verb of an action's effect.
@@ -150,13 +155,18 @@ fn verb(effect: &Effect) -> String {
 }
 
 /// Returns the state of an action after a try; `None`: that try did not reach the service.
-fn now(shared: &Shared, key: &Key, verb: &str, id: IntentId) -> Result<Option<Acted>, EngineError> {
-    if let Some(open) = shared.facts.open(key)? {
-        return Ok(Some(unsettled(key, verb, &open.state)));
+fn current_report(
+    shared: &EngineShared,
+    key: &Key,
+    verb: &str,
+    id: IntentId,
+) -> Result<Option<ActionReport>, EngineError> {
+    if let Some(open) = shared.facts.open_intent(key)? {
+        return Ok(Some(report_unsettled(key, verb, &open.state)));
     }
-    let Some(known) = shared.facts.observed(key)? else { return Ok(None) };
+    let Some(known) = shared.facts.observed_state(key)? else { return Ok(None) };
     if known.exists {
-        return Ok(Some(done(key, verb, &known)));
+        return Ok(Some(report_done(key, verb, &known)));
     }
     let refusal = known.refusal.as_ref().filter(|refusal| refusal.intent == id);
     Ok(refusal.map(|refusal| {
@@ -168,6 +178,6 @@ fn now(shared: &Shared, key: &Key, verb: &str, id: IntentId) -> Result<Option<Ac
             })
             .collect();
         let why = format!("{} (HTTP {})", words.join("; "), refusal.status);
-        told(Some(key.clone()), verb, Stands::Refused, why)
+        report(Some(key.clone()), verb, ActionStatus::Refused, why)
     }))
 }

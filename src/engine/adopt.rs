@@ -11,127 +11,151 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use super::Engine;
-use super::access::NoAccess;
+use super::access::CredentialError;
 use super::question::Reply;
-use super::read::{self, Unread};
-use super::shared::{EngineError, Shared};
-use super::tasks::Finished;
+use super::read::{self, ReadFailure};
+use super::shared::{EngineError, EngineShared};
+use super::tasks::TaskResult;
 use crate::base::id::Key;
 use crate::base::secret::Secret;
-use crate::effects::{Answer, Query};
-use crate::kinds::adopting::{Meeting, Met, unseen};
-use crate::kinds::readback::{Form, ReadBack};
-use crate::model::adoption::{Adopted, Adopting, Adoption, Taken};
-use crate::model::observed::{Applied, Observation, Source};
+use crate::effects::{RemoteAnswer, RemoteQuery};
+use crate::kinds::adopting::{ImportCandidate, ImportComparison, assume_unseen};
+use crate::kinds::readback::{ReadBack, WireForm};
+use crate::model::adoption::{AdoptRequest, Adoption, AdoptionReport, AdoptionStatus};
+use crate::model::observed::{AppliedSpec, FactSource, Observation};
 use crate::model::record::Record;
-use ready::Ready;
+use ready::ReadyImport;
 
 impl Engine {
     /// Checks if an object can be imported, records it if asked to, and then answers.
-    pub(super) fn import(&mut self, asked: Adopting, actor: String, reply: oneshot::Sender<Reply>) {
+    pub(super) fn import(
+        &mut self,
+        asked: AdoptRequest,
+        actor: String,
+        reply: oneshot::Sender<Reply>,
+    ) {
         let ready = match self.ready_to_adopt(asked, actor) {
             Ok(ready) => ready,
-            Err(told) => return reply.send(Reply::Adopted(told)).unwrap_or_default(),
+            Err(told) => return reply.send(Reply::Imported(told)).unwrap_or_default(),
         };
         let keys = BTreeSet::from([ready.asked.key.clone(), ready.wallet.merchant.clone()]);
         self.busy.extend(keys.iter().cloned());
         self.queue.retain(|key| !keys.contains(key));
         let shared = self.shared.clone();
         self.tasks.spawn(async move {
-            match adopted(&shared, &ready).await {
-                Ok(told) => Finished::Booked(keys).answering(Reply::Adopted(Box::new(told)), reply),
-                Err(error) => Finished::Broken(error),
+            match run_import(&shared, &ready).await {
+                Ok(told) => TaskResult::BookkeepingDone(keys)
+                    .with_reply(Reply::Imported(Box::new(told)), reply),
+                Err(error) => TaskResult::Broken(error),
             }
         });
     }
 }
 
 /// The service's answer about an object.
-enum Shown {
+enum ImportObject {
     /// The object.
-    Item(&'static ReadBack, Value),
+    Object(&'static ReadBack, Value),
     /// No evidence: the service has no such path, or none is known.
-    Nothing,
+    NotShown,
 }
 
-async fn adopted(shared: &Shared, ready: &Ready) -> Result<Adopted, EngineError> {
-    let shown = match shown(shared, ready).await {
+async fn run_import(
+    shared: &EngineShared,
+    ready: &ReadyImport,
+) -> Result<AdoptionReport, EngineError> {
+    let shown = match read_object(shared, ready).await {
         Ok(shown) => shown,
-        Err(Unread::Access(NoAccess::Engine(error))) => return Err(error),
-        Err(Unread::Access(NoAccess::Secret(error))) => {
-            return Ok(ready.told(Taken::Unreachable, error.message));
+        Err(ReadFailure::Access(CredentialError::Engine(error))) => return Err(error),
+        Err(ReadFailure::Access(CredentialError::Secret(error))) => {
+            return Ok(ready.report(AdoptionStatus::Unreachable, error.message));
         }
-        Err(Unread::Read(error)) => return Ok(ready.told(Taken::Unreachable, error.to_string())),
+        Err(ReadFailure::Read(error)) => {
+            return Ok(ready.report(AdoptionStatus::Unreachable, error.to_string()));
+        }
     };
     match shown {
-        Some(Shown::Item(back, item)) => met(shared, ready, back, &item).await,
-        Some(Shown::Nothing) => believed(shared, ready).await,
+        Some(ImportObject::Object(back, item)) => compare_object(shared, ready, back, &item).await,
+        Some(ImportObject::NotShown) => import_unverified(shared, ready).await,
         None => {
             let id = &ready.asked.id;
             let merchant = ready.wallet.merchant.short();
             let why = format!("the service has no such object of {merchant} by the id {id}");
-            Ok(ready.told(Taken::Unknown, why))
+            Ok(ready.report(AdoptionStatus::Unknown, why))
         }
     }
 }
 
 /// Reads the object; `None`: the service answers that there is none.
-async fn shown(shared: &Shared, ready: &Ready) -> Result<Option<Shown>, Unread> {
+async fn read_object(
+    shared: &EngineShared,
+    ready: &ReadyImport,
+) -> Result<Option<ImportObject>, ReadFailure> {
     let Some(back) = (ready.wanted.row.read_back)(&ready.wanted.manifest.spec) else {
-        return Ok(Some(Shown::Nothing));
+        return Ok(Some(ImportObject::NotShown));
     };
-    let query = Query::one((back.one)(&ready.asked.id));
+    let query = RemoteQuery::one((back.one)(&ready.asked.id));
     let answers = read::answers(shared, &[query], &ready.wallet).await?;
     Ok(match answers.into_iter().next() {
-        Some(Answer::Body(item)) => Some(Shown::Item(back, item)),
-        Some(answer @ Answer::Missing(_)) if !answer.unknown_path() => None,
-        Some(Answer::Missing(_) | Answer::Items(_)) | None => Some(Shown::Nothing),
+        Some(RemoteAnswer::Body(item)) => Some(ImportObject::Object(back, item)),
+        Some(answer @ RemoteAnswer::Missing(_)) if !answer.is_unknown_path() => None,
+        Some(RemoteAnswer::Missing(_) | RemoteAnswer::Items(_)) | None => {
+            Some(ImportObject::NotShown)
+        }
     })
 }
 
 /// Compares the object with the document.
-async fn met(
-    shared: &Shared,
-    ready: &Ready,
+async fn compare_object(
+    shared: &EngineShared,
+    ready: &ReadyImport,
     back: &'static ReadBack,
     item: &Value,
-) -> Result<Adopted, EngineError> {
-    let told = |stands, why: String| Ok(ready.told(stands, why));
+) -> Result<AdoptionReport, EngineError> {
+    let told = |stands, why: String| Ok(ready.report(stands, why));
     if item.get("id").and_then(Value::as_str) != Some(ready.asked.id.as_str()) {
-        return told(Taken::Refused, "the service answered with another object".to_owned());
+        return told(
+            AdoptionStatus::Refused,
+            "the service answered with another object".to_owned(),
+        );
     }
-    if let Some(why) = (back.ended)(item) {
-        return told(Taken::Refused, format!("{why}: there is nothing left to manage"));
+    if let Some(why) = (back.ended_reason)(item) {
+        return told(AdoptionStatus::Refused, format!("{why}: there is nothing left to manage"));
     }
-    let Some(said) = &ready.wanted.said.applied else {
+    let Some(said) = &ready.wanted.assumed.applied else {
         return Err(EngineError::Bug("a document says nothing of what it puts there".to_owned()));
     };
-    let number = number(shared, back, &ready.asked.key, &ready.wanted.manifest.spec);
-    let meeting = Meeting {
-        back,
+    let number = document_number(shared, back, &ready.asked.key, &ready.wanted.manifest.spec);
+    let meeting = ImportCandidate {
+        read_back: back,
         fields: ready.wanted.row.fields,
         key: &shared.settings.planning.digest_key,
-        said,
-        expects: &ready.expects,
+        assumed: said,
+        checks: &ready.expects,
         number: number.as_ref(),
         item,
     };
     let met = meeting.compare();
-    if !met.fixed.is_empty() {
+    if !met.immutable.is_empty() {
         let why = format!(
             "the object is another one than the document says, in what can never change: {}",
-            met.fixed.join(", ")
+            met.immutable.join(", ")
         );
-        let told = ready.told(Taken::Refused, why);
-        return Ok(Adopted { changes: met.changes, ..told });
+        let told = ready.report(AdoptionStatus::Refused, why);
+        return Ok(AdoptionReport { changes: met.changes, ..told });
     }
-    settle(shared, ready, met, true).await
+    write_import(shared, ready, met, true).await
 }
 
 /// Returns the number that the document names, if it can be resolved: it distinguishes one card
 /// from another.
-fn number(shared: &Shared, back: &ReadBack, key: &Key, spec: &Value) -> Option<Secret> {
-    let masked = back.fields.iter().filter(|shown| shown.form == Form::Fingerprint);
+fn document_number(
+    shared: &EngineShared,
+    back: &ReadBack,
+    key: &Key,
+    spec: &Value,
+) -> Option<Secret> {
+    let masked = back.fields.iter().filter(|shown| shown.form == WireForm::Fingerprint);
     let mut sources = masked.filter_map(|shown| {
         spec.pointer(&format!("/{}", shown.path.replace('.', "/"))).filter(|one| one.is_object())
     });
@@ -143,16 +167,19 @@ fn number(shared: &Shared, back: &ReadBack, key: &Key, spec: &Value) -> Option<S
 }
 
 /// Handles an object that the service cannot show: it is imported only if a person insists.
-async fn believed(shared: &Shared, ready: &Ready) -> Result<Adopted, EngineError> {
-    let Some((applied, believed)) = unseen(&ready.wanted.said) else {
+async fn import_unverified(
+    shared: &EngineShared,
+    ready: &ReadyImport,
+) -> Result<AdoptionReport, EngineError> {
+    let Some((applied, believed)) = assume_unseen(&ready.wanted.assumed) else {
         return Err(EngineError::Bug("a document says nothing of what it puts there".to_owned()));
     };
-    let nothing = Met {
+    let nothing = ImportComparison {
         applied,
         changes: Vec::new(),
-        fixed: Vec::new(),
-        believed,
-        facts: ready.wanted.said.facts.clone(),
+        immutable: Vec::new(),
+        unverified: believed,
+        facts: ready.wanted.assumed.facts.clone(),
         mark: None,
     };
     if !ready.asked.unverified {
@@ -161,43 +188,54 @@ async fn believed(shared: &Shared, ready: &Ready) -> Result<Adopted, EngineError
             "the service shows nothing of a {kind} by its id, so nothing of it can be verified: not that it is there, not \
              whose it is, not what it says"
         );
-        return Ok(Adopted { believed: nothing.believed, ..ready.told(Taken::Unverified, why) });
+        return Ok(AdoptionReport {
+            unverified_fields: nothing.unverified,
+            ..ready.report(AdoptionStatus::Unverified, why)
+        });
     }
-    settle(shared, ready, nothing, false).await
+    write_import(shared, ready, nothing, false).await
 }
 
 /// Records the import, unless that was not asked for or the same is known already.
-async fn settle(
-    shared: &Shared,
-    ready: &Ready,
-    met: Met,
+async fn write_import(
+    shared: &EngineShared,
+    ready: &ReadyImport,
+    met: ImportComparison,
     verified: bool,
-) -> Result<Adopted, EngineError> {
+) -> Result<AdoptionReport, EngineError> {
     let (key, id) = (&ready.asked.key, &ready.asked.id);
-    let known = shared.facts.observed(key)?;
-    let before = known.as_ref().filter(|known| known.exists && known.held.is_none());
+    let known = shared.facts.observed_state(key)?;
+    let before = known.as_ref().filter(|known| known.exists && known.on_hold.is_none());
     let before = before.and_then(|known| known.applied.as_ref());
-    let same = |before: &Applied| before.spec == met.applied.spec || !verified;
+    let same = |before: &AppliedSpec| before.spec == met.applied.spec || !verified;
     let (stands, message) = if before.is_some_and(same) {
-        (Taken::Already, format!("{id} is known as this already; nothing was written"))
+        (
+            AdoptionStatus::AlreadyAdopted,
+            format!("{id} is known as this already; nothing was written"),
+        )
     } else if ready.asked.write {
         shared.write(Vec::new(), vec![record(shared, ready, &met, verified)]).await?;
         tracing::info!(%key, %id, actor = ready.actor, verified, "taken over");
-        (Taken::Adopted, format!("{id} is managed as this from now on"))
+        (AdoptionStatus::Adopted, format!("{id} is managed as this from now on"))
     } else {
-        (Taken::Fits, format!("{id} can be taken over as this"))
+        (AdoptionStatus::Adoptable, format!("{id} can be taken over as this"))
     };
-    let told = ready.told(stands, message);
-    Ok(Adopted { changes: met.changes, believed: met.believed, ..told })
+    let told = ready.report(stands, message);
+    Ok(AdoptionReport { changes: met.changes, unverified_fields: met.unverified, ..told })
 }
 
-fn record(shared: &Shared, ready: &Ready, met: &Met, verified: bool) -> Record {
+fn record(
+    shared: &EngineShared,
+    ready: &ReadyImport,
+    met: &ImportComparison,
+    verified: bool,
+) -> Record {
     let place = &ready.wanted.manifest.place;
     let fact = Observation {
         key: ready.asked.key.clone(),
         merchant: ready.wallet.merchant.clone(),
         at: shared.now(),
-        source: Source::Operator,
+        source: FactSource::Operator,
         remote_id: Some(ready.asked.id.clone()),
         exists: Some(true),
         applied: Some(met.applied.clone()),

@@ -12,10 +12,10 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::Engine;
-use super::access::Wallet;
-use super::read::{self, Write};
+use super::access::CredentialSource;
+use super::read::{self, RecordWhen};
 use super::shared::EngineError;
-use super::tasks::Finished;
+use super::tasks::TaskResult;
 use crate::base::id::Key;
 use crate::client::Urgency;
 
@@ -25,19 +25,19 @@ const EVERY: Duration = Duration::from_mins(10);
 /// Last reading of each merchant and last refusal of each resource in this process, and the
 /// merchants being read now.
 #[derive(Debug, Default)]
-pub(super) struct Again {
+pub(super) struct RefreshTimer {
     last: BTreeMap<Key, Instant>,
     under_way: BTreeSet<Key>,
 }
 
-impl Again {
+impl RefreshTimer {
     /// Notes that a merchant is being read.
-    pub(super) fn reading(&mut self, merchant: &Key) {
+    pub(super) fn note_read(&mut self, merchant: &Key) {
         self.last.insert(merchant.clone(), Instant::now());
     }
 
     /// Permits every reading again at once.
-    pub(super) fn forget(&mut self) {
+    pub(super) fn allow_all(&mut self) {
         self.last.clear();
     }
 
@@ -49,85 +49,90 @@ impl Again {
 
 impl Engine {
     /// Starts the readings that are due.
-    pub(super) fn read_again(&mut self) {
+    pub(super) fn start_account_reads(&mut self) {
         if self.stopping {
             return;
         }
         let now = Instant::now();
         let free = |merchant: &&Key| {
-            !self.busy.contains(*merchant) && self.again.due(merchant).is_none_or(|due| due <= now)
+            !self.busy.contains(*merchant)
+                && self.account_refresh.due(merchant).is_none_or(|due| due <= now)
         };
-        let merchants: Vec<Key> = self.planner.stalled().filter(free).cloned().collect();
+        let merchants: Vec<Key> =
+            self.planner.account_blocked_merchants().filter(free).cloned().collect();
         for merchant in merchants {
-            self.again.reading(&merchant);
-            let readings = self.planner.again(&self.world, &merchant);
+            self.account_refresh.note_read(&merchant);
+            let readings = self.planner.refresh_reads(&self.known_state, &merchant);
             if readings.is_empty() {
                 continue;
             }
             self.busy.insert(merchant.clone());
-            self.again.under_way.insert(merchant.clone());
-            let wallet = Wallet { urgency: Urgency::Poll, ..self.wallet(&merchant) };
+            self.account_refresh.under_way.insert(merchant.clone());
+            let wallet =
+                CredentialSource { urgency: Urgency::Poll, ..self.credential_source(&merchant) };
             let shared = self.shared.clone();
             self.tasks.spawn(async move {
                 for reading in readings {
-                    let finished = read::read(&shared, reading, &wallet, Write::News).await;
-                    if !matches!(finished, Finished::Moved(_)) {
+                    let finished =
+                        read::read(&shared, reading, &wallet, RecordWhen::IfChanged).await;
+                    if !matches!(finished, TaskResult::Changed(_)) {
                         return finished;
                     }
                 }
-                Finished::Moved(merchant)
+                TaskResult::Changed(merchant)
             });
         }
     }
 
     /// Permits one more try of each due effect that was refused for a reason that may change at the
     /// service.
-    pub(super) fn try_refused(&mut self) {
+    pub(super) fn retry_refused(&mut self) {
         if self.stopping {
             return;
         }
         let now = Instant::now();
         let due = |key: &&Key| {
-            !self.busy.contains(*key) && self.again.due(key).is_none_or(|due| due <= now)
+            !self.busy.contains(*key) && self.account_refresh.due(key).is_none_or(|due| due <= now)
         };
-        let due: Vec<Key> = self.planner.refused_for_now().iter().filter(due).cloned().collect();
+        let due: Vec<Key> = self.planner.retryable_refusals().iter().filter(due).cloned().collect();
         for key in &due {
-            self.again.reading(key);
+            self.account_refresh.note_read(key);
         }
         let tried: BTreeSet<Key> =
-            due.into_iter().filter(|key| self.world.try_again(key)).collect();
+            due.into_iter().filter(|key| self.known_state.try_again(key)).collect();
         if !tried.is_empty() {
-            self.look_again(tried);
+            self.replan(tried);
         }
     }
 
     /// Plans a resource again whose task ended. If the service refused it for now, its next try
     /// waits for the interval.
-    pub(super) fn ended(&mut self, key: &Key) {
-        self.look_again(BTreeSet::from([key.clone()]));
-        if self.planner.refused_for_now().contains(key) {
-            self.again.reading(key);
+    pub(super) fn task_ended(&mut self, key: &Key) {
+        self.replan(BTreeSet::from([key.clone()]));
+        if self.planner.retryable_refusals().contains(key) {
+            self.account_refresh.note_read(key);
         }
     }
 
     /// Counts the merchants being read again now.
-    pub(super) fn reading_again(&self) -> usize {
-        self.again.under_way.len()
+    pub(super) fn account_reads(&self) -> usize {
+        self.account_refresh.under_way.len()
     }
 
     /// Returns the time at which the next reading is due, if any resource waits for it.
-    pub(super) fn next_again(&self) -> Option<Instant> {
+    pub(super) fn next_account_read(&self) -> Option<Instant> {
         let idle = |merchant: &&Key| !self.busy.contains(*merchant);
-        let waiting = self.planner.stalled().chain(self.planner.refused_for_now());
-        waiting.filter(idle).filter_map(|key| self.again.due(key)).min()
+        let waiting =
+            self.planner.account_blocked_merchants().chain(self.planner.retryable_refusals());
+        waiting.filter(idle).filter_map(|key| self.account_refresh.due(key)).min()
     }
 
     /// Reads all blocking accounts again and does nothing else, so that the plan that a person sees
     /// and approves rests on the service's present state.
-    pub async fn look_at_accounts(&mut self) -> Result<(), EngineError> {
-        self.again.forget();
-        self.try_refused();
-        self.read_again();
+    pub async fn refresh_accounts(&mut self) -> Result<(), EngineError> {
+        self.account_refresh.allow_all();
+        self.retry_refused();
+        self.start_account_reads();
         while let Some(finished) = self.tasks.join_next().await {
             self.finish(finished?)?;
         }
@@ -136,42 +141,44 @@ impl Engine {
 
     /// Returns true if a task only read something again, and failed. The known state then stays,
     /// and the next reading follows in its time.
-    pub(super) fn only_again(&mut self, finished: &Finished) -> bool {
+    pub(super) fn ends_account_read(&mut self, finished: &TaskResult) -> bool {
         match finished {
-            Finished::Again(key, unable, _) => {
-                let again = self.again.under_way.remove(key);
+            TaskResult::RetryLater(key, unable, _) => {
+                let again = self.account_refresh.under_way.remove(key);
                 if again {
                     tracing::warn!(key = %key, reason = unable.message(), "not read again");
                     self.busy.remove(key);
-                    self.let_merchant_go(key);
+                    self.release_merchant(key);
                 }
                 again
             }
-            Finished::Moved(key) | Finished::Barred(key, _) | Finished::Stopped(key) => {
-                self.again.under_way.remove(key);
+            TaskResult::Changed(key)
+            | TaskResult::BlockedByUnknown(key, _)
+            | TaskResult::Stopped(key) => {
+                self.account_refresh.under_way.remove(key);
                 false
             }
-            Finished::Unauthorised(key, _) => {
-                let again = self.again.under_way.remove(key);
+            TaskResult::Unauthorised(key, _) => {
+                let again = self.account_refresh.under_way.remove(key);
                 if again {
                     self.busy.remove(key);
-                    self.let_merchant_go(key);
+                    self.release_merchant(key);
                 }
                 again
             }
-            Finished::Heard(_)
-            | Finished::Swept(_)
-            | Finished::Looked(_)
-            | Finished::HooksRan(_)
-            | Finished::Replayed
-            | Finished::Enrolled
-            | Finished::Retained
-            | Finished::Granted(..)
-            | Finished::Approved
-            | Finished::Booked(_)
-            | Finished::Released
-            | Finished::Answered(..)
-            | Finished::Broken(_) => false,
+            TaskResult::RecordWritten(_)
+            | TaskResult::ListSwept(_)
+            | TaskResult::EventsPolled(_)
+            | TaskResult::HooksRan(_)
+            | TaskResult::Replayed
+            | TaskResult::ScriptsRecorded
+            | TaskResult::RetentionDone
+            | TaskResult::ActionTried(..)
+            | TaskResult::Approved
+            | TaskResult::BookkeepingDone(_)
+            | TaskResult::Released
+            | TaskResult::WithReply(..)
+            | TaskResult::Broken(_) => false,
         }
     }
 }

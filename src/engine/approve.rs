@@ -7,15 +7,15 @@ use tokio::sync::oneshot;
 
 use super::question::Reply;
 use super::shared::EngineError;
-use super::tasks::Finished;
-use super::{Engine, Shared};
-use crate::model::bound::{Approval, LiveBinding};
+use super::tasks::TaskResult;
+use super::{Engine, EngineShared};
+use crate::model::bound::{BindingApproval, LiveBinding};
 use crate::model::plan::Reason;
 use crate::model::record::Record;
 
 /// An approval on its way to the engine.
 #[derive(Debug)]
-pub struct Approving {
+pub struct ApproveLive {
     /// The authorisation that was displayed and is approved.
     pub binding: LiveBinding,
     pub actor: String,
@@ -35,7 +35,7 @@ impl Engine {
 
     /// Records an approval in a task of its own; the engine continues once it is durable. The reply
     /// is empty if no merchant waits for this approval.
-    pub(super) fn approve(&mut self, approving: Approving, reply: oneshot::Sender<Reply>) {
+    pub(super) fn approve(&mut self, approving: ApproveLive, reply: oneshot::Sender<Reply>) {
         let Some(approval) = self.approval(approving) else {
             return reply.send(Reply::Approved(None)).unwrap_or_default();
         };
@@ -46,34 +46,34 @@ impl Engine {
             match write(&shared, &approval).await {
                 Ok(()) => {
                     let answer = Reply::Approved(Some(Box::new(approval)));
-                    Finished::Moved(key).answering(answer, reply)
+                    TaskResult::Changed(key).with_reply(answer, reply)
                 }
-                Err(error) => Finished::Broken(error),
+                Err(error) => TaskResult::Broken(error),
             }
         });
     }
 
     /// Does the same in a process without tasks: for a command that holds the state itself.
-    pub async fn approve_alone(&mut self, approving: Approving) -> Result<Reply, EngineError> {
+    pub async fn approve_offline(&mut self, approving: ApproveLive) -> Result<Reply, EngineError> {
         let Some(approval) = self.approval(approving) else { return Ok(Reply::Approved(None)) };
         write(&self.shared, &approval).await?;
         let key = approval.binding.merchant.clone();
-        self.world.refresh(&self.shared.facts, &key)?;
-        self.look_again([key].into());
+        self.known_state.refresh(&self.shared.facts, &key)?;
+        self.replan([key].into());
         Ok(Reply::Approved(Some(Box::new(approval))))
     }
 
     /// Returns the approval to write, if the merchant waits for exactly this one and is not busy.
-    fn approval(&self, approving: Approving) -> Option<Approval> {
-        let Approving { binding, actor } = approving;
+    fn approval(&self, approving: ApproveLive) -> Option<BindingApproval> {
+        let ApproveLive { binding, actor } = approving;
         let step = self.planner.step(&binding.merchant)?;
         let waits = matches!(&step.reason, Reason::AwaitsApproval(wanted) if **wanted == binding);
         let free = !self.busy.contains(&binding.merchant) && !self.stopping;
-        (waits && free).then(|| Approval { binding, at: self.shared.now(), actor })
+        (waits && free).then(|| BindingApproval { binding, at: self.shared.now(), actor })
     }
 }
 
-async fn write(shared: &Shared, approval: &Approval) -> Result<(), EngineError> {
+async fn write(shared: &EngineShared, approval: &BindingApproval) -> Result<(), EngineError> {
     let record = Record::Approval(Box::new(approval.clone()));
     shared.write(Vec::new(), vec![record]).await?;
     tracing::info!(key = %approval.binding.merchant, actor = approval.actor, "approved");

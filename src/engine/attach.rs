@@ -11,19 +11,19 @@ use serde::{Deserialize, Serialize, Serializer};
 use tokio::sync::oneshot;
 
 use super::Engine;
-use super::intake::{Intake, IntakeLink, TOKENS_MAX, refused};
+use super::intake::{Intake, IntakeLink, TOKENS_MAX, refusal_message};
 use super::question::Reply;
-use super::shared::{EngineError, Shared};
-use super::tasks::Finished;
-use crate::base::hash::{Digest, keyed};
+use super::shared::{EngineError, EngineShared};
+use super::tasks::TaskResult;
+use crate::base::hash::{Digest, keyed_digest};
 use crate::base::id::Key;
 use crate::base::secret::Secret;
-use crate::kinds::saved_method::{given, stored};
+use crate::kinds::saved_method::{applied_state, given_details};
 use crate::kinds::step::merchant_of;
-use crate::model::attachment::{Attachment, Beside, Brought};
+use crate::model::attachment::{CopiedMethod, SuppliedToken, TokenAttachment};
 use crate::model::manifest::Manifest;
 use crate::model::record::Record;
-use crate::plan::World;
+use crate::plan::StateView;
 
 /// Largest length of a token in characters; those of the service have 22.
 const TOKEN_LENGTH_MAX: usize = 128;
@@ -32,13 +32,17 @@ const LABEL: &str = "attached-token";
 
 /// A token on its way to the engine. It crosses the control socket, and is displayed nowhere.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Attaching {
+pub struct AttachToken {
     /// The saved method.
     pub key: Key,
-    #[serde(serialize_with = "exposed")]
+    #[serde(serialize_with = "serialize_exposed")]
     pub token: Secret,
     /// Further tokens of the same details, one for each recurring charge that the method pays.
-    #[serde(default, serialize_with = "all_exposed", skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        serialize_with = "serialize_all_exposed",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub more: Vec<Secret>,
     /// True if the token may replace the saved details. A payer's link contains this itself.
     #[serde(default)]
@@ -47,9 +51,9 @@ pub struct Attaching {
 
 /// A token with its actor and its origin.
 #[derive(Debug)]
-pub struct Bringing {
+pub struct SubmitToken {
     /// The token and its method.
-    pub attaching: Attaching,
+    pub attaching: AttachToken,
     /// The payer's link by which the token arrived, if any.
     pub link: Option<IntakeLink>,
     pub actor: String,
@@ -57,33 +61,36 @@ pub struct Bringing {
 
 /// A payer's request.
 #[derive(Debug)]
-pub enum Payer {
+pub enum PayerRequest {
     /// Reads the state of a link; changes nothing.
-    Look(IntakeLink, oneshot::Sender<Intake>),
+    Open(IntakeLink, oneshot::Sender<Intake>),
     /// Submits a token; the answer follows once it is durable, or with the reason of its refusal.
-    Bring(Bringing, oneshot::Sender<Reply>),
+    Submit(SubmitToken, oneshot::Sender<Reply>),
 }
 
-fn exposed<S: Serializer>(token: &Secret, serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_exposed<S: Serializer>(token: &Secret, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(token.expose())
 }
 
-fn all_exposed<S: Serializer>(tokens: &[Secret], serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_all_exposed<S: Serializer>(
+    tokens: &[Secret],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(tokens.iter().map(Secret::expose))
 }
 
 impl Engine {
     /// Handles a payer's request. The asker may have gone away.
-    pub(super) fn payer(&mut self, asked: Payer) {
+    pub(super) fn handle_payer(&mut self, asked: PayerRequest) {
         match asked {
-            Payer::Look(link, reply) => reply.send(self.intake(&link)).unwrap_or_default(),
-            Payer::Bring(bringing, reply) => self.attach(bringing, reply),
+            PayerRequest::Open(link, reply) => reply.send(self.intake(&link)).unwrap_or_default(),
+            PayerRequest::Submit(bringing, reply) => self.attach(bringing, reply),
         }
     }
 
     /// Accepts tokens, and answers once they are durable.
-    fn attach(&mut self, bringing: Bringing, reply: oneshot::Sender<Reply>) {
-        let Bringing { attaching, link, actor } = bringing;
+    fn attach(&mut self, bringing: SubmitToken, reply: oneshot::Sender<Reply>) {
+        let SubmitToken { attaching, link, actor } = bringing;
         let key = attaching.key.clone();
         let digest = self.token_digest(&attaching.token);
         let manifest = match self.may_attach(&attaching, link.as_ref()) {
@@ -95,7 +102,8 @@ impl Engine {
             Ok(manifest) => manifest,
         };
         let attachments = self.attachments(&manifest, attaching, &actor);
-        let free = |key: &Key| !self.busy.contains(key) && self.world.open(key).is_none();
+        let free =
+            |key: &Key| !self.busy.contains(key) && self.known_state.open_intent(key).is_none();
         let keys = attachments.iter().map(|(one, _)| one.key.clone());
         let keys: BTreeSet<Key> = keys.filter(free).collect();
         self.busy.extend(keys.iter().cloned());
@@ -105,8 +113,10 @@ impl Engine {
         let shared = self.shared.clone();
         self.tasks.spawn(async move {
             match write(&shared, attachments).await {
-                Ok(()) => Finished::Booked(keys).answering(Reply::Attached(Ok(key)), reply),
-                Err(error) => Finished::Broken(error),
+                Ok(()) => {
+                    TaskResult::BookkeepingDone(keys).with_reply(Reply::Attached(Ok(key)), reply)
+                }
+                Err(error) => TaskResult::Broken(error),
             }
         });
     }
@@ -116,25 +126,34 @@ impl Engine {
     fn attachments(
         &self,
         manifest: &Manifest,
-        attaching: Attaching,
+        attaching: AttachToken,
         actor: &str,
-    ) -> Vec<(Attachment, Secret)> {
-        let Attaching { key, token, more, replace: _ } = attaching;
-        let own = Attachment {
+    ) -> Vec<(TokenAttachment, Secret)> {
+        let AttachToken { key, token, more, replace: _ } = attaching;
+        let own = TokenAttachment {
             merchant: merchant_of(manifest).unwrap_or_else(|| key.clone()),
             generation: manifest.annotations.generation,
             token: String::new(),
             at: self.shared.now(),
             digest: self.token_digest(&token),
             actor: actor.to_owned(),
-            beside: None,
+            copied_method: None,
             key: key.clone(),
         };
-        let beside = Some(Beside { method: key.clone(), token: own.digest });
+        let beside = Some(CopiedMethod { method: key.clone(), token: own.digest });
         let charges = self.charges_of(&key).into_iter().zip(more);
         let one = |((key, generation), token): ((Key, u32), Secret)| {
             let digest = self.token_digest(&token);
-            (Attachment { key, generation, digest, beside: beside.clone(), ..own.clone() }, token)
+            (
+                TokenAttachment {
+                    key,
+                    generation,
+                    digest,
+                    copied_method: beside.clone(),
+                    ..own.clone()
+                },
+                token,
+            )
         };
         let mut all: Vec<_> = charges.map(one).collect();
         all.push((own, token));
@@ -143,7 +162,7 @@ impl Engine {
 
     fn token_digest(&self, token: &Secret) -> Digest {
         let key = &self.shared.settings.planning.digest_key;
-        keyed(key, LABEL, token.expose().as_bytes())
+        keyed_digest(key, LABEL, token.expose().as_bytes())
     }
 
     /// Returns the document that asks for this token.
@@ -152,33 +171,36 @@ impl Engine {
     /// The reason of the refusal, in a sentence.
     fn may_attach(
         &self,
-        attaching: &Attaching,
+        attaching: &AttachToken,
         link: Option<&IntakeLink>,
     ) -> Result<Manifest, String> {
         let key = &attaching.key;
-        check(attaching)?;
+        check_tokens(attaching)?;
         let manifest = self.intake_manifest(key)?;
         let by_hand = || {
-            let replaced = self.saved_as(&manifest).filter(|_| attaching.replace);
-            self.state(&manifest, replaced.as_deref())
+            let replaced = self.saved_details(&manifest).filter(|_| attaching.replace);
+            self.intake_state(&manifest, replaced.as_deref())
         };
         let state = link.map_or_else(by_hand, |link| self.intake(link));
         match state {
-            Intake::Asks(_) => Ok(manifest),
-            Intake::Later => Err(self.not_now(key)),
-            state @ (Intake::Received | Intake::Stored | Intake::Over) => Err(refused(key, &state)),
+            Intake::Requested(_) => Ok(manifest),
+            Intake::NotYet => Err(self.not_now_message(key)),
+            state @ (Intake::Received | Intake::Stored | Intake::Expired) => {
+                Err(refusal_message(key, &state))
+            }
         }
     }
 
     /// Returns true if exactly this token gave the saved details, or was submitted last and is not
     /// asked for again.
     fn is_known(&self, key: &Key, digest: Digest, asks: bool) -> bool {
-        let Some(manifest) = self.world.desired().manifest(key) else { return false };
-        let Some(known) = self.world.observed(key) else { return false };
-        let applied = stored(&manifest, Some(&known)).and_then(|applied| given(&applied.spec));
+        let Some(manifest) = self.known_state.desired().manifest(key) else { return false };
+        let Some(known) = self.known_state.observed(key) else { return false };
+        let applied =
+            applied_state(&manifest, Some(&known)).and_then(|applied| given_details(&applied.spec));
         let open = known.refusal.is_none() && !asks;
-        let brought = Brought::of(&known, manifest.annotations.generation).filter(|_| open);
-        applied == Some(&Brought::given(digest))
+        let brought = SuppliedToken::of(&known, manifest.annotations.generation).filter(|_| open);
+        applied == Some(&SuppliedToken::details_marker(digest))
             || brought.is_some_and(|brought| brought.digest == digest)
     }
 }
@@ -187,7 +209,7 @@ impl Engine {
 ///
 /// # Errors
 /// The reason of the refusal, in a sentence.
-fn check(attaching: &Attaching) -> Result<(), String> {
+fn check_tokens(attaching: &AttachToken) -> Result<(), String> {
     let all: Vec<&str> =
         [&attaching.token].into_iter().chain(&attaching.more).map(Secret::expose).collect();
     if !all.iter().all(|text| is_token(text)) {
@@ -209,15 +231,18 @@ fn is_token(text: &str) -> bool {
 }
 
 /// Seals the tokens and records them.
-async fn write(shared: &Shared, attachments: Vec<(Attachment, Secret)>) -> Result<(), EngineError> {
+async fn write(
+    shared: &EngineShared,
+    attachments: Vec<(TokenAttachment, Secret)>,
+) -> Result<(), EngineError> {
     let (mut blobs, mut records) = (Vec::new(), Vec::new());
     for (attachment, token) in attachments {
         let (subject, bytes) = (attachment.key.to_string(), token.expose().as_bytes());
         let sealed = shared.random(|rng| shared.vault.seal(&subject, bytes, rng))?;
-        let attachment = Attachment { token: sealed.reference().to_string(), ..attachment };
+        let attachment = TokenAttachment { token: sealed.reference().to_string(), ..attachment };
         tracing::info!(key = %attachment.key, actor = attachment.actor, "a token was attached");
         blobs.push(sealed);
-        records.push(Record::Attached(Box::new(attachment)));
+        records.push(Record::TokenAttached(Box::new(attachment)));
     }
     shared.write(blobs, records).await
 }

@@ -2,16 +2,19 @@
 
 use serde_json::{Map, Value};
 
-use super::shared::{EngineError, SecretError, Shared};
+use super::shared::{EngineError, EngineShared, SecretError};
 use crate::api::Call;
-use crate::base::hash::keyed;
+use crate::base::hash::keyed_digest;
 use crate::base::id::Key;
 use crate::model::effect::Effect;
 use crate::model::intent::{Intent, StoredBody, StoredRequest};
-use crate::store::vault::Sealed;
+use crate::store::vault::SealedValue;
 
 /// Returns the exact bytes of an effect's body, with its secrets inserted.
-pub(super) fn bytes(shared: &Shared, effect: &Effect) -> Result<Option<Vec<u8>>, SecretError> {
+pub(super) fn bytes(
+    shared: &EngineShared,
+    effect: &Effect,
+) -> Result<Option<Vec<u8>>, SecretError> {
     if effect.request.body.is_null() {
         return Ok(None);
     }
@@ -22,19 +25,19 @@ pub(super) fn bytes(shared: &Shared, effect: &Effect) -> Result<Option<Vec<u8>>,
 }
 
 /// Copies a template with every placeholder replaced.
-fn fill(shared: &Shared, effect: &Effect, template: &Value) -> Result<Value, SecretError> {
+fn fill(shared: &EngineShared, effect: &Effect, template: &Value) -> Result<Value, SecretError> {
     match template {
         Value::Object(fields) => {
             if let Some(source) = fields.get("$secret") {
-                let owner = owner(fields).unwrap_or_else(|| effect.key.clone());
+                let owner = secret_owner(fields).unwrap_or_else(|| effect.key.clone());
                 let secret = shared.secrets.resolve(source, &owner)?;
                 return Ok(Value::from(secret.expose()));
             }
             if let Some(reference) = fields.get("$sealed").and_then(Value::as_str) {
-                return unsealed(shared, reference);
+                return open_sealed(shared, reference);
             }
             if let Some(path) = fields.get("$file").and_then(Value::as_str) {
-                return attached(shared, path, fields.get("sha256"));
+                return attached_file(shared, path, fields.get("sha256"));
             }
             if let Some(name) = fields.get("$partner").and_then(Value::as_str) {
                 return partner(shared, name);
@@ -54,14 +57,14 @@ fn fill(shared: &Shared, effect: &Effect, template: &Value) -> Result<Value, Sec
 }
 
 /// Returns the resource that owns a placeholder's secret, if it is not the effect's own.
-fn owner(placeholder: &Map<String, Value>) -> Option<Key> {
+fn secret_owner(placeholder: &Map<String, Value>) -> Option<Key> {
     placeholder.get("$of").and_then(Value::as_str)?.parse().ok()
 }
 
 /// Returns the subject whose key seals a body. A body with another resource's details has a key of
 /// its own, which can be destroyed once it is no longer needed.
-fn subject(effect: &Effect) -> String {
-    let borrowed = |value: &Value| value.as_object().is_some_and(|one| owner(one).is_some());
+fn seal_subject(effect: &Effect) -> String {
+    let borrowed = |value: &Value| value.as_object().is_some_and(|one| secret_owner(one).is_some());
     let fields = effect.request.body.as_object();
     if fields.is_some_and(|fields| fields.values().any(borrowed)) {
         return borrowed_details(&effect.key);
@@ -75,15 +78,19 @@ pub(super) fn borrowed_details(key: &Key) -> String {
 }
 
 /// Opens a value of the vault.
-fn unsealed(shared: &Shared, reference: &str) -> Result<Value, SecretError> {
+fn open_sealed(shared: &EngineShared, reference: &str) -> Result<Value, SecretError> {
     let failed = |why: String| SecretError { message: format!("open a sealed value: {why}") };
     let blob = reference.parse().map_err(|_| failed("it is not named well".to_owned()))?;
-    let bytes = shared.vault.open_blob(&blob).map_err(|error| failed(error.to_string()))?;
+    let bytes = shared.vault.unseal(&blob).map_err(|error| failed(error.to_string()))?;
     Ok(Value::from(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 /// Returns a file that a spec names, in base64; its digest must be the planned one.
-fn attached(shared: &Shared, path: &str, sha256: Option<&Value>) -> Result<Value, SecretError> {
+fn attached_file(
+    shared: &EngineShared,
+    path: &str,
+    sha256: Option<&Value>,
+) -> Result<Value, SecretError> {
     let digest = sha256.and_then(Value::as_str).and_then(|text| text.parse().ok());
     let digest =
         digest.ok_or_else(|| SecretError { message: "a file has no digest".to_owned() })?;
@@ -92,7 +99,7 @@ fn attached(shared: &Shared, path: &str, sha256: Option<&Value>) -> Result<Value
 }
 
 /// Returns one of the partner application's own values.
-fn partner(shared: &Shared, name: &str) -> Result<Value, SecretError> {
+fn partner(shared: &EngineShared, name: &str) -> Result<Value, SecretError> {
     let partner = shared.partner.as_ref().map_err(Clone::clone)?;
     match name {
         "client_id" => Ok(Value::from(partner.client_id.expose())),
@@ -104,19 +111,19 @@ fn partner(shared: &Shared, name: &str) -> Result<Value, SecretError> {
 
 /// Returns a request in its stored form, and the sealed blob that it needs.
 pub(super) fn store(
-    shared: &Shared,
+    shared: &EngineShared,
     effect: &Effect,
     bytes: Option<&[u8]>,
-) -> Result<(StoredRequest, Vec<Sealed>), EngineError> {
+) -> Result<(StoredRequest, Vec<SealedValue>), EngineError> {
     let (body, blobs) = match bytes {
         None => (StoredBody::None, Vec::new()),
         Some(bytes) if !effect.sealed => {
             (StoredBody::Plain(String::from_utf8_lossy(bytes).into_owned()), Vec::new())
         }
         Some(bytes) => {
-            let subject = subject(effect);
+            let subject = seal_subject(effect);
             let sealed = shared.random(|rng| shared.vault.seal(&subject, bytes, rng))?;
-            let digest = keyed(&shared.settings.planning.digest_key, "body", bytes);
+            let digest = keyed_digest(&shared.settings.planning.digest_key, "body", bytes);
             let reference = sealed.reference().to_string();
             (StoredBody::Sealed { reference, digest }, vec![sealed])
         }
@@ -136,7 +143,7 @@ pub(super) fn store(
 }
 
 /// Rebuilds the call of an intent, byte for byte as it was first sent.
-pub(super) fn call(shared: &Shared, intent: &Intent) -> Result<Call, EngineError> {
+pub(super) fn call(shared: &EngineShared, intent: &Intent) -> Result<Call, EngineError> {
     let body = match &intent.request.body {
         StoredBody::None => None,
         StoredBody::Plain(text) => Some(text.clone().into_bytes()),
@@ -144,7 +151,7 @@ pub(super) fn call(shared: &Shared, intent: &Intent) -> Result<Call, EngineError
             let reference = reference.parse().map_err(|error| {
                 EngineError::Bug(format!("{} names no blob: {error}", intent.id))
             })?;
-            Some(shared.vault.open_blob(&reference)?.to_vec())
+            Some(shared.vault.unseal(&reference)?.to_vec())
         }
     };
     let request = &intent.request;

@@ -9,21 +9,21 @@ use tokio::sync::oneshot;
 use super::Engine;
 use super::question::Reply;
 use super::shared::EngineError;
-use super::tasks::Finished;
+use super::tasks::TaskResult;
 use crate::base::id::Key;
-use crate::model::absence::{AbsenceRecord, Allowed, Said};
+use crate::model::absence::{MissingDocumentChange, MissingDocumentRecord, PruneAllowed};
 use crate::model::record::Record;
 
 /// A person's permission of removals: `apply --allow-prune`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Allowing {
+pub struct AllowPrune {
     /// Everything that a guard stops now.
     pub all: bool,
     /// These resources; live ones among them do not wait, either.
     pub keys: Vec<Key>,
 }
 
-impl Allowing {
+impl AllowPrune {
     /// Returns true if nothing is permitted.
     pub fn is_empty(&self) -> bool {
         !self.all && self.keys.is_empty()
@@ -31,8 +31,8 @@ impl Allowing {
 }
 
 /// Returns the resources that a bookkeeping record names; its own one last.
-fn about(record: &Record) -> Vec<Key> {
-    if let Record::Absence(absence) = record {
+fn record_keys(record: &Record) -> Vec<Key> {
+    if let Record::MissingDocument(absence) = record {
         return vec![absence.key.clone()];
     }
     if let Record::Moved(moved) = record {
@@ -43,58 +43,59 @@ fn about(record: &Record) -> Vec<Key> {
 
 impl Engine {
     /// Returns true if any record has to be written before the next effects.
-    pub fn has_bookings(&self) -> bool {
-        !self.bookings().is_empty()
+    pub fn has_bookkeeping(&self) -> bool {
+        !self.due_bookkeeping().is_empty()
     }
 
     /// Returns the records to write now, for resources that are not busy.
-    fn bookings(&self) -> Vec<Record> {
-        let commit = self.world.files().commit();
-        let mut records = self.planner.booking(&self.world, self.shared.now(), commit.as_deref());
-        let chosen = |key: &Key| self.chosen.as_ref().is_none_or(|chosen| chosen.contains(key));
+    fn due_bookkeeping(&self) -> Vec<Record> {
+        let commit = self.known_state.files().commit();
+        let mut records =
+            self.planner.pending_records(&self.known_state, self.shared.now(), commit.as_deref());
+        let chosen = |key: &Key| self.targets.as_ref().is_none_or(|chosen| chosen.contains(key));
         records.retain(|record| {
-            let keys = about(record);
+            let keys = record_keys(record);
             keys.last().is_some_and(chosen) && !keys.iter().any(|key| self.busy.contains(key))
         });
         records
     }
 
     /// Starts to write the records, in a task of its own.
-    pub(super) fn book(&mut self) {
-        let records = if self.stopping { Vec::new() } else { self.bookings() };
+    pub(super) fn start_bookkeeping(&mut self) {
+        let records = if self.stopping { Vec::new() } else { self.due_bookkeeping() };
         if records.is_empty() {
             return;
         }
-        let keys: BTreeSet<Key> = records.iter().flat_map(about).collect();
+        let keys: BTreeSet<Key> = records.iter().flat_map(record_keys).collect();
         self.busy.extend(keys.iter().cloned());
         self.queue.retain(|key| !keys.contains(key));
         let shared = self.shared.clone();
         self.tasks.spawn(async move {
             match shared.write(Vec::new(), records).await {
-                Ok(()) => Finished::Booked(keys),
-                Err(error) => Finished::Broken(error),
+                Ok(()) => TaskResult::BookkeepingDone(keys),
+                Err(error) => TaskResult::Broken(error),
             }
         });
     }
 
     /// Plans the resources again once their records are durable.
-    pub(super) fn booked(&mut self, keys: BTreeSet<Key>) -> Result<(), EngineError> {
+    pub(super) fn bookkeeping_done(&mut self, keys: BTreeSet<Key>) -> Result<(), EngineError> {
         for key in &keys {
             self.busy.remove(key);
-            self.world.refresh(&self.shared.facts, key)?;
+            self.known_state.refresh(&self.shared.facts, key)?;
         }
-        self.look_again(keys);
+        self.replan(keys);
         Ok(())
     }
 
     /// Records a person's permission in a task of its own; the reply names its resources.
     pub(super) fn allow(
         &mut self,
-        allowing: &Allowing,
+        allowing: &AllowPrune,
         actor: &str,
         reply: oneshot::Sender<Reply>,
     ) {
-        let (keys, records) = self.allowed(allowing, actor);
+        let (keys, records) = self.allowance_records(allowing, actor);
         let answer = Reply::Allowed(keys.iter().cloned().collect());
         if records.is_empty() {
             return reply.send(answer).unwrap_or_default();
@@ -103,41 +104,48 @@ impl Engine {
         let shared = self.shared.clone();
         self.tasks.spawn(async move {
             match shared.write(Vec::new(), records).await {
-                Ok(()) => Finished::Booked(keys).answering(answer, reply),
-                Err(error) => Finished::Broken(error),
+                Ok(()) => TaskResult::BookkeepingDone(keys).with_reply(answer, reply),
+                Err(error) => TaskResult::Broken(error),
             }
         });
     }
 
     /// Returns the named resources to which a permission does not apply: their documents exist, or
     /// they stay.
-    pub fn not_meant<'a>(&self, allowing: &'a Allowing) -> Vec<&'a Key> {
+    pub fn not_allowable<'a>(&self, allowing: &'a AllowPrune) -> Vec<&'a Key> {
         allowing.keys.iter().filter(|key| !self.planner.may_be_allowed(key)).collect()
     }
 
     /// Does the same in a process without tasks. Returns the resources of the permission.
-    pub async fn allow_alone(
+    pub async fn allow_offline(
         &mut self,
-        allowing: &Allowing,
+        allowing: &AllowPrune,
         actor: &str,
     ) -> Result<Vec<Key>, EngineError> {
-        let (keys, records) = self.allowed(allowing, actor);
+        let (keys, records) = self.allowance_records(allowing, actor);
         self.shared.write(Vec::new(), records).await?;
-        self.booked(keys.clone())?;
+        self.bookkeeping_done(keys.clone())?;
         Ok(keys.into_iter().collect())
     }
 
     /// Returns the resources to which a permission applies now, and its records.
-    fn allowed(&self, allowing: &Allowing, actor: &str) -> (BTreeSet<Key>, Vec<Record>) {
+    fn allowance_records(
+        &self,
+        allowing: &AllowPrune,
+        actor: &str,
+    ) -> (BTreeSet<Key>, Vec<Record>) {
         let named = |key: &Key| allowing.keys.contains(key);
-        let mut keys = if allowing.all { self.planner.guarded() } else { BTreeSet::new() };
+        let mut keys = if allowing.all { self.planner.guarded_keys() } else { BTreeSet::new() };
         keys.extend(allowing.keys.iter().filter(|key| self.planner.may_be_allowed(key)).cloned());
         keys.retain(|key| !self.busy.contains(key));
         let at = self.shared.now();
         let records = keys.iter().map(|key| {
-            let word = Allowed { at, actor: actor.to_owned(), at_once: named(key) };
-            let said = Said::Allowed(word);
-            Record::Absence(Box::new(AbsenceRecord { key: key.clone(), said }))
+            let word = PruneAllowed { at, actor: actor.to_owned(), at_once: named(key) };
+            let said = MissingDocumentChange::Allowed(word);
+            Record::MissingDocument(Box::new(MissingDocumentRecord {
+                key: key.clone(),
+                change: said,
+            }))
         });
         (keys.clone(), records.collect())
     }

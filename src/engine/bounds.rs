@@ -15,7 +15,7 @@ use crate::base::id::{Key, Mode};
 use crate::base::money::Currency;
 use crate::model::effect::Effect;
 use crate::model::plan::Step;
-use crate::plan::World;
+use crate::plan::StateView;
 
 /// Fields of an answer that contain the amount.
 const AMOUNTS: [&str; 2] = ["total_amount", "amount"];
@@ -23,31 +23,31 @@ const AMOUNTS: [&str; 2] = ["total_amount", "amount"];
 const OPEN_END: &str = "_before_surcharge";
 
 /// Currency and mode of money.
-type Sort = (Currency, Mode);
+type CurrencyAndMode = (Currency, Mode);
 
 /// The money of a plan, and the part of it that was sent.
 #[derive(Debug, Default)]
-pub(super) struct Bounds {
-    planned: BTreeMap<Key, Planned>,
-    totals: BTreeMap<Sort, i64>,
+pub(super) struct PlanCap {
+    planned: BTreeMap<Key, PlannedAmount>,
+    totals: BTreeMap<CurrencyAndMode, i64>,
     /// True if a surcharge is added to some of it.
     open: bool,
-    sent: BTreeMap<Key, (Sort, i64)>,
-    sums: BTreeMap<Sort, i64>,
+    sent: BTreeMap<Key, (CurrencyAndMode, i64)>,
+    sums: BTreeMap<CurrencyAndMode, i64>,
     /// Digest that the last try of each resource was to apply at the service.
     tries: BTreeMap<Key, Digest>,
 }
 
 /// The largest amount that a step may ask for at once.
 #[derive(Debug, Clone, Copy)]
-struct Planned {
+struct PlannedAmount {
     /// `None` if the step moves no money.
-    most: Option<(Sort, i64)>,
+    most: Option<(CurrencyAndMode, i64)>,
     /// True if a surcharge is added, whose amount is not known yet.
     open: bool,
 }
 
-impl Planned {
+impl PlannedAmount {
     fn of(step: &Step) -> Self {
         let most = step.money.iter().max_by_key(|money| money.amount.minor());
         Self {
@@ -57,9 +57,9 @@ impl Planned {
     }
 }
 
-impl Bounds {
-    fn plan(&mut self, step: &Step) {
-        let planned = Planned::of(step);
+impl PlanCap {
+    fn add_step(&mut self, step: &Step) {
+        let planned = PlannedAmount::of(step);
         if let Some((sort, most)) = planned.most {
             let total = self.totals.entry(sort).or_default();
             *total = total.saturating_add(most);
@@ -97,7 +97,7 @@ impl Bounds {
     }
 
     /// Takes an amount back that was not sent after all.
-    fn take_back(&mut self, key: &Key) {
+    fn subtract(&mut self, key: &Key) {
         let Some((sort, amount)) = self.sent.remove(key) else { return };
         let sum = self.sums.entry(sort).or_default();
         *sum = sum.saturating_sub(amount);
@@ -106,12 +106,12 @@ impl Bounds {
 
 impl Engine {
     /// Caps this run at the money of the present plan. A resource outside that plan is not capped.
-    pub fn hold_to_plan(&mut self) {
-        let mut bounds = Bounds::default();
-        for step in self.planner.steps().filter(|step| step.verdict.changes()) {
-            bounds.plan(step);
+    pub fn cap_to_plan(&mut self) {
+        let mut bounds = PlanCap::default();
+        for step in self.planner.steps().filter(|step| step.action.is_change()) {
+            bounds.add_step(step);
         }
-        self.bounds = Some(bounds);
+        self.plan_cap = Some(bounds);
     }
 
     /// Counts the amount that an effect is about to ask for.
@@ -119,7 +119,7 @@ impl Engine {
     /// # Errors
     /// It exceeds the plan.
     pub(super) fn count(&mut self, key: &Key, effect: &Effect) -> Result<(), EngineError> {
-        let Some(bounds) = &mut self.bounds else { return Ok(()) };
+        let Some(bounds) = &mut self.plan_cap else { return Ok(()) };
         let asked =
             AMOUNTS.iter().find_map(|path| effect.expect.get(*path).and_then(Value::as_i64));
         let Some(asked) = asked else { return Ok(()) };
@@ -132,23 +132,24 @@ impl Engine {
 
     /// Handles the end of a try. A try that is neither done nor open did nothing: its absence was
     /// proved, or it was refused. The next try is then not a second one.
-    pub(super) fn counted(&mut self, key: &Key) {
+    pub(super) fn settle_count(&mut self, key: &Key) {
         let done = |digest: &Digest| {
-            let known = self.world.observed(key);
+            let known = self.known_state.observed(key);
             known.is_some_and(|known| {
                 known.applied.as_ref().is_some_and(|one| one.digest == *digest)
             })
         };
-        let tried = self.bounds.as_ref().and_then(|bounds| bounds.tries.get(key));
-        if self.world.open(key).is_none() && tried.is_some_and(|digest| !done(digest)) {
+        let tried = self.plan_cap.as_ref().and_then(|bounds| bounds.tries.get(key));
+        if self.known_state.open_intent(key).is_none() && tried.is_some_and(|digest| !done(digest))
+        {
             self.uncount(key);
         }
     }
 
     /// Takes back the amount of a resource for which nothing was sent.
     pub(super) fn uncount(&mut self, key: &Key) {
-        if let Some(bounds) = &mut self.bounds {
-            bounds.take_back(key);
+        if let Some(bounds) = &mut self.plan_cap {
+            bounds.subtract(key);
         }
     }
 }
@@ -157,23 +158,23 @@ impl Engine {
 mod tests {
     use super::*;
     use crate::base::money::Money;
-    use crate::model::plan::{MoneyMove, Reason, Verdict};
+    use crate::model::plan::{MoneyMove, PlannedAction, Reason};
 
     fn key(name: &str) -> Key {
         format!("Invoice/{name}").parse().unwrap()
     }
 
     /// Builds bounds from a plan with these amounts of dollars.
-    fn bounds(steps: &[(&str, &[(i64, &'static str)])]) -> Bounds {
-        let mut bounds = Bounds::default();
+    fn bounds(steps: &[(&str, &[(i64, &'static str)])]) -> PlanCap {
+        let mut bounds = PlanCap::default();
         for (name, money) in steps {
             let money = money.iter().map(|(amount, meaning)| MoneyMove {
                 amount: Money::new(*amount, Currency::USD),
                 mode: Mode::Test,
                 meaning,
             });
-            let step = Step::idle(key(name), Verdict::Create, Reason::NotCreated);
-            bounds.plan(&Step { money: money.collect(), ..step });
+            let step = Step::idle(key(name), PlannedAction::Create, Reason::NotCreated);
+            bounds.add_step(&Step { money: money.collect(), ..step });
         }
         bounds
     }
@@ -184,7 +185,7 @@ mod tests {
         assert!(bounds.count(&key("a"), 101).is_err(), "in sum it would still fit");
         assert_eq!(bounds.count(&key("a"), 100), Ok(()));
         assert!(bounds.count(&key("a"), 1).is_err(), "twice");
-        bounds.take_back(&key("a"));
+        bounds.subtract(&key("a"));
         assert_eq!(bounds.count(&key("a"), 100), Ok(()), "the first was not sent after all");
         assert_eq!(bounds.count(&key("b"), 5), Ok(()));
         assert_eq!(bounds.count(&key("not-planned"), 7), Ok(()));

@@ -9,14 +9,14 @@ use crate::model::plan::Step;
 impl Engine {
     /// Returns the cause of the effect that a resource's step asks for.
     pub(super) fn cause(&self, key: &Key) -> Cause {
-        let step = self.planner.whole(&self.world, key);
+        let step = self.planner.full_step(&self.known_state, key);
         let place = step.as_ref().and_then(|step| step.place.clone());
         let (Some(step), Some((file, line))) = (step, place) else {
-            return Cause { commit: self.world.files().commit(), ..Cause::default() };
+            return Cause { commit: self.known_state.files().commit(), ..Cause::default() };
         };
-        let read = self.world.files().provenance(&file);
+        let read = self.known_state.files().provenance(&file);
         Cause {
-            changed: self.changed(&step),
+            changed: self.changed_lines(&step),
             file: Some(file),
             line: Some(line),
             commit: read.commit,
@@ -27,12 +27,12 @@ impl Engine {
 
     /// Returns the lines of the fields that a step changes; empty for a step that creates, since
     /// all of its document is new.
-    fn changed(&self, step: &Step) -> Vec<(usize, usize)> {
+    fn changed_lines(&self, step: &Step) -> Vec<(usize, usize)> {
         if step.changes.iter().all(|change| change.before.is_null()) {
             return Vec::new();
         }
         let fields: Vec<&str> = step.changes.iter().map(|change| change.path.as_str()).collect();
-        let mut lines = self.world.files().lines(&step.key, &fields);
+        let mut lines = self.known_state.files().lines(&step.key, &fields);
         lines.sort_unstable();
         lines.dedup();
         lines

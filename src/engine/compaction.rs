@@ -8,38 +8,40 @@ use tokio::sync::oneshot;
 
 use super::Engine;
 use super::question::Reply;
-use crate::store::open::{Compacting, Compactor, History, OpenError, Shorter};
+use crate::store::open::{
+    ArchivePolicy, CompactionRequest, CompactionResult, Compactor, OpenError,
+};
 
 /// Actor of compactions that no person asked for.
 const DAEMON: &str = "reckon";
 
 /// Compaction settings of a daemon.
 #[derive(Debug, Clone)]
-pub struct Compaction {
+pub struct CompactionPlan {
     pub compactor: Arc<Compactor>,
     /// Treatment of the records that a snapshot replaces.
-    pub history: History,
+    pub history: ArchivePolicy,
     /// True if the daemon compacts without a request.
     pub automatic: bool,
 }
 
 impl Engine {
     /// Sets the compaction of this process.
-    pub fn compact_with(&mut self, compaction: Compaction) {
+    pub fn compact_with(&mut self, compaction: CompactionPlan) {
         self.compaction = Some(compaction);
     }
 
     /// Compacts because a person asks for it.
     pub(super) fn compact(&self, drop_history: bool, actor: String, reply: oneshot::Sender<Reply>) {
-        let Some(Compaction { compactor, history, .. }) = self.compaction.clone() else {
+        let Some(CompactionPlan { compactor, history, .. }) = self.compaction.clone() else {
             let why = "this process does not compact its state".to_owned();
             return drop(reply.send(Reply::Compacted(Err(why))));
         };
-        let history = if drop_history { History::Drop } else { history };
-        let wanted = Compacting { history, at: self.shared.now(), actor };
-        beside(async move {
+        let history = if drop_history { ArchivePolicy::Drop } else { history };
+        let wanted = CompactionRequest { history, at: self.shared.now(), actor };
+        spawn_blocking_task(async move {
             let done = compactor.compact(&wanted).await;
-            noted(&done);
+            log_result(&done);
             // The asker may have gone away.
             drop(reply.send(Reply::Compacted(done.map(Box::new).map_err(|why| why.to_string()))));
         });
@@ -48,12 +50,12 @@ impl Engine {
     /// Compacts if the journal is much larger than the known state.
     pub(super) fn compact_if_due(&self) {
         let Some(compaction) = self.compaction.clone().filter(|one| one.automatic) else { return };
-        let Compaction { compactor, history, .. } = compaction;
-        let wanted = Compacting { history, at: self.shared.now(), actor: DAEMON.to_owned() };
-        beside(async move {
+        let CompactionPlan { compactor, history, .. } = compaction;
+        let wanted = CompactionRequest { history, at: self.shared.now(), actor: DAEMON.to_owned() };
+        spawn_blocking_task(async move {
             match compactor.is_due() {
                 Ok(false) => {}
-                Ok(true) => noted(&compactor.compact(&wanted).await),
+                Ok(true) => log_result(&compactor.compact(&wanted).await),
                 Err(error) => tracing::error!(%error, "the size of the state is not known"),
             }
         });
@@ -61,13 +63,13 @@ impl Engine {
 }
 
 /// Runs a future on a thread that may wait for disks. Closing the state waits for it.
-pub(super) fn beside(work: impl Future<Output = ()> + Send + 'static) {
+pub(super) fn spawn_blocking_task(work: impl Future<Output = ()> + Send + 'static) {
     let runtime = Handle::current();
     drop(tokio::task::spawn_blocking(move || runtime.block_on(work)));
 }
 
 /// Logs the result.
-fn noted(done: &Result<Shorter, OpenError>) {
+fn log_result(done: &Result<CompactionResult, OpenError>) {
     match done {
         Ok(done) => {
             let (before, after) = (done.before.total(), done.after.total());

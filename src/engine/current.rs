@@ -12,16 +12,16 @@ impl Engine {
     /// Reads again the resources that records changed, and plans them again: the next answer is
     /// made of the same fold as the journal's newest record.
     pub(super) fn catch_up(&mut self) -> Result<(), EngineError> {
-        if planted::is("view-of-a-stale-copy") {
+        if planted::is_active("view-of-a-stale-copy") {
             return Ok(());
         }
-        let keys = self.shared.writer.touched().take();
+        let keys = self.shared.writer.changed_resources().take();
         for key in &keys {
-            self.world.refresh(&self.shared.facts, key)?;
+            self.known_state.refresh(&self.shared.facts, key)?;
         }
         // An action has no document, so it has no step.
         let documents = keys.into_iter().filter(|key| !is_action(key));
-        let made = self.planner.touch(&self.world, documents);
+        let made = self.planner.recompute(&self.known_state, documents);
         self.enqueue(made);
         Ok(())
     }

@@ -5,11 +5,11 @@ use tokio::sync::oneshot;
 
 use super::Engine;
 use super::question::Reply;
-use super::shared::{EngineError, Shared};
-use super::tasks::Finished;
+use super::shared::{EngineError, EngineShared};
+use super::tasks::TaskResult;
 use crate::base::id::{IntentId, Key};
-use crate::model::intent::OrphanSeen;
-use crate::model::ran::Dismissed;
+use crate::model::intent::OrphanDismissed;
+use crate::model::ran::HooksAcknowledged;
 use crate::model::record::Record;
 
 impl Engine {
@@ -17,9 +17,9 @@ impl Engine {
     pub(super) fn dismiss(&mut self, event: String, actor: String, reply: oneshot::Sender<Reply>) {
         let shared = self.shared.clone();
         self.tasks.spawn(async move {
-            match dismissed(&shared, event, actor).await {
-                Ok(found) => Finished::Replayed.answering(Reply::Dismissed(found), reply),
-                Err(error) => Finished::Broken(error),
+            match write_dismissal(&shared, event, actor).await {
+                Ok(found) => TaskResult::Replayed.with_reply(Reply::Dismissed(found), reply),
+                Err(error) => TaskResult::Broken(error),
             }
         });
     }
@@ -35,19 +35,18 @@ impl Engine {
     ) {
         let shared = self.shared.clone();
         self.tasks.spawn(async move {
-            match orphan_seen(&shared, (intent, reason), actor).await {
-                Ok(found) => {
-                    Finished::Heard(found.clone()).answering(Reply::OrphanSeen(found), reply)
-                }
-                Err(error) => Finished::Broken(error),
+            match write_orphan_seen(&shared, (intent, reason), actor).await {
+                Ok(found) => TaskResult::RecordWritten(found.clone())
+                    .with_reply(Reply::OrphanSeen(found), reply),
+                Err(error) => TaskResult::Broken(error),
             }
         });
     }
 }
 
 /// Records the acknowledgement if the intent is listed; returns the resource.
-async fn orphan_seen(
-    shared: &Shared,
+async fn write_orphan_seen(
+    shared: &EngineShared,
     (intent, reason): (IntentId, String),
     actor: String,
 ) -> Result<Option<Key>, EngineError> {
@@ -56,20 +55,28 @@ async fn orphan_seen(
         return Ok(None);
     };
     let key = orphan.key;
-    let seen = OrphanSeen { intent, key: key.clone(), reason, actor, at: shared.now() };
-    shared.write(Vec::new(), vec![Record::OrphanSeen(Box::new(seen))]).await?;
+    let seen = OrphanDismissed { intent, key: key.clone(), reason, actor, at: shared.now() };
+    shared.write(Vec::new(), vec![Record::OrphanDismissed(Box::new(seen))]).await?;
     Ok(Some(key))
 }
 
 /// Records the acknowledgement; returns the number of entries that it covers.
-async fn dismissed(shared: &Shared, event: String, actor: String) -> Result<usize, EngineError> {
-    let undone = shared.facts.undone()?;
-    let undone = undone.iter().filter(|one| one.granted.id.event == event).count();
+async fn write_dismissal(
+    shared: &EngineShared,
+    event: String,
+    actor: String,
+) -> Result<usize, EngineError> {
+    let undone = shared.facts.failed_actions()?;
+    let undone = undone.iter().filter(|one| one.result.id.event == event).count();
     let failed = shared.facts.failed_of(&event)?;
-    let dead = failed.iter().filter(|one| one.failed.again.is_none()).count();
+    let dead = failed.iter().filter(|one| one.failed.retry_at.is_none()).count();
     let found = undone.saturating_add(dead);
     if found > 0 {
-        let record = Record::Dismissed(Box::new(Dismissed { event, actor, at: shared.now() }));
+        let record = Record::HooksAcknowledged(Box::new(HooksAcknowledged {
+            event,
+            actor,
+            at: shared.now(),
+        }));
         shared.write(Vec::new(), vec![record]).await?;
     }
     Ok(found)

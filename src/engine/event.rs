@@ -5,74 +5,74 @@ use std::path::PathBuf;
 use tokio::sync::oneshot;
 
 use super::{
-    Allowing, Approving, ApprovingPlan, Asked, Found, Notice, Page, Payer, Question, Recovering,
-    Reply, Resolving, Signing,
+    ActionCommand, AllowPrune, ApproveLive, ApproveSigned, ApprovingPlan, EngineQuery,
+    IncomingWebhook, PageLink, PayerRequest, Reply, ResolveIntent, ResyncEvents, ScriptSet,
 };
 use crate::base::id::{IntentId, Key};
-use crate::model::adoption::{Adopting, Forgetting, Inventory};
-use crate::model::epoch::Releasing;
+use crate::model::adoption::{AdoptRequest, ForgetRequest, InventoryRequest};
+use crate::model::epoch::ReleaseRequest;
 use crate::model::ran::Scheduled;
-use crate::model::rotation::Rotating;
-use crate::model::showing::Showing;
-use crate::model::suspension::Pause;
+use crate::model::rotation::RotationRequest;
+use crate::model::showing::RemoteGet;
+use crate::model::suspension::SuspensionRequest;
 
 /// An event that wakes the engine.
 #[derive(Debug)]
-pub enum Event {
+pub enum EngineInput {
     /// Files may have changed; an empty list means the whole tree.
     Files(Vec<PathBuf>),
     /// Asks a question; the answer returns over the channel.
-    Ask(Question, oneshot::Sender<Reply>),
+    Ask(EngineQuery, oneshot::Sender<Reply>),
     /// Reads the content of every file again, regardless of size and time, and answers the plan.
     Verify(oneshot::Sender<Reply>),
     /// Sweeps all lists of the service, and answers the plan.
     Refresh(oneshot::Sender<Reply>),
     /// A partner webhook arrived; the reply follows once it is durable.
-    Notice(Notice, oneshot::Sender<()>),
+    PartnerWebhook(IncomingWebhook, oneshot::Sender<()>),
     /// The folder of scripts was read.
-    Scripts(Box<Found>),
+    Scripts(Box<ScriptSet>),
     /// Runs the hooks of this event again that failed for good; the reply follows once that is
     /// durable.
     Replay(String, String, oneshot::Sender<Reply>),
     /// The runs of a script are on disk, and these actions are new; other scripts of the merchant
     /// still run.
-    Wished(Vec<Scheduled>),
+    ActionsRequested(Vec<Scheduled>),
     /// A post to the addresses of merchants' events is on disk.
     Posted,
     /// An applicant opens the link of this application; the reply is the target page.
-    Visit(Key, oneshot::Sender<Page>),
+    Visit(Key, oneshot::Sender<PageLink>),
     /// A payer opens a link, or submits a token for a saved method.
-    Payer(Payer),
+    Payer(PayerRequest),
     /// Approves a live authorisation; the reply follows once it is durable.
-    Approve(Approving, oneshot::Sender<Reply>),
+    Approve(ApproveLive, oneshot::Sender<Reply>),
     /// Performs an action; the reply follows once it is settled, or can only be settled by a
     /// person.
-    Act(Asked, oneshot::Sender<Reply>),
+    Act(ActionCommand, oneshot::Sender<Reply>),
     /// Settles an intent as a person decides; the reply follows once that is durable.
-    Resolve(Resolving, oneshot::Sender<Reply>),
+    Resolve(ResolveIntent, oneshot::Sender<Reply>),
     /// Approves the plan; the reply follows once it is durable.
     ApprovePlan(ApprovingPlan, oneshot::Sender<Reply>),
     /// Approves the plan by a signed commit; the reply follows once it is durable.
-    ApproveSigned(Signing, oneshot::Sender<Reply>),
+    ApproveSigned(ApproveSigned, oneshot::Sender<Reply>),
     /// Suspends or resumes a resource in the name of this actor; the reply follows once it is
     /// durable.
-    Pause(Pause, String, oneshot::Sender<Reply>),
+    Suspend(SuspensionRequest, String, oneshot::Sender<Reply>),
     /// Allows removals in the name of this actor; the reply follows once it is durable.
-    Allow(Allowing, String, oneshot::Sender<Reply>),
+    Allow(AllowPrune, String, oneshot::Sender<Reply>),
     /// Records that nothing was sent for these resources since the backup, or what was (no
     /// resources: for any); the reply follows once it is durable.
-    Release(Releasing, String, oneshot::Sender<Reply>),
+    Release(ReleaseRequest, String, oneshot::Sender<Reply>),
     /// Imports an object in the name of this actor; the reply follows once it is durable.
-    Import(Adopting, String, oneshot::Sender<Reply>),
+    Import(AdoptRequest, String, oneshot::Sender<Reply>),
     /// Lists a merchant's objects; the reply follows once they were read.
-    Inventory(Inventory, oneshot::Sender<Reply>),
+    Inventory(InventoryRequest, oneshot::Sender<Reply>),
     /// Passes a read on to the service; nothing is written.
-    Show(Showing, oneshot::Sender<Reply>),
+    RemoteGet(RemoteGet, oneshot::Sender<Reply>),
     /// Forgets a resource or an object in the name of this actor; the reply follows once it is
     /// durable.
-    Forget(Forgetting, String, oneshot::Sender<Reply>),
+    Forget(ForgetRequest, String, oneshot::Sender<Reply>),
     /// Reads lists of events again; the reply follows once they were read.
-    Recover(Recovering, oneshot::Sender<Reply>),
+    ResyncEvents(ResyncEvents, oneshot::Sender<Reply>),
     /// Acknowledges an event's failed hooks; the reply follows once that is durable.
     Dismiss(String, String, oneshot::Sender<Reply>),
     /// Acknowledges an object that was made again, for this reason; the reply follows once that is
@@ -81,7 +81,7 @@ pub enum Event {
     /// Forgets an absent script in the name of this actor.
     ForgetScript(String, String, oneshot::Sender<Reply>),
     /// Rotates addresses; the reply follows once it is durable.
-    Rotate(Rotating, String, oneshot::Sender<Reply>),
+    Rotate(RotationRequest, String, oneshot::Sender<Reply>),
     /// Compacts the state, with or without its history; the reply is the result.
     Compact(bool, String, oneshot::Sender<Reply>),
     /// Changes the state's key to the one in this file, or to a new one; the reply follows once

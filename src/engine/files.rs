@@ -10,12 +10,12 @@ use std::sync::Arc;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::model::desired::Desired;
-use crate::model::issue::{Issue, Problem, Problems};
+use crate::model::issue::{Issue, PlacedIssue, TreeProblems};
 use crate::model::provenance::Provenance;
 use crate::spec::loader::Loader;
 
 /// The source of the desired state.
-pub trait Specs: Send {
+pub trait SpecSource: Send {
     /// Returns the current desired state.
     fn desired(&self) -> Arc<Desired>;
     /// Reads these files again, or all files if the list is empty. Returns the resources whose
@@ -24,11 +24,11 @@ pub trait Specs: Send {
     /// Reads every file again, regardless of size and time; returns as `reload` does.
     fn verify(&mut self) -> BTreeSet<Key>;
     /// Returns the problems of the files.
-    fn problems(&self) -> Problems;
+    fn problems(&self) -> TreeProblems;
     /// Returns a digest of the files' paths and bytes; `None` if there are no files.
     fn digest(&self) -> Option<Digest>;
     /// Locates an issue of a resource's document in its file, if there is a file.
-    fn place(&self, key: &Key, issue: &Issue) -> Option<Problem>;
+    fn place(&self, key: &Key, issue: &Issue) -> Option<PlacedIssue>;
     /// Returns the first and last line of each of these fields below `spec` in a resource's
     /// document.
     fn lines(&self, _key: &Key, _fields: &[&str]) -> Vec<(usize, usize)> {
@@ -44,9 +44,9 @@ pub trait Specs: Send {
     }
 }
 
-impl Specs for Loader {
+impl SpecSource for Loader {
     fn desired(&self) -> Arc<Desired> {
-        self.shared()
+        self.shared_desired()
     }
 
     fn reload(&mut self, paths: &[PathBuf]) -> BTreeSet<Key> {
@@ -57,7 +57,7 @@ impl Specs for Loader {
         Self::verify(self).touched
     }
 
-    fn problems(&self) -> Problems {
+    fn problems(&self) -> TreeProblems {
         Self::problems(self)
     }
 
@@ -65,27 +65,27 @@ impl Specs for Loader {
         Some(Self::digest(self))
     }
 
-    fn place(&self, key: &Key, issue: &Issue) -> Option<Problem> {
-        Self::place(self, key, issue)
+    fn place(&self, key: &Key, issue: &Issue) -> Option<PlacedIssue> {
+        Self::place_issue(self, key, issue)
     }
 
     fn lines(&self, key: &Key, fields: &[&str]) -> Vec<(usize, usize)> {
-        Self::lines(self, key, fields)
+        Self::field_lines(self, key, fields)
     }
 }
 
 /// The extent of a read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Scope {
+pub(super) struct ReadScope {
     /// Reads every file, regardless of size and time.
     pub(super) verify: bool,
     /// Reads these files alone; all files if the list is empty.
     pub(super) paths: Vec<PathBuf>,
 }
 
-impl Scope {
+impl ReadScope {
     /// Merges two reads into one.
-    pub(super) fn with(mut self, other: Self) -> Self {
+    pub(super) fn merge(mut self, other: Self) -> Self {
         let all = self.paths.is_empty() || other.paths.is_empty();
         self.paths.extend(other.paths);
         let paths = if all { Vec::new() } else { self.paths };
@@ -93,37 +93,37 @@ impl Scope {
     }
 
     /// Reads the files; returns the resources whose manifest may have changed.
-    fn look(&self, specs: &mut dyn Specs) -> BTreeSet<Key> {
+    fn read(&self, specs: &mut dyn SpecSource) -> BTreeSet<Key> {
         if self.verify { specs.verify() } else { specs.reload(&self.paths) }
     }
 }
 
 /// The files and their last read.
-pub(super) struct Files {
+pub(super) struct SpecFiles {
     /// `None` while another thread reads.
-    specs: Option<Box<dyn Specs>>,
+    specs: Option<Box<dyn SpecSource>>,
     desired: Arc<Desired>,
     /// Answers while another thread reads; `None` if no other thread ever read.
-    told: Option<Told>,
+    report: Option<ReadReport>,
 }
 
 /// The results of a read besides the desired state.
-struct Told {
-    problems: Problems,
+struct ReadReport {
+    problems: TreeProblems,
     digest: Option<Digest>,
     commit: Option<String>,
 }
 
 /// The files after a read on another thread.
-pub(super) struct Looked {
-    specs: Box<dyn Specs>,
+pub(super) struct TreeRead {
+    specs: Box<dyn SpecSource>,
     touched: BTreeSet<Key>,
-    told: Told,
+    report: ReadReport,
 }
 
-impl Files {
-    pub(super) fn new(specs: Box<dyn Specs>) -> Self {
-        Self { desired: specs.desired(), specs: Some(specs), told: None }
+impl SpecFiles {
+    pub(super) fn new(specs: Box<dyn SpecSource>) -> Self {
+        Self { desired: specs.desired(), specs: Some(specs), report: None }
     }
 
     /// Returns the desired state.
@@ -132,69 +132,72 @@ impl Files {
     }
 
     /// Reads files again on this thread; returns the resources whose manifest may have changed.
-    pub(super) fn look(&mut self, scope: &Scope) -> BTreeSet<Key> {
+    pub(super) fn read(&mut self, scope: &ReadScope) -> BTreeSet<Key> {
         let Some(specs) = &mut self.specs else { return BTreeSet::new() };
         // This drops the only other reference, so nothing is copied.
         self.desired = Arc::default();
-        let touched = scope.look(&mut **specs);
+        let touched = scope.read(&mut **specs);
         self.desired = specs.desired();
         touched
     }
 
     /// Stores the answers for the time in which another thread reads.
-    pub(super) fn note(&mut self) {
-        self.told = self.specs.as_deref().map(Told::by);
+    pub(super) fn remember_report(&mut self) {
+        self.report = self.specs.as_deref().map(ReadReport::of);
     }
 
     /// Returns a read for another thread, unless one is under way.
-    pub(super) fn aside(&mut self, scope: Scope) -> Option<impl FnOnce() -> Looked + Send + use<>> {
+    pub(super) fn read_elsewhere(
+        &mut self,
+        scope: ReadScope,
+    ) -> Option<impl FnOnce() -> TreeRead + Send + use<>> {
         let mut specs = self.specs.take()?;
         Some(move || {
-            let touched = scope.look(&mut *specs);
-            let told = Told::by(&*specs);
-            Looked { specs, touched, told }
+            let touched = scope.read(&mut *specs);
+            let told = ReadReport::of(&*specs);
+            TreeRead { specs, touched, report: told }
         })
     }
 
     /// Applies the read of another thread; returns the resources whose manifest may have changed.
-    pub(super) fn take_back(&mut self, looked: Looked) -> BTreeSet<Key> {
-        let Looked { specs, touched, told } = looked;
+    pub(super) fn apply_read(&mut self, looked: TreeRead) -> BTreeSet<Key> {
+        let TreeRead { specs, touched, report: told } = looked;
         self.desired = specs.desired();
-        (self.specs, self.told) = (Some(specs), Some(told));
+        (self.specs, self.report) = (Some(specs), Some(told));
         touched
     }
 
     /// Returns the problems of the files.
-    pub(super) fn problems(&self) -> Problems {
-        match (&self.told, &self.specs) {
+    pub(super) fn problems(&self) -> TreeProblems {
+        match (&self.report, &self.specs) {
             (Some(told), _) => told.problems.clone(),
             (None, Some(specs)) => specs.problems(),
-            (None, None) => Problems::default(),
+            (None, None) => TreeProblems::default(),
         }
     }
 
     /// Returns a digest of the files' paths and bytes; `None` if there are no files.
     pub(super) fn digest(&self) -> Option<Digest> {
-        match (&self.told, &self.specs) {
+        match (&self.report, &self.specs) {
             (Some(told), _) => told.digest,
             (None, specs) => specs.as_ref().and_then(|specs| specs.digest()),
         }
     }
 
     /// Locates an issue of a resource's document, if there is a file and no thread reads it now.
-    pub(super) fn place(&self, key: &Key, issue: &Issue) -> Option<Problem> {
+    pub(super) fn place(&self, key: &Key, issue: &Issue) -> Option<PlacedIssue> {
         self.specs.as_ref()?.place(key, issue)
     }
 
     /// Returns true while another thread reads the files. No effect of a document starts meanwhile:
     /// its revision would be unknown.
-    pub(super) fn is_away(&self) -> bool {
+    pub(super) fn is_being_read(&self) -> bool {
         self.specs.is_none()
     }
 
     /// Returns the commit that was checked out at the last read.
     pub(super) fn commit(&self) -> Option<String> {
-        match (&self.told, &self.specs) {
+        match (&self.report, &self.specs) {
             (Some(told), _) => told.commit.clone(),
             (None, specs) => specs.as_ref().and_then(|specs| specs.commit()),
         }
@@ -211,8 +214,8 @@ impl Files {
     }
 }
 
-impl Told {
-    fn by(specs: &dyn Specs) -> Self {
+impl ReadReport {
+    fn of(specs: &dyn SpecSource) -> Self {
         Self { problems: specs.problems(), digest: specs.digest(), commit: specs.commit() }
     }
 }

@@ -9,23 +9,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::OnceCell;
 
-use super::access::Wallet;
-use super::read::{self, Unread};
-use super::shared::{EngineError, Shared};
+use super::access::CredentialSource;
+use super::read::{self, ReadFailure};
+use super::shared::{EngineError, EngineShared};
 use super::sweep;
-use super::tasks::{Finished, Job};
+use super::tasks::{EffectJob, TaskResult};
 use crate::base::id::Key;
-use crate::effects::{Answer, Earlier, EffectRow, Query, earlier};
+use crate::effects::{EffectRow, RemoteAnswer, RemoteQuery, RepeatRisk, repeat_risk};
 use crate::kinds::readback::ReadBack;
 use crate::kinds::register::{self, READ_BACKS};
 use crate::model::record::Record;
 
 /// Lists by merchant and list name; the cell is set once the list was read.
-type Lists = BTreeMap<(Key, &'static str), Arc<OnceCell<()>>>;
+type ListCells = BTreeMap<(Key, &'static str), Arc<OnceCell<()>>>;
 
 /// The lists that this process has read.
 #[derive(Debug, Default)]
-pub(super) struct ReadLists(Mutex<Lists>);
+pub(super) struct ReadLists(Mutex<ListCells>);
 
 impl ReadLists {
     fn cell(&self, merchant: &Key, list: &'static str) -> Arc<OnceCell<()>> {
@@ -34,51 +34,51 @@ impl ReadLists {
     }
 
     /// Notes that a list was read to its end, and that its unknown objects are recorded.
-    pub(super) fn was_read(&self, merchant: &Key, list: &'static str) {
+    pub(super) fn note_read(&self, merchant: &Key, list: &'static str) {
         // A read that is under way leads to the same cell.
         drop(self.cell(merchant, list).set(()));
     }
 
     /// Notes that every list of a merchant was read: the survey does that.
-    pub(super) fn all_were_read(&self, merchant: &Key) {
+    pub(super) fn note_all_read(&self, merchant: &Key) {
         for back in READ_BACKS {
-            self.was_read(merchant, back.list_name);
+            self.note_read(merchant, back.list_name);
         }
     }
 }
 
 /// Reads the list that contains objects of this effect's sort, unless this process has read it.
 /// Returns the result of the task if something blocks the effect.
-pub(super) async fn before(
-    shared: &Shared,
+pub(super) async fn read_before_create(
+    shared: &EngineShared,
     row: &EffectRow,
-    job: &Job,
-) -> Result<Option<Finished>, Unread> {
+    job: &EffectJob,
+) -> Result<Option<TaskResult>, ReadFailure> {
     let effect = &job.effect;
     let back = register::find(effect.key.kind.as_str())
         .and_then(|kind| (kind.read_back)(&effect.applied.spec))
-        .filter(|_| shared.settings.first_look && earlier(row, effect) == Earlier::Findable);
+        .filter(|_| shared.settings.first_look && repeat_risk(row, effect) == RepeatRisk::Findable);
     let Some(back) = back else { return Ok(None) };
-    let cell = shared.lists().cell(&effect.merchant, back.list_name);
-    let wallet = Wallet { account: None, ..job.wallet.clone() };
-    cell.get_or_try_init(|| look(shared, &effect.merchant, back, &wallet)).await?;
-    let touched = barred(shared, [&effect.key, &effect.merchant])?;
-    Ok((!touched.is_empty()).then(|| Finished::Barred(effect.key.clone(), touched)))
+    let cell = shared.read_lists().cell(&effect.merchant, back.list_name);
+    let wallet = CredentialSource { account: None, ..job.wallet.clone() };
+    cell.get_or_try_init(|| read_list(shared, &effect.merchant, back, &wallet)).await?;
+    let touched = blocked_keys(shared, [&effect.key, &effect.merchant])?;
+    Ok((!touched.is_empty()).then(|| TaskResult::BlockedByUnknown(effect.key.clone(), touched)))
 }
 
 /// Reads a list, and records the objects that this state does not know.
-async fn look(
-    shared: &Shared,
+async fn read_list(
+    shared: &EngineShared,
     merchant: &Key,
     back: &'static ReadBack,
-    wallet: &Wallet,
-) -> Result<(), Unread> {
+    wallet: &CredentialSource,
+) -> Result<(), ReadFailure> {
     let at = shared.now();
-    let answers = read::answers(shared, &[Query::list((back.list)())], wallet).await?;
-    let Some(Answer::Items(items)) = answers.into_iter().next() else { return Ok(()) };
+    let answers = read::answers(shared, &[RemoteQuery::list((back.list)())], wallet).await?;
+    let Some(RemoteAnswer::Items(items)) = answers.into_iter().next() else { return Ok(()) };
     let found = sweep::unknown(shared, merchant, (back, at), &items)?;
     let records: Vec<Record> =
-        found.into_iter().map(|found| Record::Strays(Box::new(found))).collect();
+        found.into_iter().map(|found| Record::UnknownObjects(Box::new(found))).collect();
     if !records.is_empty() {
         shared.write(Vec::new(), records).await?;
     }
@@ -86,11 +86,11 @@ async fn look(
 }
 
 /// Returns those of these resources that unknown objects with marks of ours block.
-fn barred(shared: &Shared, keys: [&Key; 2]) -> Result<BTreeSet<Key>, EngineError> {
+fn blocked_keys(shared: &EngineShared, keys: [&Key; 2]) -> Result<BTreeSet<Key>, EngineError> {
     let mut barred = BTreeSet::new();
     for key in keys {
-        let known = shared.facts.observed(key)?;
-        if known.is_some_and(|known| !known.strays.is_empty()) {
+        let known = shared.facts.observed_state(key)?;
+        if known.is_some_and(|known| !known.unknown_objects.is_empty()) {
             barred.insert(key.clone());
         }
     }

@@ -6,17 +6,17 @@ use std::collections::BTreeSet;
 use tokio::sync::oneshot;
 
 use super::question::Reply;
-use super::tasks::Finished;
+use super::tasks::TaskResult;
 use super::{Engine, EngineError};
 use crate::base::id::{Key, RemoteId};
 use crate::base::nearest::nearest;
-use crate::model::adoption::{Disowned, Forgetting, Forgot, Forgotten};
-use crate::model::desired::Coverage;
+use crate::model::adoption::{Disowned, ForgetRequest, ForgetResult, Forgotten};
+use crate::model::desired::TreeState;
 use crate::model::record::Record;
-use crate::plan::World;
+use crate::plan::StateView;
 
 /// The record to write, the resources that it concerns, and the answer that follows.
-type Word = (Record, BTreeSet<Key>, Forgot);
+type ForgetRecord = (Record, BTreeSet<Key>, ForgetResult);
 
 /// Largest number of names in a sentence.
 const NAMED_MAX: usize = 3;
@@ -25,13 +25,13 @@ impl Engine {
     /// Records a person's request, and answers once it is durable.
     pub(super) fn forget(
         &mut self,
-        what: &Forgetting,
+        what: &ForgetRequest,
         actor: String,
         reply: oneshot::Sender<Reply>,
     ) -> Result<(), EngineError> {
         let said = match what {
-            Forgetting::Resource(key) => self.forgotten(key, actor),
-            Forgetting::Object(id) => self.disowned(id, actor)?,
+            ForgetRequest::Resource(key) => self.forget_record(key, actor),
+            ForgetRequest::Object(id) => self.disown_record(id, actor)?,
         };
         let (record, keys, forgot) = match said {
             Ok(word) => word,
@@ -43,19 +43,19 @@ impl Engine {
         self.busy.extend(keys.iter().cloned());
         self.queue.retain(|key| !keys.contains(key));
         let subject = match &forgot {
-            Forgot::Resource(key, _) => Some(key.to_string()),
-            Forgot::Object(..) | Forgot::Unknown(_) | Forgot::Refused(..) => None,
+            ForgetResult::Resource(key, _) => Some(key.to_string()),
+            ForgetResult::Object(..) | ForgetResult::Unknown(_) | ForgetResult::Refused(..) => None,
         };
         let shared = self.shared.clone();
         self.tasks.spawn(async move {
             if let Err(error) = shared.write(Vec::new(), vec![record]).await {
-                return Finished::Broken(error);
+                return TaskResult::Broken(error);
             }
             // The sealed data of a forgotten resource is of no further use.
             if let Some(Err(error)) = subject.map(|subject| shared.vault.erase(&subject)) {
-                return Finished::Broken(error.into());
+                return TaskResult::Broken(error.into());
             }
-            Finished::Booked(keys).answering(Reply::Forgot(Box::new(forgot)), reply)
+            TaskResult::BookkeepingDone(keys).with_reply(Reply::Forgot(Box::new(forgot)), reply)
         });
         Ok(())
     }
@@ -64,19 +64,19 @@ impl Engine {
     ///
     /// # Errors
     /// The obstacle.
-    fn forgotten(&self, key: &Key, actor: String) -> Result<Word, Forgot> {
+    fn forget_record(&self, key: &Key, actor: String) -> Result<ForgetRecord, ForgetResult> {
         self.may_forget(key)?;
-        let remote_id = self.world.observed(key).and_then(|known| known.remote_id.clone());
+        let remote_id = self.known_state.observed(key).and_then(|known| known.remote_id.clone());
         let at = self.shared.now();
         let (id, name) = (remote_id.clone(), key.clone());
         let record = Record::Forgotten(Box::new(Forgotten { key: name, remote_id, actor, at }));
-        Ok((record, BTreeSet::from([key.clone()]), Forgot::Resource(key.clone(), id)))
+        Ok((record, BTreeSet::from([key.clone()]), ForgetResult::Resource(key.clone(), id)))
     }
 
-    fn may_forget(&self, key: &Key) -> Result<(), Forgot> {
+    fn may_forget(&self, key: &Key) -> Result<(), ForgetResult> {
         let name = key.short();
-        let refuse = |why: String, help: String| Err(Forgot::Refused(why, help));
-        if let Some(manifest) = self.world.desired().manifest(key) {
+        let refuse = |why: String, help: String| Err(ForgetResult::Refused(why, help));
+        if let Some(manifest) = self.known_state.desired().manifest(key) {
             let place = format!("{}:{}", manifest.place.file, manifest.place.line);
             let why = format!("the document of {name} stands at {place}: it would be made again");
             let help = format!(
@@ -85,19 +85,19 @@ impl Engine {
             );
             return refuse(why, help);
         }
-        let coverage = self.world.desired().coverage;
-        if self.world.desired().broken.contains(key) || coverage != Coverage::Whole {
+        let coverage = self.known_state.desired().tree_state;
+        if self.known_state.desired().broken.contains(key) || coverage != TreeState::Complete {
             let why = format!(
                 "some file is broken, so whether the document of {name} is gone is not known"
             );
             return refuse(why, "`reckon validate` tells what is wrong with the files".to_owned());
         }
-        let Some(known) = self.world.observed(key) else {
+        let Some(known) = self.known_state.observed(key) else {
             let names: Vec<String> = self.planner.steps().map(|step| step.key.short()).collect();
             let meant = nearest(&name, names.iter().map(String::as_str));
-            return Err(Forgot::Unknown(meant.map(str::to_owned)));
+            return Err(ForgetResult::Unknown(meant.map(str::to_owned)));
         };
-        if let Some(open) = self.world.open(key) {
+        if let Some(open) = self.known_state.open_intent(key) {
             let why = format!("an effect of {name} is not settled (intent {})", open.intent.id);
             return refuse(why, "`reckon intents` shows it, and how it is settled".to_owned());
         }
@@ -109,17 +109,19 @@ impl Engine {
             let why = format!("what was known as {name} is {} by now", next.short());
             return refuse(why, format!("`reckon forget {}`", next.short()));
         }
-        self.unused(key)
+        self.check_unused(key)
     }
 
     /// Checks that no managed resource depends on it: as its merchant, by its document, or by its
     /// applied state.
-    fn unused(&self, key: &Key) -> Result<(), Forgot> {
+    fn check_unused(&self, key: &Key) -> Result<(), ForgetResult> {
         let mut users: BTreeSet<Key> = self.planner.users(key).cloned().collect();
-        users.extend(self.planner.without_document(key));
+        users.extend(self.planner.dependants_without_document(key));
         let steps = self.planner.steps().map(|step| &step.key).filter(|one| *one != key);
         let of_it = |one: &&Key| {
-            self.world.observed(one).is_some_and(|known| known.exists && known.merchant == *key)
+            self.known_state
+                .observed(one)
+                .is_some_and(|known| known.exists && known.merchant == *key)
         };
         users.extend(steps.filter(of_it).cloned());
         if users.is_empty() {
@@ -131,26 +133,30 @@ impl Engine {
             more => format!(" and {more} more"),
         };
         let why = format!("{} is used by {}{more}", key.short(), named.join(", "));
-        Err(Forgot::Refused(why, "forget those first, or give them another one".to_owned()))
+        Err(ForgetResult::Refused(why, "forget those first, or give them another one".to_owned()))
     }
 
     /// Builds the record that an object is not ours.
     ///
     /// # Errors
     /// The object blocks no resource.
-    fn disowned(&self, id: &RemoteId, actor: String) -> Result<Result<Word, Forgot>, EngineError> {
-        let strays = self.shared.facts.strays()?;
+    fn disown_record(
+        &self,
+        id: &RemoteId,
+        actor: String,
+    ) -> Result<Result<ForgetRecord, ForgetResult>, EngineError> {
+        let strays = self.shared.facts.unknown_objects()?;
         let Some(key) = strays.get(id.as_str()).cloned() else {
             let meant = nearest(id.as_str(), strays.keys().map(String::as_str));
-            return Ok(Err(Forgot::Unknown(meant.map(str::to_owned))));
+            return Ok(Err(ForgetResult::Unknown(meant.map(str::to_owned))));
         };
         if self.busy.contains(&key) {
             let why = format!("something is under way for {}", key.short());
-            return Ok(Err(Forgot::Refused(why, "ask again in a moment".to_owned())));
+            return Ok(Err(ForgetResult::Refused(why, "ask again in a moment".to_owned())));
         }
         let at = self.shared.now();
         let disowned = Disowned { key: key.clone(), remote_id: id.clone(), actor, at };
         let keys = BTreeSet::from([key.clone()]);
-        Ok(Ok((Record::Disowned(Box::new(disowned)), keys, Forgot::Object(id.clone(), key))))
+        Ok(Ok((Record::Disowned(Box::new(disowned)), keys, ForgetResult::Object(id.clone(), key))))
     }
 }

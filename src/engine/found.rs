@@ -5,41 +5,41 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::shared::{EngineError, Shared};
-use crate::effects::LOOKED_FIRST;
-use crate::kinds::readback::{Form, ReadBack, drifted};
+use super::shared::{EngineError, EngineShared};
+use crate::effects::LOOKED_UP_FIRST;
+use crate::kinds::readback::{ReadBack, WireForm, detect_drift};
 use crate::kinds::register;
 use crate::model::intent::Intent;
-use crate::model::observed::{Applied, Observed};
+use crate::model::observed::{AppliedSpec, Observed};
 use crate::model::unsure;
 
 /// Returns the baseline of an effect that is looked up first.
-pub(super) fn looked_first() -> Value {
-    json!({ LOOKED_FIRST: true })
+pub(super) fn lookup_baseline() -> Value {
+    json!({ LOOKED_UP_FIRST: true })
 }
 
 /// Returns true if an intent is looked up before it is sent: this state has not sent it.
-pub(super) fn is_looked_first(intent: &Intent) -> bool {
-    intent.baseline.get(LOOKED_FIRST).is_some()
+pub(super) fn is_looked_up_first(intent: &Intent) -> bool {
+    intent.baseline.get(LOOKED_UP_FIRST).is_some()
 }
 
 /// The comparison of a found object, and its applied state.
-pub(super) struct Standing {
+pub(super) struct FoundState {
     /// Fields that must equal the request, since nothing could change them since.
     pub(super) expect: BTreeMap<String, Value>,
     /// The state that is applied at the service.
-    pub(super) applied: Applied,
+    pub(super) applied: AppliedSpec,
 }
 
 /// Interprets an object that another state may have created and changed since; `None` if only this
 /// state can have.
-pub(super) fn standing(
-    shared: &Shared,
+pub(super) fn found_state(
+    shared: &EngineShared,
     intent: &Intent,
     item: &Value,
-) -> Result<Option<Standing>, EngineError> {
-    let looked_first = is_looked_first(intent);
-    let epoch = shared.facts.epoch()?.filter(|epoch| epoch.looks);
+) -> Result<Option<FoundState>, EngineError> {
+    let looked_first = is_looked_up_first(intent);
+    let epoch = shared.facts.epoch()?.filter(|epoch| epoch.looks_up_first);
     let shared_past = epoch.is_some_and(|epoch| looked_first || epoch.is_older(intent.id));
     let row = register::find(intent.key.kind.as_str()).filter(|_| shared_past);
     let back = row.and_then(|row| (row.read_back)(&intent.applied.spec));
@@ -47,21 +47,21 @@ pub(super) fn standing(
     let known = Observed::unknown(intent.merchant.clone(), intent.at);
     let known = Observed { applied: Some(intent.applied.clone()), ..known };
     let key = &shared.settings.planning.digest_key;
-    let shown = drifted(back, row.fields, key, &known, item).map(|(applied, _)| applied);
-    let applied = masked(back, shown.unwrap_or_else(|| intent.applied.clone()));
-    Ok(Some(Standing { expect: fixed(back, &intent.expect), applied }))
+    let shown = detect_drift(back, row.fields, key, &known, item).map(|(applied, _)| applied);
+    let applied = mark_masked_unknown(back, shown.unwrap_or_else(|| intent.applied.clone()));
+    Ok(Some(FoundState { expect: immutable_fields(back, &intent.expect), applied }))
 }
 
 /// Marks the fields that the service only masks as unknown: they may have changed.
-fn masked(back: &ReadBack, mut applied: Applied) -> Applied {
-    for shown in back.fields.iter().filter(|shown| shown.form == Form::Fingerprint) {
-        unsure::mark(&mut applied.spec, shown.path);
+fn mark_masked_unknown(back: &ReadBack, mut applied: AppliedSpec) -> AppliedSpec {
+    for shown in back.fields.iter().filter(|shown| shown.form == WireForm::Fingerprint) {
+        unsure::mark_unknown(&mut applied.spec, shown.path);
     }
     applied
 }
 
 /// Keeps the expected fields, except those that can change and are visible.
-fn fixed(back: &ReadBack, expect: &BTreeMap<String, Value>) -> BTreeMap<String, Value> {
+fn immutable_fields(back: &ReadBack, expect: &BTreeMap<String, Value>) -> BTreeMap<String, Value> {
     let first = |path: &str| path.split('.').next().unwrap_or_default().to_owned();
     let changes = |path: &str| back.fields.iter().any(|shown| first(shown.at) == first(path));
     let fixed = expect.iter().filter(|(path, _)| !changes(path));

@@ -12,11 +12,11 @@ use tokio::sync::mpsc;
 
 use super::Engine;
 use super::question::MoneyView;
-use super::shared::Shared;
+use super::shared::EngineShared;
 use crate::base::clock::timestamp;
 use crate::base::id::{Key, RemoteId};
 use crate::base::money::{Currency, Money};
-use crate::model::intent::{Cause, Intent, Progress};
+use crate::model::intent::{Cause, Intent, IntentProgress};
 use crate::model::observed::{Observation, Observed};
 
 /// Number of the newest effects that are kept for clients of a daemon.
@@ -27,7 +27,7 @@ const PREPARES: [&str; 2] = ["token.create", "file.upload"];
 /// The result of an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verb {
+pub enum EffectVerb {
     Created,
     Changed,
     Removed,
@@ -38,7 +38,8 @@ pub enum Verb {
     /// Its answer was lost; it is being settled.
     InDoubt,
     /// A person has to settle it.
-    Held,
+    #[serde(rename = "held")]
+    OnHold,
     /// Its absence was proved, or nothing arrived: nothing was done.
     NotSent,
     /// No evidence can prove it; the effect is made again.
@@ -47,11 +48,11 @@ pub enum Verb {
 
 /// One effect whose result was recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Happened {
+pub struct EffectReport {
     /// Sequence of the journal's last record at that time; `since` selects later ones.
     pub position: u64,
     pub at: String,
-    pub verb: Verb,
+    pub verb: EffectVerb,
     pub key: Key,
     pub effect: String,
     pub intent: String,
@@ -68,7 +69,7 @@ pub struct Happened {
     pub cause: Cause,
 }
 
-impl Verb {
+impl EffectVerb {
     /// Returns the word for people.
     pub fn word(self) -> &'static str {
         match self {
@@ -78,7 +79,7 @@ impl Verb {
             Self::Prepared => "prepared",
             Self::Refused => "refused",
             Self::InDoubt => "in doubt",
-            Self::Held => "held",
+            Self::OnHold => "held",
             Self::NotSent => "not sent",
             Self::GivenUp => "given up",
         }
@@ -92,22 +93,22 @@ impl Verb {
 
 /// The newest effects, and the listener for further ones.
 #[derive(Debug, Default)]
-pub(super) struct Witness(Mutex<Inner>);
+pub(super) struct EffectLog(Mutex<EffectLogState>);
 
 #[derive(Debug, Default)]
-struct Inner {
-    kept: VecDeque<Happened>,
-    told: Option<mpsc::UnboundedSender<Happened>>,
+struct EffectLogState {
+    kept: VecDeque<EffectReport>,
+    listener: Option<mpsc::UnboundedSender<EffectReport>>,
 }
 
-impl Witness {
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+impl EffectLog {
+    fn inner(&self) -> MutexGuard<'_, EffectLogState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn tell(&self, happened: Happened) {
+    fn push(&self, happened: EffectReport) {
         let mut inner = self.inner();
-        if let Some(told) = &inner.told {
+        if let Some(told) = &inner.listener {
             // The listener may have gone away.
             drop(told.send(happened.clone()));
         }
@@ -117,7 +118,7 @@ impl Witness {
         inner.kept.push_back(happened);
     }
 
-    fn since(&self, position: u64) -> Vec<Happened> {
+    fn since(&self, position: u64) -> Vec<EffectReport> {
         let inner = self.inner();
         inner.kept.iter().filter(|one| one.position > position).cloned().collect()
     }
@@ -126,67 +127,67 @@ impl Witness {
 impl Engine {
     /// Subscribes to effects, each once its record is durable. A second listener replaces the
     /// first.
-    pub fn effects(&self) -> mpsc::UnboundedReceiver<Happened> {
+    pub fn subscribe_effects(&self) -> mpsc::UnboundedReceiver<EffectReport> {
         let (told, effects) = mpsc::unbounded_channel();
-        self.shared.witness().inner().told = Some(told);
+        self.shared.effect_log().inner().listener = Some(told);
         effects
     }
 
-    /// Ends the subscription of [`Self::effects`]: its receiver ends.
-    pub fn no_more_effects(&self) {
-        self.shared.witness().inner().told = None;
+    /// Ends the subscription of [`Self::subscribe_effects`]: its receiver ends.
+    pub fn unsubscribe_effects(&self) {
+        self.shared.effect_log().inner().listener = None;
     }
 
     /// Returns the effects behind this position of the journal, among the newest few thousand of
     /// this process.
-    pub(super) fn happened(&self, position: u64) -> Vec<Happened> {
-        self.shared.witness().since(position)
+    pub(super) fn effects_since(&self, position: u64) -> Vec<EffectReport> {
+        self.shared.effect_log().since(position)
     }
 }
 
 /// Reports progress that was just recorded; `before` is the resource's state until then.
-pub(super) fn tell(
-    shared: &Shared,
+pub(super) fn report(
+    shared: &EngineShared,
     intent: &Intent,
     before: Option<&Observed>,
-    progress: &Progress,
+    progress: &IntentProgress,
 ) {
     let Some(verb) = verb(intent, before, progress) else { return };
     let learned = match progress {
-        Progress::Done { observation, proof: _ } => Some(&**observation),
-        Progress::Held { reason: _, observation } => observation.as_deref(),
-        Progress::Again
-        | Progress::Doubt { .. }
-        | Progress::Refused { .. }
-        | Progress::NotSent { .. }
-        | Progress::GivenUp { .. } => None,
+        IntentProgress::Done { observation, proof: _ } => Some(&**observation),
+        IntentProgress::OnHold { reason: _, observation } => observation.as_deref(),
+        IntentProgress::Resent
+        | IntentProgress::Doubt { .. }
+        | IntentProgress::Refused { .. }
+        | IntentProgress::NotSent { .. }
+        | IntentProgress::GivenUp { .. } => None,
     };
-    let happened = made(shared, intent, before, (verb, learned, progress));
+    let happened = build_report(shared, intent, before, (verb, learned, progress));
     log(&happened);
-    shared.witness().tell(happened);
+    shared.effect_log().push(happened);
 }
 
-fn made(
-    shared: &Shared,
+fn build_report(
+    shared: &EngineShared,
     intent: &Intent,
     before: Option<&Observed>,
-    (verb, learned, progress): (Verb, Option<&Observation>, &Progress),
-) -> Happened {
+    (verb, learned, progress): (EffectVerb, Option<&Observation>, &IntentProgress),
+) -> EffectReport {
     let id = learned.and_then(|learned| learned.remote_id.as_ref()).or(intent.target.as_ref());
     let id = id.or_else(|| before.and_then(|before| before.remote_id.as_ref()));
-    let moves = intent.stake.moves.iter().filter(|_| verb.is_done());
+    let moves = intent.exposure.moves.iter().filter(|_| verb.is_done());
     let money = moves.map(|moved| MoneyView {
         currency: moved.amount.currency().to_string(),
         mode: intent.mode,
         meaning: moved.meaning.clone(),
         amount: moved.amount.minor(),
     });
-    let refusal = if let Progress::Refused { status, problem } = progress {
+    let refusal = if let IntentProgress::Refused { status, problem } = progress {
         Some(format!("HTTP {status} {}", problem.code()))
     } else {
         None
     };
-    Happened {
+    EffectReport {
         position: shared.writer.head().sequence,
         at: timestamp(&shared.now()),
         verb,
@@ -201,24 +202,28 @@ fn made(
 }
 
 /// Returns the result of an effect; `None` while it continues.
-fn verb(intent: &Intent, before: Option<&Observed>, progress: &Progress) -> Option<Verb> {
+fn verb(
+    intent: &Intent,
+    before: Option<&Observed>,
+    progress: &IntentProgress,
+) -> Option<EffectVerb> {
     Some(match progress {
-        Progress::Again => return None,
-        Progress::Doubt { .. } => Verb::InDoubt,
-        Progress::Refused { .. } => Verb::Refused,
-        Progress::NotSent { .. } => Verb::NotSent,
-        Progress::GivenUp { .. } => Verb::GivenUp,
-        Progress::Held { .. } => Verb::Held,
-        Progress::Done { observation, proof: _ } => {
+        IntentProgress::Resent => return None,
+        IntentProgress::Doubt { .. } => EffectVerb::InDoubt,
+        IntentProgress::Refused { .. } => EffectVerb::Refused,
+        IntentProgress::NotSent { .. } => EffectVerb::NotSent,
+        IntentProgress::GivenUp { .. } => EffectVerb::GivenUp,
+        IntentProgress::OnHold { .. } => EffectVerb::OnHold,
+        IntentProgress::Done { observation, proof: _ } => {
             let was = before.is_some_and(|before| before.exists);
             let is = observation.exists.unwrap_or(was);
             match (was, is) {
-                _ if PREPARES.contains(&intent.effect.as_str()) => Verb::Prepared,
-                (true, true) if is_replaced(before, observation) => Verb::Created,
-                (false, true) => Verb::Created,
-                (true, true) => Verb::Changed,
-                (true, false) => Verb::Removed,
-                (false, false) => Verb::Prepared,
+                _ if PREPARES.contains(&intent.effect.as_str()) => EffectVerb::Prepared,
+                (true, true) if is_replaced(before, observation) => EffectVerb::Created,
+                (false, true) => EffectVerb::Created,
+                (true, true) => EffectVerb::Changed,
+                (true, false) => EffectVerb::Removed,
+                (false, false) => EffectVerb::Prepared,
             }
         }
     })
@@ -231,8 +236,8 @@ fn is_replaced(before: Option<&Observed>, now: &Observation) -> bool {
 }
 
 /// Writes one line of the log with machine-readable fields. A field without a value is omitted.
-fn log(happened: &Happened) {
-    let Happened { verb, key, effect, intent, remote_id, money, cause, refusal, .. } = happened;
+fn log(happened: &EffectReport) {
+    let EffectReport { verb, key, effect, intent, remote_id, money, cause, refusal, .. } = happened;
     let money: Vec<String> = money.iter().map(amount).collect();
     let money = Some(money.join(", ")).filter(|money| !money.is_empty());
     let (id, refusal) = (remote_id.as_deref(), refusal.as_deref());

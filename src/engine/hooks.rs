@@ -30,25 +30,25 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::question::{HooksView, Reply};
-use super::schedule::until_time;
-use super::shared::{EngineError, Shared};
-use super::tasks::Finished;
-use super::{Engine, Event};
+use super::schedule::instant_of;
+use super::shared::{EngineError, EngineShared};
+use super::tasks::TaskResult;
+use super::{Engine, EngineInput};
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::hooks::Hooks;
-use crate::model::ran::{FailedHook, Replayed, Scheduled};
+use crate::model::ran::{FailedHook, HooksReplayed, Scheduled};
 use crate::model::record::Record;
-use again::latest;
-use agenda::Agenda;
-use bell::Bell;
-use pool::Pool;
-use round::Round;
+use again::latest_retry;
+use agenda::ActionQueue;
+use bell::WorkerSignal;
+use pool::ScriptPool;
+use round::MerchantWorker;
 
-pub use event::showing;
-pub(super) use event::shown;
-pub use notify::{Carried, Courier};
-pub use past::{PastEvent, PastRun, recount};
+pub(super) use event::event_value;
+pub use event::remote_get;
+pub use notify::{DeliveryAttempt, NotificationSender};
+pub use past::{PastEvent, PastRun, past_events};
 
 /// Largest number of failed hooks given to workers at once: each check decodes them until their
 /// runs are written.
@@ -56,7 +56,7 @@ const RETRIES_MAX: usize = 256;
 
 /// A set of scripts as found in the folder.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct ScriptSet {
     /// The set, if it has no problems.
     pub hooks: Option<Hooks>,
     /// SHA-256 over the files as they are.
@@ -68,26 +68,26 @@ pub struct Found {
 /// The scripts of a daemon, and their activity.
 pub(super) struct Scripts {
     /// Channel from the engine's own tasks to the engine.
-    sender: mpsc::UnboundedSender<Event>,
-    pub(super) asked: mpsc::UnboundedReceiver<Event>,
+    sender: mpsc::UnboundedSender<EngineInput>,
+    pub(super) asked: mpsc::UnboundedReceiver<EngineInput>,
     /// The last good set; `None` before the first one.
     hooks: Option<Hooks>,
     /// SHA-256 over its files.
     files_in_use: Option<Digest>,
     /// The good set that takes over once no run of the current one is left.
-    next: Option<Found>,
+    next: Option<ScriptSet>,
     /// The set whose scripts are being recorded.
-    changing: Option<Found>,
+    changing: Option<ScriptSet>,
     /// The newest set, good or not; `None` before the first read.
-    found: Option<Found>,
+    found: Option<ScriptSet>,
     /// Merchants whose hooks are being run.
-    running: BTreeMap<Key, Arc<Bell>>,
-    pool: Arc<Pool>,
+    running: BTreeMap<Key, Arc<WorkerSignal>>,
+    pool: Arc<ScriptPool>,
     /// The order of actions.
-    agenda: Agenda,
+    agenda: ActionQueue,
     /// Delivers the notifications of hooks; without one they wait.
-    courier: Option<Arc<dyn Courier>>,
-    next_wish: Option<Instant>,
+    notifier: Option<Arc<dyn NotificationSender>>,
+    next_action: Option<Instant>,
     next_failed: Option<Instant>,
 }
 
@@ -104,9 +104,9 @@ impl Default for Scripts {
             found: None,
             running: BTreeMap::new(),
             pool: Arc::default(),
-            agenda: Agenda::default(),
-            courier: None,
-            next_wish: None,
+            agenda: ActionQueue::default(),
+            notifier: None,
+            next_action: None,
             next_failed: None,
         }
     }
@@ -114,7 +114,7 @@ impl Default for Scripts {
 
 impl Engine {
     /// Accepts a set of scripts; hooks run from the first good set on.
-    pub fn use_scripts(&mut self, found: Found) -> Result<(), EngineError> {
+    pub fn use_scripts(&mut self, found: ScriptSet) -> Result<(), EngineError> {
         if found.hooks.is_some() {
             self.scripts.next = Some(found.clone());
             self.scripts.running.values().for_each(|bell| bell.end());
@@ -147,13 +147,13 @@ impl Engine {
         for merchant in streams.union(&failed) {
             let failed = due.remove(merchant).unwrap_or_default();
             if let Some(bell) = self.scripts.running.get(merchant) {
-                bell.ring(failed);
+                bell.signal(failed);
                 continue;
             }
-            let bell = Arc::new(Bell::default());
-            bell.ring(failed);
+            let bell = Arc::new(WorkerSignal::default());
+            bell.signal(failed);
             self.scripts.running.insert(merchant.clone(), bell.clone());
-            let round = Round {
+            let round = MerchantWorker {
                 shared: self.shared.clone(),
                 hooks: hooks.clone(),
                 merchant: merchant.clone(),
@@ -170,19 +170,20 @@ impl Engine {
     /// next ones.
     fn failed_due(&mut self) -> Result<BTreeMap<Key, Vec<FailedHook>>, EngineError> {
         let now = self.shared.now();
-        let (failed, next) = self.shared.facts.retries((now, latest(now)), RETRIES_MAX)?;
+        let (failed, next) =
+            self.shared.facts.due_retries((now, latest_retry(now)), RETRIES_MAX)?;
         let mut due: BTreeMap<Key, Vec<FailedHook>> = BTreeMap::new();
         for failed in failed {
             due.entry(failed.merchant.clone()).or_default().push(failed);
         }
-        self.scripts.next_failed = next.and_then(|next| until_time(now, next));
+        self.scripts.next_failed = next.and_then(|next| instant_of(now, next));
         Ok(due)
     }
 
     /// Returns the time at which something of the hooks is due.
     pub(super) fn next_hooks(&self) -> Option<Instant> {
         let on = self.has_scripts();
-        [self.scripts.next_failed, self.scripts.next_wish]
+        [self.scripts.next_failed, self.scripts.next_action]
             .into_iter()
             .flatten()
             .min()
@@ -192,11 +193,11 @@ impl Engine {
     /// Runs hooks and actions that are due.
     pub(super) fn hooks_due(&mut self) -> Result<(), EngineError> {
         self.run_hooks()?;
-        self.grant()
+        self.dispatch_actions()
     }
 
     /// Handles the durable result of a script: its actions do not wait for other scripts.
-    pub(super) fn wished(&mut self, asked: Vec<Scheduled>) -> Result<(), EngineError> {
+    pub(super) fn actions_requested(&mut self, asked: Vec<Scheduled>) -> Result<(), EngineError> {
         self.scripts.agenda.add(asked, self.shared.now());
         let due = self.failed_due()?;
         if due.keys().any(|merchant| !self.scripts.running.contains_key(merchant)) {
@@ -204,10 +205,10 @@ impl Engine {
         }
         for (merchant, failed) in due {
             if let Some(bell) = self.scripts.running.get(&merchant) {
-                bell.ring(failed);
+                bell.signal(failed);
             }
         }
-        self.grant()
+        self.dispatch_actions()
     }
 
     /// Returns the scripts in use, and those in the folder.
@@ -230,9 +231,9 @@ impl Engine {
     pub(super) fn replay(&mut self, event: String, actor: String, reply: oneshot::Sender<Reply>) {
         let shared = self.shared.clone();
         self.tasks.spawn(async move {
-            match replayed(&shared, event, actor).await {
-                Ok(found) => Finished::Replayed.answering(Reply::Replayed(found), reply),
-                Err(error) => Finished::Broken(error),
+            match write_replay(&shared, event, actor).await {
+                Ok(found) => TaskResult::Replayed.with_reply(Reply::Replayed(found), reply),
+                Err(error) => TaskResult::Broken(error),
             }
         });
     }
@@ -246,13 +247,17 @@ impl Engine {
 }
 
 /// Records that hooks which failed for good are run again; returns their number.
-async fn replayed(shared: &Shared, event: String, actor: String) -> Result<usize, EngineError> {
+async fn write_replay(
+    shared: &EngineShared,
+    event: String,
+    actor: String,
+) -> Result<usize, EngineError> {
     let failed = shared.facts.failed_of(&event)?;
-    let dead = failed.iter().filter(|one| one.failed.again.is_none());
+    let dead = failed.iter().filter(|one| one.failed.retry_at.is_none());
     let merchants: BTreeSet<Key> = dead.clone().map(|one| one.merchant.clone()).collect();
     let found = dead.count();
     let at = shared.now();
-    let of = |merchant| Replayed { merchant, event: event.clone(), actor: actor.clone(), at };
+    let of = |merchant| HooksReplayed { merchant, event: event.clone(), actor: actor.clone(), at };
     let records: Vec<Record> =
         merchants.into_iter().map(|merchant| Record::Replayed(Box::new(of(merchant)))).collect();
     if !records.is_empty() {

@@ -18,20 +18,20 @@ use chrono::{DateTime, Utc};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::access::Wallet;
+use super::access::CredentialSource;
 use super::shared::EngineError;
-use super::{Engine, Event};
+use super::{Engine, EngineInput};
 use crate::base::id::Key;
 use crate::client::Urgency;
 use crate::kinds::step::MERCHANT;
-use budget::Budget;
-use recover::Recovery;
-use round::Round;
+use budget::LookupQuota;
+use recover::EventResync;
+use round::PollRequest;
 
-pub(super) use door::Poked;
-pub use door::{Inbox, Taken};
-pub use recover::{Recovered, Recovering};
-pub use round::Looked;
+pub(super) use door::UnreadPosts;
+pub use door::{EventReceiver, Receipt};
+pub use recover::{ResyncEvents, ResyncedEvents};
+pub use round::PollResult;
 
 /// Interval between two reads of a merchant's list of events.
 const LIST_EVERY: Duration = Duration::from_mins(1);
@@ -46,7 +46,7 @@ const FAILED: Duration = Duration::from_secs(30);
 
 /// The schedule of reads of merchants' events.
 #[derive(Debug, Default)]
-pub(super) struct Inboxes {
+pub(super) struct EventSchedule {
     /// True if events are read on schedule.
     on: bool,
     due: BTreeMap<Key, Instant>,
@@ -54,20 +54,20 @@ pub(super) struct Inboxes {
     /// Time at which this process last read each merchant's list to its end; the journal records it
     /// every ten minutes.
     pub(super) read_at: BTreeMap<Key, DateTime<Utc>>,
-    budgets: BTreeMap<Key, Budget>,
+    budgets: BTreeMap<Key, LookupQuota>,
     /// The period without a listener before this process began.
     away: Option<(DateTime<Utc>, DateTime<Utc>)>,
     under_way: BTreeSet<Key>,
     /// Lists that a person wants read again.
-    recovery: Option<Recovery>,
+    recovery: Option<EventResync>,
 }
 
-impl Inboxes {
+impl EventSchedule {
     /// Returns the earliest time at which a merchant's posts can be looked up, or its list be read
     /// early.
-    fn soonest(&mut self, merchant: &Key, now: Instant) -> Instant {
+    fn earliest_lookup(&mut self, merchant: &Key, now: Instant) -> Instant {
         let budget = self.budgets.entry(merchant.clone()).or_default();
-        if budget.left(now) > 0 {
+        if budget.available(now) > 0 {
             return now;
         }
         let by_id = now.checked_add(budget.next());
@@ -79,108 +79,114 @@ impl Inboxes {
 impl Engine {
     /// Builds the receiver for posts to merchants' addresses; `events` must be this engine's
     /// channel.
-    pub fn inbox(&self, events: mpsc::Sender<Event>) -> Inbox {
-        Inbox::new(self.shared.clone(), events)
+    pub fn event_receiver(&self, events: mpsc::Sender<EngineInput>) -> EventReceiver {
+        EventReceiver::new(self.shared.clone(), events)
     }
 
     /// Starts to read every merchant's events on schedule.
-    pub(super) fn hear_events(&mut self) {
-        self.inboxes.on = true;
+    pub(super) fn start_event_polls(&mut self) {
+        self.event_schedule.on = true;
         let mut last = None;
         for merchant in self.merchants() {
             let ledger = self.shared.facts.event_ledger(&merchant).ok();
             last = last.max(ledger.and_then(|ledger| ledger.polled_at));
             self.schedule_events(&merchant);
         }
-        self.inboxes.away = last.map(|last| (last, self.shared.now()));
+        self.event_schedule.away = last.map(|last| (last, self.shared.now()));
     }
 
     /// Returns the period without a listener before this process began.
-    pub(super) fn was_away(&self) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
-        self.inboxes.away
+    pub(super) fn absence(&self) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
+        self.event_schedule.away
     }
 
     /// Schedules a read of a merchant's events.
     pub(super) fn schedule_events(&mut self, merchant: &Key) {
-        if self.inboxes.on && merchant.kind.as_str() == MERCHANT {
-            self.inboxes.due.entry(merchant.clone()).or_insert_with(Instant::now);
+        if self.event_schedule.on && merchant.kind.as_str() == MERCHANT {
+            self.event_schedule.due.entry(merchant.clone()).or_insert_with(Instant::now);
         }
     }
 
     /// Schedules the merchants with new posts as early as their budget permits.
-    pub(super) fn posted(&mut self) {
+    pub(super) fn posts_arrived(&mut self) {
         let now = Instant::now();
-        for merchant in self.shared.poked().all() {
-            if !self.inboxes.on {
-                self.shared.poked().forget(&merchant);
+        for merchant in self.shared.unread_posts().all() {
+            if !self.event_schedule.on {
+                self.shared.unread_posts().forget(&merchant);
                 continue;
             }
-            let due = self.inboxes.soonest(&merchant, now);
-            let due = self.inboxes.due.get(&merchant).map_or(due, |known| due.min(*known));
-            self.inboxes.due.insert(merchant, due);
+            let due = self.event_schedule.earliest_lookup(&merchant, now);
+            let due = self.event_schedule.due.get(&merchant).map_or(due, |known| due.min(*known));
+            self.event_schedule.due.insert(merchant, due);
         }
     }
 
     /// Returns the time of the next read of any merchant's events.
-    pub(super) fn next_look(&self) -> Option<Instant> {
-        let idle = self.inboxes.due.iter().filter(|(key, _)| !self.inboxes.under_way.contains(key));
+    pub(super) fn next_event_poll(&self) -> Option<Instant> {
+        let idle = self
+            .event_schedule
+            .due
+            .iter()
+            .filter(|(key, _)| !self.event_schedule.under_way.contains(key));
         idle.map(|(_, due)| *due).min()
     }
 
     /// Reads every merchant's events that are due.
-    pub(super) fn look_at_events(&mut self) {
+    pub(super) fn start_due_polls(&mut self) {
         let now = Instant::now();
-        let due = self.inboxes.due.iter().filter(|(_, due)| **due <= now);
+        let due = self.event_schedule.due.iter().filter(|(_, due)| **due <= now);
         let due: Vec<Key> = due.map(|(merchant, _)| merchant.clone()).collect();
         for merchant in due {
-            if !self.inboxes.under_way.contains(&merchant) {
-                self.look_at_merchant(merchant, now);
+            if !self.event_schedule.under_way.contains(&merchant) {
+                self.start_poll(merchant, now);
             }
         }
     }
 
     /// Starts a read of a merchant's events. A removed merchant is dropped, and one that is not
     /// ready is retried later.
-    fn look_at_merchant(&mut self, merchant: Key, now: Instant) {
-        self.inboxes.due.remove(&merchant);
+    fn start_poll(&mut self, merchant: Key, now: Instant) {
+        self.event_schedule.due.remove(&merchant);
         // Later posts signal again: this read may already be past them.
-        self.shared.poked().forget(&merchant);
+        self.shared.unread_posts().forget(&merchant);
         let Some(step) = self.planner.step(&merchant) else {
-            return self.not_recovered(&merchant, "its document is gone".to_owned());
+            return self.list_not_readable(&merchant, "its document is gone".to_owned());
         };
-        if !step.ready || self.is_leaving(&merchant) || self.stopping {
+        if !step.ready || self.is_being_removed(&merchant) || self.stopping {
             let why = format!("not connected yet: {}", step.reason);
-            self.not_recovered(&merchant, why);
-            return self.look_after(merchant, AGAIN);
+            self.list_not_readable(&merchant, why);
+            return self.schedule_poll(merchant, AGAIN);
         }
-        let budget = self.inboxes.budgets.entry(merchant.clone()).or_default().left(now);
-        let again = self.recovers(&merchant);
-        let list = again.is_some() || self.lists(&merchant, now);
-        let round = Round { list, again, read_backs: budget };
+        let budget =
+            self.event_schedule.budgets.entry(merchant.clone()).or_default().available(now);
+        let again = self.resync_start(&merchant);
+        let list = again.is_some() || self.is_list_due(&merchant, now);
+        let round = PollRequest { list, again, read_backs: budget };
         if round.list {
-            self.inboxes.listed.insert(merchant.clone(), now);
+            self.event_schedule.listed.insert(merchant.clone(), now);
         }
-        self.inboxes.under_way.insert(merchant.clone());
-        let wallet = Wallet { urgency: Urgency::Poll, ..self.wallet(&merchant) };
-        let (shared, ignored) = (self.shared.clone(), self.ignored());
-        self.tasks.spawn(async move { round::look(&shared, &wallet, round, &ignored).await });
+        self.event_schedule.under_way.insert(merchant.clone());
+        let wallet =
+            CredentialSource { urgency: Urgency::Poll, ..self.credential_source(&merchant) };
+        let (shared, ignored) = (self.shared.clone(), self.ignored_drift());
+        self.tasks.spawn(async move { round::poll(&shared, &wallet, round, &ignored).await });
     }
 
     /// Returns true if the list is due: by its interval, or since more was posted than is looked up
     /// one by one.
-    fn lists(&self, merchant: &Key, now: Instant) -> bool {
-        let Some(listed) = self.inboxes.listed.get(merchant) else { return true };
+    fn is_list_due(&self, merchant: &Key, now: Instant) -> bool {
+        let Some(listed) = self.event_schedule.listed.get(merchant) else { return true };
         let since = now.saturating_duration_since(*listed);
         let few = self.shared.facts.events_waiting(merchant, POSTS_FEW.saturating_add(1));
         let many = few.is_ok_and(|few| few.len() > POSTS_FEW);
         since >= LIST_EVERY || (many && since >= LIST_LEAST)
     }
 
-    fn look_after(&mut self, merchant: Key, wait: Duration) {
-        let on = self.inboxes.on || self.recovers(&merchant).is_some();
+    fn schedule_poll(&mut self, merchant: Key, wait: Duration) {
+        let on = self.event_schedule.on || self.resync_start(&merchant).is_some();
         if let Some(due) = Instant::now().checked_add(wait).filter(|_| on) {
-            let due = self.inboxes.due.get(&merchant).map_or(due, |known| due.min(*known));
-            self.inboxes.due.insert(merchant, due);
+            let due = self.event_schedule.due.get(&merchant).map_or(due, |known| due.min(*known));
+            self.event_schedule.due.insert(merchant, due);
         }
     }
 
@@ -193,48 +199,48 @@ impl Engine {
         merchant: &Key,
     ) -> Result<Option<DateTime<Utc>>, EngineError> {
         let noted = self.shared.facts.event_ledger(merchant)?.polled_at;
-        Ok(noted.max(self.inboxes.read_at.get(merchant).copied()))
+        Ok(noted.max(self.event_schedule.read_at.get(merchant).copied()))
     }
 
     /// Returns true while a merchant's events are being read.
-    pub(super) fn hears(&self, merchant: &Key) -> bool {
-        self.inboxes.under_way.contains(merchant)
+    pub(super) fn is_polling(&self, merchant: &Key) -> bool {
+        self.event_schedule.under_way.contains(merchant)
     }
 
     /// Handles the result of a read.
-    pub(super) fn looked(&mut self, looked: Looked) -> Result<(), EngineError> {
-        let Looked { merchant, done, listed_at, again, count, trouble, read_backs, touched } =
+    pub(super) fn poll_done(&mut self, looked: PollResult) -> Result<(), EngineError> {
+        let PollResult { merchant, done, listed_at, again, count, trouble, read_backs, touched } =
             looked;
         if let Some(at) = listed_at {
-            self.inboxes.read_at.insert(merchant.clone(), at);
+            self.event_schedule.read_at.insert(merchant.clone(), at);
         }
-        self.inboxes.under_way.remove(&merchant);
+        self.event_schedule.under_way.remove(&merchant);
         if again {
-            self.recovered(&merchant, count, trouble);
+            self.list_resynced(&merchant, count, trouble);
         }
-        self.let_waiting_go();
+        self.requeue_waiting();
         let now = Instant::now();
-        let budget = self.inboxes.budgets.entry(merchant.clone()).or_default();
-        budget.took(read_backs, now);
+        let budget = self.event_schedule.budgets.entry(merchant.clone()).or_default();
+        budget.spend(read_backs, now);
         let waits = !self.shared.facts.events_waiting(&merchant, 1)?.is_empty();
         let wait = match (done, waits) {
             (false, _) => FAILED,
             (true, true) => budget.next().min(LIST_EVERY),
             (true, false) => self.to_next_list(&merchant, now),
         };
-        let wait = if self.recovers(&merchant).is_some() { Duration::ZERO } else { wait };
-        self.look_after(merchant, wait);
+        let wait = if self.resync_start(&merchant).is_some() { Duration::ZERO } else { wait };
+        self.schedule_poll(merchant, wait);
         for key in &touched {
-            self.world.refresh(&self.shared.facts, key)?;
+            self.known_state.refresh(&self.shared.facts, key)?;
         }
-        self.look_again(touched);
+        self.replan(touched);
         // Payments change the health of resources that have no new step.
         self.catch_up()?;
         self.run_hooks()
     }
 
     fn to_next_list(&self, merchant: &Key, now: Instant) -> Duration {
-        let listed = self.inboxes.listed.get(merchant);
+        let listed = self.event_schedule.listed.get(merchant);
         let since = listed.map_or(LIST_EVERY, |listed| now.saturating_duration_since(*listed));
         LIST_EVERY.saturating_sub(since)
     }

@@ -11,13 +11,13 @@ use super::Engine;
 use crate::base::id::{Key, Mode};
 use crate::effects::good_until;
 use crate::kinds::recurring_charge::takes_token;
-use crate::kinds::saved_method::{awaited, given, is_intake, stored};
+use crate::kinds::saved_method::{applied_state, awaited_intake, given_details, is_intake};
 use crate::kinds::step::merchant_of;
-use crate::model::attachment::{Awaited, Brought};
+use crate::model::attachment::{AwaitedDetails, SuppliedToken};
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
-use crate::model::plan::{Reason, Verdict};
-use crate::plan::World;
+use crate::model::plan::{PlannedAction, Reason};
+use crate::plan::StateView;
 
 /// Largest number of tokens submitted at once: one for the method, and one for each recurring
 /// charge that it pays.
@@ -30,14 +30,14 @@ const UNNAMED: &str = "0";
 pub struct IntakeLink {
     /// The saved method.
     pub key: Key,
-    pub terms: Terms,
+    pub terms: IntakeTerms,
     /// End of the link's validity.
     pub until: DateTime<Utc>,
 }
 
 /// The terms of a payer's link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Terms {
+pub struct IntakeTerms {
     /// The generation of the saved method's document.
     pub generation: u32,
     /// The name of the saved details that the payer's details replace, 12 hexadecimal digits or
@@ -50,20 +50,20 @@ pub struct Terms {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Intake {
     /// The details are requested.
-    Asks(Box<Asking>),
+    Requested(Box<IntakePage>),
     /// A token has arrived, and is being saved.
     Received,
     /// The details are saved: the link has served its purpose.
     Stored,
     /// The link has expired, or the details are no longer requested.
-    Over,
+    Expired,
     /// The details are requested, but cannot be accepted yet.
-    Later,
+    NotYet,
 }
 
 /// The data of a payer's page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asking {
+pub struct IntakePage {
     /// `card` or `bank`.
     pub sort: &'static str,
     /// The merchant's public key.
@@ -86,17 +86,22 @@ pub struct Asking {
 impl Engine {
     /// Returns the state of a payer's link.
     pub(super) fn intake(&self, link: &IntakeLink) -> Intake {
-        let wanted = self.world.desired().manifest(&link.key).filter(|one| is_intake(&one.spec));
-        let Some(manifest) = wanted else { return Intake::Over };
+        let wanted =
+            self.known_state.desired().manifest(&link.key).filter(|one| is_intake(&one.spec));
+        let Some(manifest) = wanted else { return Intake::Expired };
         if manifest.annotations.generation != link.terms.generation {
-            return Intake::Over;
+            return Intake::Expired;
         }
-        let state = self.state(&manifest, link.terms.replaces.as_deref());
+        let state = self.intake_state(&manifest, link.terms.replaces.as_deref());
         match state {
-            Intake::Asks(_) | Intake::Later if self.shared.now() >= link.until => Intake::Over,
-            Intake::Asks(_) | Intake::Received | Intake::Stored | Intake::Over | Intake::Later => {
-                state
+            Intake::Requested(_) | Intake::NotYet if self.shared.now() >= link.until => {
+                Intake::Expired
             }
+            Intake::Requested(_)
+            | Intake::Received
+            | Intake::Stored
+            | Intake::Expired
+            | Intake::NotYet => state,
         }
     }
 
@@ -104,14 +109,16 @@ impl Engine {
     ///
     /// # Errors
     /// The reason why none can be made, in a sentence.
-    pub(super) fn intake_link(&self, key: &Key) -> Result<Terms, String> {
+    pub(super) fn intake_link(&self, key: &Key) -> Result<IntakeTerms, String> {
         let manifest = self.intake_manifest(key)?;
         let generation = manifest.annotations.generation;
-        let terms = Terms { generation, replaces: self.saved_as(&manifest) };
-        match self.state(&manifest, terms.replaces.as_deref()) {
-            Intake::Asks(_) => Ok(terms),
-            Intake::Later => Err(self.not_now(key)),
-            state @ (Intake::Received | Intake::Stored | Intake::Over) => Err(refused(key, &state)),
+        let terms = IntakeTerms { generation, replaces: self.saved_details(&manifest) };
+        match self.intake_state(&manifest, terms.replaces.as_deref()) {
+            Intake::Requested(_) => Ok(terms),
+            Intake::NotYet => Err(self.not_now_message(key)),
+            state @ (Intake::Received | Intake::Stored | Intake::Expired) => {
+                Err(refusal_message(key, &state))
+            }
         }
     }
 
@@ -121,7 +128,7 @@ impl Engine {
     /// There is none, in a sentence.
     pub(super) fn intake_manifest(&self, key: &Key) -> Result<Manifest, String> {
         let name = key.short();
-        let manifest = self.world.desired().manifest(key);
+        let manifest = self.known_state.desired().manifest(key);
         let manifest = manifest.ok_or_else(|| format!("no good document says {name}"))?;
         if !is_intake(&manifest.spec) {
             return Err(format!(
@@ -134,80 +141,81 @@ impl Engine {
 
     /// Returns the name of the details saved under the document's generation; `None`: there are
     /// none.
-    pub(super) fn saved_as(&self, manifest: &Manifest) -> Option<String> {
-        let known = self.world.observed(&manifest.key);
-        let applied = stored(manifest, known.as_deref())?;
-        let named = given(&applied.spec).and_then(|given| given.get("digest")?.as_str());
+    pub(super) fn saved_details(&self, manifest: &Manifest) -> Option<String> {
+        let known = self.known_state.observed(&manifest.key);
+        let applied = applied_state(manifest, known.as_deref())?;
+        let named = given_details(&applied.spec).and_then(|given| given.get("digest")?.as_str());
         Some(named.unwrap_or(UNNAMED).to_owned())
     }
 
     /// Returns a method's state for a payer who gives its first details, or replaces the named
     /// ones.
-    pub(super) fn state(&self, manifest: &Manifest, replaces: Option<&str>) -> Intake {
-        match (self.saved_as(manifest), replaces) {
-            (None, None) => self.awaits(manifest),
-            (None, Some(_)) => Intake::Over,
-            (Some(saved), Some(named)) if saved == named => self.renews(manifest),
+    pub(super) fn intake_state(&self, manifest: &Manifest, replaces: Option<&str>) -> Intake {
+        match (self.saved_details(manifest), replaces) {
+            (None, None) => self.unsaved_state(manifest),
+            (None, Some(_)) => Intake::Expired,
+            (Some(saved), Some(named)) if saved == named => self.replacement_state(manifest),
             (Some(_), _) => Intake::Stored,
         }
     }
 
     /// Returns the state of a method without saved details.
-    fn awaits(&self, manifest: &Manifest) -> Intake {
-        let (known, busy) = (self.world.observed(&manifest.key), self.is_busy(&manifest.key));
-        let step = self.planner.whole(&self.world, &manifest.key);
+    fn unsaved_state(&self, manifest: &Manifest) -> Intake {
+        let (known, busy) = (self.known_state.observed(&manifest.key), self.is_busy(&manifest.key));
+        let step = self.planner.full_step(&self.known_state, &manifest.key);
         if let Some(Reason::AwaitsIntake(awaited)) = step.map(|step| step.reason)
             && !busy
         {
-            return self.asking(manifest, &awaited).map_or(Intake::Later, Intake::Asks);
+            return self.page_data(manifest, &awaited).map_or(Intake::NotYet, Intake::Requested);
         }
-        let fresh = self.is_fresh(manifest, known.as_deref());
-        if busy || fresh { Intake::Received } else { Intake::Later }
+        let fresh = self.has_fresh_token(manifest, known.as_deref());
+        if busy || fresh { Intake::Received } else { Intake::NotYet }
     }
 
     /// Returns the state of a method whose saved details a payer replaces.
-    fn renews(&self, manifest: &Manifest) -> Intake {
-        let known = self.world.observed(&manifest.key);
-        if self.is_busy(&manifest.key) || self.is_fresh(manifest, known.as_deref()) {
+    fn replacement_state(&self, manifest: &Manifest) -> Intake {
+        let known = self.known_state.observed(&manifest.key);
+        if self.is_busy(&manifest.key) || self.has_fresh_token(manifest, known.as_deref()) {
             return Intake::Received;
         }
-        let step = self.planner.whole(&self.world, &manifest.key);
+        let step = self.planner.full_step(&self.known_state, &manifest.key);
         let takes = step.is_some_and(|step| {
-            let settled = step.verdict == Verdict::Settled && step.ready;
+            let settled = step.action == PlannedAction::Settled && step.ready;
             settled || matches!(step.reason, Reason::AwaitsIntake(_))
         });
         if !takes {
-            return Intake::Later;
+            return Intake::NotYet;
         }
-        let awaited = awaited(manifest, known.as_deref(), self.shared.now());
-        self.asking(manifest, &awaited).map_or(Intake::Later, Intake::Asks)
+        let awaited = awaited_intake(manifest, known.as_deref(), self.shared.now());
+        self.page_data(manifest, &awaited).map_or(Intake::NotYet, Intake::Requested)
     }
 
     fn is_busy(&self, key: &Key) -> bool {
-        self.busy.contains(key) || self.world.open(key).is_some()
+        self.busy.contains(key) || self.known_state.open_intent(key).is_some()
     }
 
     /// Returns true if a token has arrived that can still be used.
-    fn is_fresh(&self, manifest: &Manifest, known: Option<&Observed>) -> bool {
+    fn has_fresh_token(&self, manifest: &Manifest, known: Option<&Observed>) -> bool {
         let open = known.filter(|known| known.refusal.is_none());
-        let brought = open.and_then(|known| Brought::of(known, manifest.annotations.generation));
+        let brought =
+            open.and_then(|known| SuppliedToken::of(known, manifest.annotations.generation));
         brought.is_some_and(|brought| self.shared.now() < good_until(&brought))
     }
 
     /// Returns the data of the page; `None`: the merchant's key is not known.
-    fn asking(&self, manifest: &Manifest, awaited: &Awaited) -> Option<Box<Asking>> {
+    fn page_data(&self, manifest: &Manifest, awaited: &AwaitedDetails) -> Option<Box<IntakePage>> {
         let merchant = merchant_of(manifest)?;
-        let known = self.world.observed(&merchant)?;
+        let known = self.known_state.observed(&merchant)?;
         let mode = serde_json::from_value(known.fact("mode").clone()).ok()?;
         let public_key = known.text("public_key").filter(|key| !key.is_empty())?.to_owned();
         let charges = self.charges_of(&manifest.key).len();
-        Some(Box::new(Asking {
-            sort: awaited.sort,
+        Some(Box::new(IntakePage {
+            sort: awaited.method_type,
             public_key,
             merchant: known.text("merchant_name").map(str::to_owned),
             mode,
             service: self.shared.client.base_url().to_owned(),
-            trouble: awaited.trouble.clone(),
+            trouble: awaited.failure.clone(),
             replaces: awaited.replaces,
             tokens: charges.saturating_add(1),
         }))
@@ -218,8 +226,8 @@ impl Engine {
     /// at once.
     pub(super) fn charges_of(&self, method: &Key) -> Vec<(Key, u32)> {
         let takes = |key: &&Key| {
-            let manifest = self.world.desired().manifest(key)?;
-            let known = self.world.observed(key);
+            let manifest = self.known_state.desired().manifest(key)?;
+            let known = self.known_state.observed(key);
             let takes = takes_token(&manifest, known.as_deref(), method);
             takes.then(|| ((*key).clone(), manifest.annotations.generation))
         };
@@ -228,7 +236,7 @@ impl Engine {
     }
 
     /// Message: the reason why a method cannot accept a token now.
-    pub(super) fn not_now(&self, key: &Key) -> String {
+    pub(super) fn not_now_message(&self, key: &Key) -> String {
         let why = self.planner.step(key).map(|step| step.reason.to_string());
         let why = why.unwrap_or_else(|| "nothing is known of it".to_owned());
         format!("{} cannot take a token now: {why}", key.short())
@@ -236,7 +244,7 @@ impl Engine {
 }
 
 /// Message: the reason why a token is refused, or no link made.
-pub(super) fn refused(key: &Key, state: &Intake) -> String {
+pub(super) fn refusal_message(key: &Key, state: &Intake) -> String {
     let name = key.short();
     match state {
         Intake::Received => {
@@ -246,7 +254,7 @@ pub(super) fn refused(key: &Key, state: &Intake) -> String {
             "{name} is saved already: say --replace to have other details take the place of those, or raise \
              reckon.dev/generation in its document to keep them beside others"
         ),
-        Intake::Asks(_) | Intake::Over | Intake::Later => {
+        Intake::Requested(_) | Intake::Expired | Intake::NotYet => {
             format!("{name} does not ask for this any more")
         }
     }

@@ -6,21 +6,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use super::access::Wallet;
+use super::access::CredentialSource;
 use super::question::Reply;
 use super::read;
-use super::shared::{EngineError, Shared};
-use super::tasks::Finished;
-use super::{Engine, World};
+use super::shared::{EngineError, EngineShared};
+use super::tasks::TaskResult;
+use super::{Engine, StateView};
 use crate::base::id::{Key, Kind, Name, RemoteId};
 use crate::client::Urgency;
-use crate::effects::{Answer, Query, mark_of};
-use crate::kinds::adopting::SketchCx;
+use crate::effects::{RemoteAnswer, RemoteQuery, mark_of};
+use crate::kinds::adopting::ImportTemplateCx;
 use crate::kinds::readback::ReadBack;
 use crate::kinds::register::READ_BACKS;
 use crate::kinds::step::MERCHANT;
 use crate::model::action::is_action;
-use crate::model::adoption::{Found, Inventory, What};
+use crate::model::adoption::{ImportOption, InventoryItem, InventoryRequest};
 
 /// The kind of the methods that pay.
 const METHOD: &str = "SavedMethod";
@@ -28,10 +28,10 @@ const METHOD: &str = "SavedMethod";
 const NAMES_MAX: u32 = 10_000;
 
 /// The known state with which a list is compared.
-struct Known {
+struct InventoryContext {
     merchant: Key,
     back: &'static ReadBack,
-    wallet: Wallet,
+    wallet: CredentialSource,
     /// Every name that is taken.
     names: BTreeSet<Key>,
     /// Documents by the object that they adopt; `marks` has the documents whose mark an object may
@@ -45,30 +45,30 @@ struct Known {
 
 impl Engine {
     /// Reads a list of a merchant, and answers with the possible handling of each object.
-    pub(super) fn inventory(&mut self, asked: &Inventory, reply: oneshot::Sender<Reply>) {
-        let known = match self.known_for(asked) {
+    pub(super) fn inventory(&mut self, asked: &InventoryRequest, reply: oneshot::Sender<Reply>) {
+        let known = match self.inventory_context(asked) {
             Ok(known) => known,
             Err(why) => return reply.send(Reply::Inventory(Err(why))).unwrap_or_default(),
         };
         let shared = self.shared.clone();
         self.tasks.spawn(async move {
-            match told(&shared, known).await {
+            match read_inventory(&shared, known).await {
                 Ok(told) => {
                     // The asker may have gone away; nothing was written.
                     drop(reply.send(Reply::Inventory(told)));
-                    Finished::Heard(None)
+                    TaskResult::RecordWritten(None)
                 }
-                Err(error) => Finished::Broken(error),
+                Err(error) => TaskResult::Broken(error),
             }
         });
     }
 
-    fn known_for(&self, asked: &Inventory) -> Result<Known, String> {
-        let Inventory { merchant, list } = asked;
+    fn inventory_context(&self, asked: &InventoryRequest) -> Result<InventoryContext, String> {
+        let InventoryRequest { merchant, list } = asked;
         let back = READ_BACKS.iter().copied().find(|back| back.list_name == *list);
         let back = back.ok_or_else(|| format!("the service has no list called {list}"))?;
-        let owner = self.world.observed(merchant).filter(|owner| owner.exists);
-        let named = self.world.desired().manifests.contains_key(merchant);
+        let owner = self.known_state.observed(merchant).filter(|owner| owner.exists);
+        let named = self.known_state.desired().manifests.contains_key(merchant);
         if merchant.kind.as_str() != MERCHANT || !(named || owner.is_some()) {
             return Err(format!("there is no {}", merchant.short()));
         }
@@ -76,10 +76,12 @@ impl Engine {
             let name = merchant.short();
             format!("{name} is not connected yet: `reckon apply --target {name}` first")
         })?;
-        let known = self.world.known();
+        let known = self.known_state.known_keys();
         let (mut ours, mut methods) = (BTreeMap::new(), Vec::new());
         for key in &known {
-            let Some(one) = self.world.observed(key).filter(|one| one.exists) else { continue };
+            let Some(one) = self.known_state.observed(key).filter(|one| one.exists) else {
+                continue;
+            };
             if one.merchant != *merchant {
                 continue;
             }
@@ -90,15 +92,15 @@ impl Engine {
             let id = one.remote_id.clone().filter(|_| !is_action(key));
             ours.extend(id.map(|id| (id, key.clone())));
         }
-        let documents = self.world.desired().manifests.values();
+        let documents = self.known_state.desired().manifests.values();
         let adopts =
             documents.filter_map(|one| Some((one.annotations.adopts.clone()?, one.key.clone())));
-        Ok(Known {
+        Ok(InventoryContext {
             merchant: merchant.clone(),
             back,
-            wallet: Wallet { urgency: Urgency::Poll, ..self.wallet(merchant) },
+            wallet: CredentialSource { urgency: Urgency::Poll, ..self.credential_source(merchant) },
             adopts: adopts.collect(),
-            names: self.world.desired().manifests.keys().cloned().chain(known).collect(),
+            names: self.known_state.desired().manifests.keys().cloned().chain(known).collect(),
             marks: self.marks(),
             ours,
             methods,
@@ -107,57 +109,60 @@ impl Engine {
     }
 }
 
-async fn told(shared: &Shared, known: Known) -> Result<Result<Vec<Found>, String>, EngineError> {
-    let query = Query::list((known.back.list)());
+async fn read_inventory(
+    shared: &EngineShared,
+    known: InventoryContext,
+) -> Result<Result<Vec<InventoryItem>, String>, EngineError> {
+    let query = RemoteQuery::list((known.back.list)());
     let answer = read::one(shared, query, &known.wallet).await?;
     Ok(answer.and_then(|answer| match answer {
-        Some(Answer::Items(items)) => Ok(known.compared(&items)),
-        Some(Answer::Missing(_) | Answer::Body(_)) | None => {
+        Some(RemoteAnswer::Items(items)) => Ok(known.compare_all(&items)),
+        Some(RemoteAnswer::Missing(_) | RemoteAnswer::Body(_)) | None => {
             Err(format!("the service shows no list of {}", known.back.list_name))
         }
     }))
 }
 
-impl Known {
+impl InventoryContext {
     /// Returns every object with its possible handling.
-    fn compared(mut self, items: &[Value]) -> Vec<Found> {
+    fn compare_all(mut self, items: &[Value]) -> Vec<InventoryItem> {
         let mut found = Vec::new();
         for item in items {
             let id = item.get("id").and_then(Value::as_str);
             let Some(id) = id.and_then(|id| RemoteId::new(id).ok()) else { continue };
-            let what = self.what(&id, item);
-            if let What::New(key, _) = &what {
+            let what = self.classify(&id, item);
+            if let ImportOption::New(key, _) = &what {
                 self.names.insert(key.clone());
             }
-            found.push(Found { id, what });
+            found.push(InventoryItem { id, import_option: what });
         }
         found
     }
 
-    fn what(&self, id: &RemoteId, item: &Value) -> What {
+    fn classify(&self, id: &RemoteId, item: &Value) -> ImportOption {
         if let Some(key) = self.ours.get(id) {
-            return What::Known(key.clone());
+            return ImportOption::Known(key.clone());
         }
-        if let Some(why) = (self.back.ended)(item) {
-            return What::Skipped(why);
+        if let Some(why) = (self.back.ended_reason)(item) {
+            return ImportOption::Skipped(why);
         }
         let marked = mark_of(item).and_then(|mark| self.marks.get(mark.as_str()));
         let unknown = |key: &&Key| !self.ours.values().any(|ours| ours == *key);
         if let Some(key) = self.adopts.get(id).or(marked).filter(unknown) {
-            return What::Document(key.clone());
+            return ImportOption::Document(key.clone());
         }
-        let cx = SketchCx {
+        let cx = ImportTemplateCx {
             merchant: self.merchant.name.as_str(),
             several_accounts: self.several_accounts,
             methods: &self.methods,
         };
-        let sketch = match (self.back.sketch)(&cx, item) {
+        let sketch = match (self.back.import_template)(&cx, item) {
             Ok(sketch) => sketch,
-            Err(why) => return What::Impossible(why),
+            Err(why) => return ImportOption::Impossible(why),
         };
         match self.free_name(sketch.kind, &sketch.name) {
-            Some(key) => What::New(key, sketch.spec),
-            None => What::Impossible("no name for it is free".to_owned()),
+            Some(key) => ImportOption::New(key, sketch.spec),
+            None => ImportOption::Impossible("no name for it is free".to_owned()),
         }
     }
 

@@ -10,53 +10,53 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use chrono::{DateTime, Utc};
 use tokio::sync::Notify;
 
-use super::shared::Settings;
+use super::shared::EngineSettings;
 use crate::base::clock::SharedClock;
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key, Mode};
-use crate::model::limit::{Over, Scope};
-use crate::model::plan::Verdict;
-use crate::model::plan_approval::KeptApproval;
-use crate::model::stake::{Moved, Tally, Wish};
-use crate::policy::Rules;
-use crate::policy::approval::standing;
-use crate::policy::meter::{Known, Span, Whole, single, sums};
-use crate::policy::usual::Usual;
-use crate::store::facts::{FactError, Facts};
+use crate::model::limit::{LimitExceeded, LimitScope};
+use crate::model::plan::PlannedAction;
+use crate::model::plan_approval::StoredApproval;
+use crate::model::stake::{RecordedMove, RunningTotals, SpendRequest};
+use crate::policy::PolicyRules;
+use crate::policy::approval::approval_status;
+use crate::policy::meter::{LimitPeriod, LimitSubject, SpendHistory, check_single, check_sums};
+use crate::policy::usual::TypicalAmounts;
+use crate::store::facts::{ReadModel, ReadModelError};
 
 /// The limits, the counted sums, and the pending ones.
-pub(super) struct Guard {
-    pub(super) rules: Rules,
-    pub(super) facts: Facts,
+pub(super) struct SpendBudget {
+    pub(super) rules: PolicyRules,
+    pub(super) facts: ReadModel,
     clock: SharedClock,
-    state: Mutex<Counting>,
+    state: Mutex<PendingSpend>,
     /// Notified whenever a pending request is counted or given up.
     pub(super) freed: Notify,
 }
 
 /// State that is counted outside the fold.
 #[derive(Debug, Default)]
-pub(super) struct Counting {
+pub(super) struct PendingSpend {
     /// Digest of the present state of the files.
     pub tree: String,
     /// The limits that the plan as a whole exceeds.
-    pub whole: Vec<WholePlan>,
+    pub whole: Vec<PlanLimitExceeded>,
     /// Requests that passed the meter and are not in the fold yet.
-    pub pending: BTreeMap<IntentId, Wish>,
+    pub pending: BTreeMap<IntentId, SpendRequest>,
 }
 
 /// A limit that the plan as a whole exceeds: nothing that it concerns is done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct WholePlan {
+pub(super) struct PlanLimitExceeded {
     pub mode: Mode,
     /// The merchant whose limit it is; `None` for a general one.
     pub merchant: Option<Key>,
-    pub about: Whole,
-    pub over: Over,
+    pub about: LimitSubject,
+    pub over: LimitExceeded,
 }
 
-impl WholePlan {
-    fn concerns(&self, wish: &Wish) -> bool {
+impl PlanLimitExceeded {
+    fn concerns(&self, wish: &SpendRequest) -> bool {
         let merchant = self.merchant.as_ref().is_none_or(|merchant| *merchant == wish.merchant);
         self.mode == wish.mode && merchant && self.about.concerns(wish)
     }
@@ -64,24 +64,24 @@ impl WholePlan {
 
 /// The judgement of the limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Judged {
+pub(super) enum LimitDecision {
     /// No limit is exceeded.
     Within,
     /// A limit is exceeded, and these approvals permit that.
     Approved(Vec<String>),
     /// A limit is exceeded.
-    Over(Box<Over>),
+    Over(Box<LimitExceeded>),
 }
 
-impl std::fmt::Debug for Guard {
+impl std::fmt::Debug for SpendBudget {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Guard({:?})", self.rules.limits)
     }
 }
 
-impl Guard {
+impl SpendBudget {
     /// Builds a guard over this read model.
-    pub(super) fn new(settings: &Settings, facts: &Facts, clock: &SharedClock) -> Self {
+    pub(super) fn new(settings: &EngineSettings, facts: &ReadModel, clock: &SharedClock) -> Self {
         Self {
             rules: settings.policy.clone(),
             facts: facts.clone(),
@@ -101,18 +101,22 @@ impl Guard {
     }
 
     /// Locks the state that is counted outside the fold.
-    pub(super) fn counting(&self) -> MutexGuard<'_, Counting> {
+    pub(super) fn counting(&self) -> MutexGuard<'_, PendingSpend> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the limit that blocks a step of the plan.
-    pub(super) fn over(&self, wish: &Wish, rest: &dyn Fn() -> Digest) -> Option<Over> {
+    pub(super) fn blocking_limit(
+        &self,
+        wish: &SpendRequest,
+        rest: &dyn Fn() -> Digest,
+    ) -> Option<LimitExceeded> {
         if !self.is_limited() {
             return None;
         }
         match self.judge(&self.counting(), self.now(), wish, rest, false) {
-            Ok(Judged::Within | Judged::Approved(_)) => None,
-            Ok(Judged::Over(over)) => Some(*over),
+            Ok(LimitDecision::Within | LimitDecision::Approved(_)) => None,
+            Ok(LimitDecision::Over(over)) => Some(*over),
             Err(error) => Some(unreadable(&error)),
         }
     }
@@ -120,48 +124,59 @@ impl Guard {
     /// Judges a request, with or without the pending ones.
     pub(super) fn judge(
         &self,
-        counting: &Counting,
+        counting: &PendingSpend,
         now: DateTime<Utc>,
-        wish: &Wish,
+        wish: &SpendRequest,
         rest: &dyn Fn() -> Digest,
         pending: bool,
-    ) -> Result<Judged, FactError> {
-        let past =
-            Past { guard: self, counting, now, mode: wish.mode, pending, failed: None.into() };
+    ) -> Result<LimitDecision, ReadModelError> {
+        let past = CountedSpend {
+            guard: self,
+            counting,
+            now,
+            mode: wish.mode,
+            pending,
+            failed: None.into(),
+        };
         let limits = &self.rules.limits;
         let whole = || {
             let whole = counting.whole.iter().find(|whole| whole.concerns(wish));
             whole.map(|whole| whole.over.clone())
         };
-        let over = single(limits, wish, &past).or_else(whole).or_else(|| sums(limits, wish, &past));
+        let over = check_single(limits, wish, &past)
+            .or_else(whole)
+            .or_else(|| check_sums(limits, wish, &past));
         if let Some(error) = past.failed.into_inner() {
             return Err(error);
         }
         match over {
-            None => Ok(Judged::Within),
-            Some(over) => Ok(self.approved(over, wish, rest(), now, &self.facts.plan_approvals()?)),
+            None => Ok(LimitDecision::Within),
+            Some(over) => {
+                Ok(self.apply_approvals(over, wish, rest(), now, &self.facts.plan_approvals()?))
+            }
         }
     }
 
     /// Decides if approvals permit an exceeded limit.
-    fn approved(
+    fn apply_approvals(
         &self,
-        over: Over,
-        wish: &Wish,
+        over: LimitExceeded,
+        wish: &SpendRequest,
         rest: Digest,
         now: DateTime<Utc>,
-        kept: &[KeptApproval],
-    ) -> Judged {
+        kept: &[StoredApproval],
+    ) -> LimitDecision {
         let rules = &self.rules.approvals;
-        let wish = Wish { rest: Some(rest), ..wish.clone() };
-        let standing = standing(rules, kept, &wish, now);
+        let wish = SpendRequest { amountless_digest: Some(rest), ..wish.clone() };
+        let standing = approval_status(rules, kept, &wish, now);
         if standing.is_enough() {
-            return Judged::Approved(standing.ids);
+            return LimitDecision::Approved(standing.ids);
         }
-        let alone = rules.needed(std::slice::from_ref(&wish));
-        let approvers = if standing.needed == 0 { alone } else { standing.needed };
+        let alone = rules.approvers_needed(std::slice::from_ref(&wish));
+        let approvers =
+            if standing.approvers_needed == 0 { alone } else { standing.approvers_needed };
         let approved_by = standing.actors.into_iter().collect();
-        Judged::Over(Box::new(Over { approved_by, approvers, ..over }))
+        LimitDecision::Over(Box::new(LimitExceeded { approved_by, approvers, ..over }))
     }
 
     /// Names the run that is counted now: one state of the files on one UTC day.
@@ -176,32 +191,32 @@ pub(super) fn day(now: DateTime<Utc>) -> String {
 }
 
 /// Builds the block for an unreadable state: nothing is done.
-fn unreadable(error: &FactError) -> Over {
-    Over {
+fn unreadable(error: &ReadModelError) -> LimitExceeded {
+    LimitExceeded {
         limit: "the state".to_owned(),
-        allows: "nothing".to_owned(),
-        would: "more".to_owned(),
+        allowed: "nothing".to_owned(),
+        resulting: "more".to_owned(),
         place: error.to_string(),
-        scope: Scope::Object,
-        wants: Verdict::Blocked,
+        scope: LimitScope::Object,
+        intended: PlannedAction::Blocked,
         approved_by: Vec::new(),
         approvers: 1,
     }
 }
 
 /// The sums that are known at one moment.
-struct Past<'a> {
-    guard: &'a Guard,
-    counting: &'a Counting,
+struct CountedSpend<'a> {
+    guard: &'a SpendBudget,
+    counting: &'a PendingSpend,
     now: DateTime<Utc>,
     mode: Mode,
     pending: bool,
-    failed: RefCell<Option<FactError>>,
+    failed: RefCell<Option<ReadModelError>>,
 }
 
-impl Past<'_> {
+impl CountedSpend<'_> {
     /// Returns the read value, or the default after noting the failure.
-    fn or_note<T: Default>(&self, read: Result<T, FactError>) -> T {
+    fn or_note<T: Default>(&self, read: Result<T, ReadModelError>) -> T {
         read.unwrap_or_else(|error| {
             *self.failed.borrow_mut() = Some(error);
             T::default()
@@ -209,25 +224,25 @@ impl Past<'_> {
     }
 }
 
-impl Known for Past<'_> {
-    fn counted(&self, span: Span, merchant: Option<&Key>) -> Tally {
+impl SpendHistory for CountedSpend<'_> {
+    fn totals(&self, span: LimitPeriod, merchant: Option<&Key>) -> RunningTotals {
         let name = match span {
-            Span::Day => day(self.now),
-            Span::Run => Guard::run(&self.counting.tree, self.now),
+            LimitPeriod::Day => day(self.now),
+            LimitPeriod::Run => SpendBudget::run(&self.counting.tree, self.now),
         };
-        let counted = self.guard.facts.counted((span, &name), self.mode, merchant);
+        let counted = self.guard.facts.tally((span, &name), self.mode, merchant);
         let mut tally = self.or_note(counted);
         let others = self.counting.pending.values().filter(|other| {
             self.pending
                 && other.mode == self.mode
-                && other.stake.approvals.is_empty()
+                && other.exposure.approvals.is_empty()
                 && merchant.is_none_or(|merchant| other.merchant == *merchant)
         });
-        others.for_each(|other| tally.add(&other.stake));
+        others.for_each(|other| tally.add(&other.exposure));
         tally
     }
 
-    fn usual(&self, wish: &Wish, moved: &Moved) -> Usual {
-        self.or_note(self.guard.facts.usual(wish.mode, &wish.merchant, &wish.key, moved))
+    fn typical_amounts(&self, wish: &SpendRequest, moved: &RecordedMove) -> TypicalAmounts {
+        self.or_note(self.guard.facts.usual_amounts(wish.mode, &wish.merchant, &wish.key, moved))
     }
 }

@@ -9,60 +9,60 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::limits::{Guard, Judged};
+use super::limits::{LimitDecision, SpendBudget};
 use super::shared::EngineError;
 use crate::base::hash::Digest;
 use crate::base::id::IntentId;
-use crate::effects::declared;
+use crate::effects::requested_money;
 use crate::model::effect::Effect;
-use crate::model::limit::Over;
-use crate::model::stake::{Stake, Wish};
+use crate::model::limit::LimitExceeded;
+use crate::model::stake::{Exposure, SpendRequest};
 
 /// Room reserved for an effect. It is held until the fold counts the effect, or the effect is given
 /// up.
 #[derive(Debug)]
-pub(super) struct Reserved {
-    guard: Arc<Guard>,
+pub(super) struct Reservation {
+    guard: Arc<SpendBudget>,
     id: IntentId,
     at: DateTime<Utc>,
-    stake: Stake,
+    stake: Exposure,
 }
 
-impl Reserved {
+impl Reservation {
     /// The time of the reservation: the day to which it counts.
     pub(super) fn at(&self) -> DateTime<Utc> {
         self.at
     }
 
     /// The exposure that counts.
-    pub(super) fn stake(&self) -> Stake {
+    pub(super) fn stake(&self) -> Exposure {
         self.stake.clone()
     }
 }
 
-impl Drop for Reserved {
+impl Drop for Reservation {
     fn drop(&mut self) {
         self.guard.counting().pending.remove(&self.id);
         self.guard.freed.notify_waiters();
     }
 }
 
-impl Guard {
+impl SpendBudget {
     /// Reserves room for an effect, or returns the limit that leaves none.
     pub(super) async fn reserve(
         self: &Arc<Self>,
         id: IntentId,
         effect: &Effect,
         rest: Digest,
-    ) -> Result<Result<Reserved, Box<Over>>, EngineError> {
-        let wish = wish(effect);
+    ) -> Result<Result<Reservation, Box<LimitExceeded>>, EngineError> {
+        let wish = spend_request(effect);
         loop {
             let mut freed = pin!(self.freed.notified());
             freed.as_mut().enable();
             match self.try_reserve(id, &wish, rest)? {
-                Tried::Reserved(reserved) => return Ok(Ok(reserved)),
-                Tried::Over(over) => return Ok(Err(over)),
-                Tried::Wait => freed.await,
+                ReserveResult::Reserved(reserved) => return Ok(Ok(reserved)),
+                ReserveResult::Over(over) => return Ok(Err(over)),
+                ReserveResult::Wait => freed.await,
             }
         }
     }
@@ -71,49 +71,54 @@ impl Guard {
     fn try_reserve(
         self: &Arc<Self>,
         id: IntentId,
-        wish: &Wish,
+        wish: &SpendRequest,
         rest: Digest,
-    ) -> Result<Tried, EngineError> {
+    ) -> Result<ReserveResult, EngineError> {
         let (mut counting, at, rest) = (self.counting(), self.now(), || rest);
         let mut wish = wish.clone();
-        if self.is_limited() && !wish.stake.is_empty() {
+        if self.is_limited() && !wish.exposure.is_empty() {
             match self.judge(&counting, at, &wish, &rest, true)? {
-                Judged::Within => {}
-                Judged::Approved(ids) => wish.stake.approvals = ids,
-                Judged::Over(over) => {
+                LimitDecision::Within => {}
+                LimitDecision::Approved(ids) => wish.exposure.approvals = ids,
+                LimitDecision::Over(over) => {
                     let alone = self.judge(&counting, at, &wish, &rest, false)?;
-                    let over = matches!(alone, Judged::Over(_)).then_some(over);
-                    return Ok(over.map_or(Tried::Wait, Tried::Over));
+                    let over = matches!(alone, LimitDecision::Over(_)).then_some(over);
+                    return Ok(over.map_or(ReserveResult::Wait, ReserveResult::Over));
                 }
             }
-            wish.stake.run = Some(Self::run(&counting.tree, at));
+            wish.exposure.run = Some(Self::run(&counting.tree, at));
             counting.pending.insert(id, wish.clone());
         }
         drop(counting);
-        Ok(Tried::Reserved(Reserved { guard: self.clone(), id, at, stake: wish.stake }))
+        Ok(ReserveResult::Reserved(Reservation {
+            guard: self.clone(),
+            id,
+            at,
+            stake: wish.exposure,
+        }))
     }
 }
 
 /// The result of a try.
-enum Tried {
-    Reserved(Reserved),
+enum ReserveResult {
+    Reserved(Reservation),
     /// There is no room.
-    Over(Box<Over>),
+    Over(Box<LimitExceeded>),
     /// There may be room once pending effects are recorded or given up.
     Wait,
 }
 
 /// Builds the request of an effect for the meter: its declared amounts, and those that its request
 /// contains beyond them.
-fn wish(effect: &Effect) -> Wish {
-    let stake = Stake::new(&declared(effect), effect.counts);
-    Wish {
+fn spend_request(effect: &Effect) -> SpendRequest {
+    let stake = Exposure::new(&requested_money(effect), effect.counts);
+    SpendRequest {
         key: effect.key.clone(),
         merchant: effect.merchant.clone(),
         mode: effect.mode,
         generation: effect.applied.generation,
-        rest: None,
-        stake,
+        amountless_digest: None,
+        exposure: stake,
     }
 }
 

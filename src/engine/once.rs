@@ -1,20 +1,21 @@
-//! Single-use values, such as a one-time token, are used by at most one intent (see [`Once`]).
+//! Single-use values, such as a one-time token, are used by at most one intent (see [`SingleUse`]).
 
-use super::shared::Shared;
-use crate::model::effect::{Effect, Once};
-use crate::model::observed::{Observation, Source};
+use super::shared::EngineShared;
+use crate::model::effect::{Effect, SingleUse};
+use crate::model::observed::{FactSource, Observation};
 use crate::model::record::Record;
 
 /// Returns true if an effect uses a value that is too old.
-pub(super) fn is_too_old(shared: &Shared, effect: &Effect) -> bool {
-    effect.once.as_ref().is_some_and(|once| once.until <= shared.now())
+pub(super) fn is_expired(shared: &EngineShared, effect: &Effect) -> bool {
+    effect.single_use.as_ref().is_some_and(|once| once.expires_at <= shared.now())
 }
 
 /// Returns the record that forgets the value which an effect uses. It precedes the intent, so that
 /// no part of a batch that a power failure cut leaves the value to a second intent. A reusable
 /// value has no such record.
-pub(super) fn spent(shared: &Shared, effect: &Effect) -> Option<Record> {
-    let Once { until: _, spent, again } = effect.once.as_deref()?;
+pub(super) fn consume_record(shared: &EngineShared, effect: &Effect) -> Option<Record> {
+    let SingleUse { expires_at: _, clearing_facts: spent, is_reusable: again } =
+        effect.single_use.as_deref()?;
     if *again {
         return None;
     }
@@ -22,7 +23,7 @@ pub(super) fn spent(shared: &Shared, effect: &Effect) -> Option<Record> {
         key: effect.key.clone(),
         merchant: effect.merchant.clone(),
         at: shared.now(),
-        source: Source::Answer,
+        source: FactSource::Answer,
         remote_id: None,
         exists: None,
         applied: None,

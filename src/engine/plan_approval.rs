@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
 use super::question::{Reply, StepView};
-use super::shared::{EngineError, Shared};
-use super::tasks::Finished;
+use super::shared::{EngineError, EngineShared};
+use super::tasks::TaskResult;
 use super::{Engine, PlanView};
 use crate::base::clock::timestamp;
 use crate::base::hash::sha256;
@@ -20,8 +20,8 @@ use crate::base::planted;
 use crate::model::plan::{Reason, Step};
 use crate::model::plan_approval::{Ceiling, PlanApproval};
 use crate::model::record::Record;
-use crate::model::stake::Wish;
-use crate::policy::approval::beyond;
+use crate::model::stake::SpendRequest;
+use crate::policy::approval::first_excess;
 
 /// Number of characters of a checksum that name a plan.
 pub const CHECKSUM_SHORT: usize = 16;
@@ -40,7 +40,7 @@ pub struct ApprovingPlan {
 /// The result of an approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum PlanAnswer {
+pub enum PlanApprovalResult {
     /// The approval is recorded.
     Approved {
         approval: Box<PlanApproval>,
@@ -85,15 +85,15 @@ impl Engine {
             match write(&shared, &approval).await {
                 Ok(answer) => {
                     let answer = Reply::PlanApproved(Box::new(answer));
-                    Finished::Approved.answering(answer, reply)
+                    TaskResult::Approved.with_reply(answer, reply)
                 }
-                Err(error) => Finished::Broken(error),
+                Err(error) => TaskResult::Broken(error),
             }
         });
     }
 
     /// Does the same in a process without tasks.
-    pub async fn approve_plan_alone(
+    pub async fn approve_plan_offline(
         &mut self,
         approving: ApprovingPlan,
     ) -> Result<Reply, EngineError> {
@@ -101,7 +101,7 @@ impl Engine {
             Err(refused) => refused,
             Ok(approval) => {
                 let answer = write(&self.shared, &approval).await?;
-                self.approved();
+                self.plan_approved();
                 Box::new(answer)
             }
         };
@@ -115,27 +115,27 @@ impl Engine {
     pub(super) fn plan_approval(
         &self,
         approving: ApprovingPlan,
-    ) -> Result<PlanApproval, Box<PlanAnswer>> {
+    ) -> Result<PlanApproval, Box<PlanApprovalResult>> {
         let ApprovingPlan { checksum: named, ceilings: said, actor } = approving;
         let PlanView { checksum, .. } = self.plan_view();
-        let same = checksum.starts_with(&named) || planted::is("approval-reused");
+        let same = checksum.starts_with(&named) || planted::is_active("approval-reused");
         if named.len() < CHECKSUM_SHORT || !same {
-            return Err(Box::new(PlanAnswer::Changed { checksum }));
+            return Err(Box::new(PlanApprovalResult::Changed { checksum }));
         }
-        let mut steps: Vec<Wish> = self.wishes().collect();
+        let mut steps: Vec<SpendRequest> = self.spend_requests().collect();
         for step in &mut steps {
-            step.rest = Some(self.rest(&step.key));
+            step.amountless_digest = Some(self.digest_without_amounts(&step.key));
         }
         if steps.is_empty() {
-            return Err(Box::new(PlanAnswer::Nothing));
+            return Err(Box::new(PlanApprovalResult::Nothing));
         }
         let mut sums: BTreeMap<Currency, i64> = BTreeMap::new();
-        for (currency, amount) in steps.iter().flat_map(|step| step.stake.sums()) {
+        for (currency, amount) in steps.iter().flat_map(|step| step.exposure.sums()) {
             let sum = sums.entry(currency).or_default();
             *sum = sum.saturating_add(amount);
         }
-        if let Some((moves, ceiling)) = beyond(&said, &sums) {
-            return Err(Box::new(PlanAnswer::Beyond { moves, ceiling: ceiling.copied() }));
+        if let Some((moves, ceiling)) = first_excess(&said, &sums) {
+            return Err(Box::new(PlanApprovalResult::Beyond { moves, ceiling: ceiling.copied() }));
         }
         let at = self.shared.now();
         let head = self.shared.writer.head().sequence;
@@ -147,10 +147,10 @@ impl Engine {
 }
 
 /// Sums steps by mode, meaning and currency.
-fn ceilings(steps: &[Wish]) -> Vec<Ceiling> {
+fn ceilings(steps: &[SpendRequest]) -> Vec<Ceiling> {
     let mut sums: BTreeMap<(Mode, &str, Currency), i64> = BTreeMap::new();
     for step in steps {
-        for moved in &step.stake.moves {
+        for moved in &step.exposure.moves {
             let name = (step.mode, moved.meaning.as_str(), moved.amount.currency());
             let sum = sums.entry(name).or_default();
             *sum = sum.saturating_add(moved.amount.minor().saturating_abs());
@@ -166,9 +166,9 @@ fn ceilings(steps: &[Wish]) -> Vec<Ceiling> {
 
 /// Records an approval, and returns the approval state of the plan with it.
 pub(super) async fn write(
-    shared: &Shared,
+    shared: &EngineShared,
     approval: &PlanApproval,
-) -> Result<PlanAnswer, EngineError> {
+) -> Result<PlanApprovalResult, EngineError> {
     let record = Record::PlanApproval(Box::new(approval.clone()));
     shared.write(Vec::new(), vec![record]).await?;
     tracing::info!(checksum = approval.checksum, actor = approval.actor, "plan approved");
@@ -176,22 +176,22 @@ pub(super) async fn write(
     let kept = shared.facts.plan_approvals()?;
     let same = kept.iter().map(|kept| &kept.approval);
     let same =
-        same.filter(|one| one.checksum == approval.checksum && rules.counts(one, approval.at));
+        same.filter(|one| one.checksum == approval.checksum && rules.is_valid(one, approval.at));
     let mut approved_by: Vec<String> = same.map(|one| one.actor.clone()).collect();
     approved_by.sort();
     approved_by.dedup();
-    Ok(PlanAnswer::Approved {
+    Ok(PlanApprovalResult::Approved {
         approval: Box::new(approval.clone()),
         approved_by,
-        approvers: rules.needed(&approval.steps),
+        approvers: rules.approvers_needed(&approval.steps),
     })
 }
 
 /// Adds to a step that a limit blocks the plan that can be approved.
-pub(super) fn named(mut view: StepView, step: &Step, checksum: &str) -> StepView {
+pub(super) fn with_plan_checksum(mut view: StepView, step: &Step, checksum: &str) -> StepView {
     if let Reason::OverLimit(over) = &step.reason {
         let short: String = checksum.chars().take(CHECKSUM_SHORT).collect();
-        view.message = over.of_plan(&short);
+        view.message = over.for_plan(&short);
         view.limit = Some(over.clone());
     }
     view

@@ -10,13 +10,13 @@ impl Engine {
     /// Queues those of these resources whose step can be done now.
     pub(super) fn enqueue(&mut self, keys: BTreeSet<Key>) {
         for key in keys {
-            let work = self.planner.doable(&key);
-            let chosen = self.chosen.as_ref().is_none_or(|chosen| chosen.contains(&key));
+            let work = self.planner.has_work(&key);
+            let chosen = self.targets.as_ref().is_none_or(|chosen| chosen.contains(&key));
             if self.busy.contains(&key) {
-                self.shared.recalled().note(&key);
+                self.shared.superseded().note(&key);
             }
-            let free = !self.busy.contains(&key) || planted::is("two-open-effects");
-            if work && chosen && free && !self.backoff.holds(&key) {
+            let free = !self.busy.contains(&key) || planted::is_active("two-open-effects");
+            if work && chosen && free && !self.backoff.is_blocked(&key) {
                 self.queue.insert(key);
             } else {
                 self.queue.remove(&key);
@@ -31,8 +31,8 @@ impl Engine {
         self.enqueue(due.clone());
         for key in due.iter().filter(|key| !self.queue.contains(*key)) {
             self.backoff.clear(key);
-            if !self.planner.doable(key) {
-                self.unable.remove(key);
+            if !self.planner.has_work(key) {
+                self.failures.remove(key);
             }
         }
     }

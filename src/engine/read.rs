@@ -5,105 +5,116 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::access::{NoAccess, Wallet, access};
-use super::shared::{EngineError, Shared};
-use super::tasks::Finished;
-use super::unable::Unable;
+use super::access::{CredentialError, CredentialSource, access};
+use super::shared::{EngineError, EngineShared};
+use super::tasks::TaskResult;
+use super::unable::TaskFailure;
 use super::{pace, sweep, unauthorised};
 use crate::base::id::Key;
 use crate::base::secret::Secret;
 use crate::client::ReadError;
 use crate::effects::{
-    APPLICATION, Answer, Learned, Query, ReadCx, ReadingRow, SURVEY, Trouble, put, reading_row,
+    APPLICATION, Learned, ReadingCx, ReadingError, ReadingRow, RemoteAnswer, RemoteQuery, SURVEY,
+    put, reading_row,
 };
-use crate::model::adoption::StraysFound;
-use crate::model::effect::Reading;
-use crate::model::observed::{Observation, Observed, Source};
+use crate::model::adoption::UnknownObjectsFound;
+use crate::model::effect::RemoteReading;
+use crate::model::observed::{FactSource, Observation, Observed};
 use crate::model::record::Record;
-use crate::store::vault::Sealed;
+use crate::store::vault::SealedValue;
 
 /// Shortest wait before a repeated query while the service is still processing.
 const WAIT_MIN: Duration = Duration::from_secs(1);
 
 /// The reason why a query has no answer.
 #[derive(Debug)]
-pub(super) enum Unread {
+pub(super) enum ReadFailure {
     /// A credential is missing.
-    Access(NoAccess),
+    Access(CredentialError),
     /// The service did not answer.
     Read(ReadError),
 }
 
 /// Condition for recording an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Write {
+pub(super) enum RecordWhen {
     /// In any case: the time of the reading is information, too.
     Always,
     /// Only if it differs from the known state.
-    News,
+    IfChanged,
 }
 
 /// Runs a reading and records its results.
 pub(super) async fn read(
-    shared: &Shared,
-    reading: Reading,
-    wallet: &Wallet,
-    write: Write,
-) -> Finished {
-    match tried(shared, &reading, wallet, write).await {
+    shared: &EngineShared,
+    reading: RemoteReading,
+    wallet: &CredentialSource,
+    write: RecordWhen,
+) -> TaskResult {
+    match run_queries(shared, &reading, wallet, write).await {
         Ok(finished) => finished,
-        Err(unread) => match unread.finished(shared, reading.key.clone(), wallet) {
+        Err(unread) => match unread.into_result(shared, reading.key.clone(), wallet) {
             Ok(finished) => finished,
-            Err(NoAccess::Engine(error)) => Finished::Broken(error),
-            Err(NoAccess::Secret(error)) => {
-                Finished::Again(reading.key, Unable::Secret(error.message), Duration::ZERO)
-            }
+            Err(CredentialError::Engine(error)) => TaskResult::Broken(error),
+            Err(CredentialError::Secret(error)) => TaskResult::RetryLater(
+                reading.key,
+                TaskFailure::Secret(error.message),
+                Duration::ZERO,
+            ),
         },
     }
 }
 
 /// Runs the queries of a row, and interprets their answers.
-async fn tried(
-    shared: &Shared,
-    reading: &Reading,
-    wallet: &Wallet,
-    write: Write,
-) -> Result<Finished, Unread> {
+async fn run_queries(
+    shared: &EngineShared,
+    reading: &RemoteReading,
+    wallet: &CredentialSource,
+    write: RecordWhen,
+) -> Result<TaskResult, ReadFailure> {
     let row = reading_row(reading.name)
         .ok_or_else(|| EngineError::Bug(format!("no reading is called {}", reading.name)))?;
-    let answers = answers(shared, &(row.queries)(&reading.about), wallet).await?;
-    match judged(shared, row, reading, &answers)? {
-        Ok(learned) if write == Write::News && is_known(shared, reading, &learned)? => {
+    let answers = answers(shared, &(row.queries)(&reading.subject), wallet).await?;
+    match interpret(shared, row, reading, &answers)? {
+        Ok(learned) if write == RecordWhen::IfChanged && is_known(shared, reading, &learned)? => {
             tracing::debug!(key = %reading.key, reading = reading.name, "nothing new");
-            Ok(Finished::Moved(reading.key.clone()))
+            Ok(TaskResult::Changed(reading.key.clone()))
         }
-        Ok(learned) => learnt(shared, reading, wallet, learned).await,
-        Err(Trouble::Hold(reason)) => {
-            let hold = Record::Hold { key: reading.key.clone(), reason, at: shared.now() };
+        Ok(learned) => write_reading(shared, reading, wallet, learned).await,
+        Err(ReadingError::Hold(reason)) => {
+            let hold = Record::OnHold { key: reading.key.clone(), reason, at: shared.now() };
             shared.write(Vec::new(), vec![hold]).await?;
-            Ok(Finished::Moved(reading.key.clone()))
+            Ok(TaskResult::Changed(reading.key.clone()))
         }
-        Err(Trouble::Strays(found)) => {
+        Err(ReadingError::UnknownObjects(found)) => {
             let (key, merchant) = (reading.key.clone(), reading.merchant.clone());
-            let strays = StraysFound { key, merchant, found, at: shared.now() };
-            shared.write(Vec::new(), vec![Record::Strays(Box::new(strays))]).await?;
-            Ok(Finished::Moved(reading.key.clone()))
+            let strays = UnknownObjectsFound { key, merchant, found, at: shared.now() };
+            shared.write(Vec::new(), vec![Record::UnknownObjects(Box::new(strays))]).await?;
+            Ok(TaskResult::Changed(reading.key.clone()))
         }
-        Err(Trouble::Later(reason)) => {
-            Ok(Finished::Again(reading.key.clone(), Unable::Blocked(reason), Duration::ZERO))
-        }
-        Err(Trouble::Mismatch(reason)) => {
-            Ok(Finished::Again(reading.key.clone(), Unable::Mismatch(reason), Duration::ZERO))
-        }
-        Err(Trouble::Wait(reason)) => {
-            Ok(Finished::Again(reading.key.clone(), Unable::Waiting(reason), WAIT_MIN))
+        Err(ReadingError::RetryLater(reason)) => Ok(TaskResult::RetryLater(
+            reading.key.clone(),
+            TaskFailure::Blocked(reason),
+            Duration::ZERO,
+        )),
+        Err(ReadingError::Mismatch(reason)) => Ok(TaskResult::RetryLater(
+            reading.key.clone(),
+            TaskFailure::Mismatch(reason),
+            Duration::ZERO,
+        )),
+        Err(ReadingError::InProgress(reason)) => {
+            Ok(TaskResult::RetryLater(reading.key.clone(), TaskFailure::Waiting(reason), WAIT_MIN))
         }
     }
 }
 
 /// Returns true if the results of a reading are known already, its secrets included.
-fn is_known(shared: &Shared, reading: &Reading, learned: &Learned) -> Result<bool, EngineError> {
-    let Some(known) = shared.facts.observed(&reading.key)? else { return Ok(false) };
+fn is_known(
+    shared: &EngineShared,
+    reading: &RemoteReading,
+    learned: &Learned,
+) -> Result<bool, EngineError> {
+    let Some(known) = shared.facts.observed_state(&reading.key)? else { return Ok(false) };
     let open = learned.facts.as_object().into_iter().flatten();
     let same = known.exists == learned.exists
         && known.unauthorised.is_none()
@@ -119,46 +130,46 @@ fn is_known(shared: &Shared, reading: &Reading, learned: &Learned) -> Result<boo
 }
 
 /// Interprets the answers, given the known state.
-fn judged(
-    shared: &Shared,
+fn interpret(
+    shared: &EngineShared,
     row: &ReadingRow,
-    reading: &Reading,
-    answers: &[Answer],
-) -> Result<Result<Learned, Trouble>, EngineError> {
-    let observed = shared.facts.observed(&reading.key)?;
-    let declared = shared.facts.empty_remote_declared()?;
+    reading: &RemoteReading,
+    answers: &[RemoteAnswer],
+) -> Result<Result<Learned, ReadingError>, EngineError> {
+    let observed = shared.facts.observed_state(&reading.key)?;
+    let declared = shared.facts.is_empty_remote()?;
     let knows_mark = |mark: &str| declared || shared.facts.knows_mark(mark).unwrap_or(false);
-    let cx = ReadCx {
+    let cx = ReadingCx {
         key: &reading.key,
         mode: reading.mode,
         generation: reading.applied.generation,
         observed: observed.as_ref(),
-        about: &reading.about,
+        about: &reading.subject,
         knows_mark: &knows_mark,
     };
     Ok((row.learn)(&cx, answers))
 }
 
 /// Records the results of a reading. A token that the spec itself names is sealed with them.
-async fn learnt(
-    shared: &Shared,
-    reading: &Reading,
-    wallet: &Wallet,
+async fn write_reading(
+    shared: &EngineShared,
+    reading: &RemoteReading,
+    wallet: &CredentialSource,
     mut learned: Learned,
-) -> Result<Finished, Unread> {
+) -> Result<TaskResult, ReadFailure> {
     let token = wallet.spec.as_ref().and_then(|spec| spec.get("access_token"));
     if let Some(token) = token.filter(|_| !learned.secrets.is_empty()) {
-        let token = shared.secrets.resolve(token, &reading.key).map_err(NoAccess::Secret)?;
+        let token = shared.secrets.resolve(token, &reading.key).map_err(CredentialError::Secret)?;
         learned.secrets.push(("token", token));
         put(&mut learned.facts, APPLICATION, Value::Null);
     }
-    let (facts, blobs) = sealed_facts(shared, &reading.key, learned.facts, &learned.secrets)?;
-    let known = shared.facts.observed(&reading.key).map_err(EngineError::from)?;
+    let (facts, blobs) = seal_facts(shared, &reading.key, learned.facts, &learned.secrets)?;
+    let known = shared.facts.observed_state(&reading.key).map_err(EngineError::from)?;
     let observation = Observation {
         key: reading.key.clone(),
         merchant: reading.merchant.clone(),
-        at: since(shared.now(), known.as_ref()),
-        source: Source::Read,
+        at: not_before_known(shared.now(), known.as_ref()),
+        source: FactSource::Read,
         remote_id: learned.remote_id,
         exists: Some(learned.exists),
         applied: Some(reading.applied.clone()),
@@ -166,25 +177,25 @@ async fn learnt(
     };
     shared.write(blobs, vec![Record::Observation(Box::new(observation))]).await?;
     if reading.name == SURVEY {
-        shared.lists().all_were_read(&reading.merchant);
+        shared.read_lists().note_all_read(&reading.merchant);
     }
     tracing::info!(key = %reading.key, reading = reading.name, "read");
-    Ok(Finished::Moved(reading.key.clone()))
+    Ok(TaskResult::Changed(reading.key.clone()))
 }
 
 /// Returns the time of a reading made now. A clock that was set back does not make it older than
 /// the known state.
-pub(super) fn since(now: DateTime<Utc>, known: Option<&Observed>) -> DateTime<Utc> {
+pub(super) fn not_before_known(now: DateTime<Utc>, known: Option<&Observed>) -> DateTime<Utc> {
     known.map_or(now, |known| now.max(known.at))
 }
 
 /// Replaces every secret in facts by a reference to its sealed value.
-pub(super) fn sealed_facts(
-    shared: &Shared,
+pub(super) fn seal_facts(
+    shared: &EngineShared,
     key: &Key,
     mut facts: Value,
     secrets: &[(&'static str, Secret)],
-) -> Result<(Value, Vec<Sealed>), EngineError> {
+) -> Result<(Value, Vec<SealedValue>), EngineError> {
     let subject = key.to_string();
     let mut blobs = Vec::new();
     for (name, secret) in secrets {
@@ -201,27 +212,27 @@ pub(super) fn sealed_facts(
 /// Returns the answers to these queries, in order; a 404 is an answer. Disowned objects are left
 /// out of every list: they are evidence of nothing.
 pub(super) async fn answers(
-    shared: &Shared,
-    queries: &[Query],
-    wallet: &Wallet,
-) -> Result<Vec<Answer>, Unread> {
+    shared: &EngineShared,
+    queries: &[RemoteQuery],
+    wallet: &CredentialSource,
+) -> Result<Vec<RemoteAnswer>, ReadFailure> {
     let mut answers = Vec::with_capacity(queries.len());
-    let disowned = shared.facts.disowned().map_err(EngineError::from)?;
+    let disowned = shared.facts.disowned_ids().map_err(EngineError::from)?;
     for query in queries {
         let access = access(shared, wallet, query.call.auth)?;
-        let client = pace::calls(shared, wallet, query.call.auth);
+        let client = pace::client_for(shared, wallet, query.call.auth);
         let answer = if query.pages {
             let items = client.pages(&query.call, &access).await;
-            items.map(|items| Answer::Items(sweep::ours(items, &disowned)))
+            items.map(|items| RemoteAnswer::Items(sweep::without_disowned(items, &disowned)))
         } else {
-            client.read(&query.call, &access).await.map(Answer::Body)
+            client.read(&query.call, &access).await.map(RemoteAnswer::Body)
         };
         if matches!(answer, Err(ReadError::Unauthorised)) {
-            unauthorised::heard(shared, wallet, query.call.auth).await?;
+            unauthorised::note_unauthorised(shared, wallet, query.call.auth).await?;
         }
         answers.push(match answer {
-            Err(ReadError::NotFound(problem)) => Answer::Missing(problem),
-            other => other.map_err(Unread::Read)?,
+            Err(ReadError::NotFound(problem)) => RemoteAnswer::Missing(problem),
+            other => other.map_err(ReadFailure::Read)?,
         });
     }
     Ok(answers)
@@ -229,53 +240,55 @@ pub(super) async fn answers(
 
 /// Returns the answer to one query for a person, or the reason why there is none.
 pub(super) async fn one(
-    shared: &Shared,
-    query: Query,
-    wallet: &Wallet,
-) -> Result<Result<Option<Answer>, String>, EngineError> {
+    shared: &EngineShared,
+    query: RemoteQuery,
+    wallet: &CredentialSource,
+) -> Result<Result<Option<RemoteAnswer>, String>, EngineError> {
     match answers(shared, &[query], wallet).await {
         Ok(answers) => Ok(Ok(answers.into_iter().next())),
-        Err(Unread::Access(NoAccess::Engine(error))) => Err(error),
-        Err(Unread::Access(NoAccess::Secret(error))) => Ok(Err(error.message)),
-        Err(Unread::Read(error)) => Ok(Err(error.to_string())),
+        Err(ReadFailure::Access(CredentialError::Engine(error))) => Err(error),
+        Err(ReadFailure::Access(CredentialError::Secret(error))) => Ok(Err(error.message)),
+        Err(ReadFailure::Read(error)) => Ok(Err(error.to_string())),
     }
 }
 
-impl Unread {
+impl ReadFailure {
     /// Returns the end of a task that cannot continue without an answer.
-    pub(super) fn finished(
+    pub(super) fn into_result(
         self,
-        shared: &Shared,
+        shared: &EngineShared,
         key: Key,
-        wallet: &Wallet,
-    ) -> Result<Finished, NoAccess> {
+        wallet: &CredentialSource,
+    ) -> Result<TaskResult, CredentialError> {
         let error = match self {
             Self::Access(error) => return Err(error),
             Self::Read(error) => error,
         };
-        if error == ReadError::Unauthorised && unauthorised::awaits(shared, &wallet.merchant)? {
-            return Ok(Finished::Unauthorised(key, wallet.merchant.clone()));
+        if error == ReadError::Unauthorised
+            && unauthorised::awaits_authorization(shared, &wallet.merchant)?
+        {
+            return Ok(TaskResult::Unauthorised(key, wallet.merchant.clone()));
         }
         let why = error.to_string();
         let unable = match error {
-            ReadError::Unauthorised | ReadError::Refused(..) => Unable::Blocked(why),
+            ReadError::Unauthorised | ReadError::Refused(..) => TaskFailure::Blocked(why),
             ReadError::NotFound(_) | ReadError::Unreachable { .. } | ReadError::NotARead { .. } => {
-                Unable::Unreachable(why)
+                TaskFailure::Unreachable(why)
             }
         };
-        Ok(Finished::Again(key, unable, shared.gate().shut_for()))
+        Ok(TaskResult::RetryLater(key, unable, shared.limiter().time_until_probe()))
     }
 }
 
-impl From<NoAccess> for Unread {
-    fn from(error: NoAccess) -> Self {
+impl From<CredentialError> for ReadFailure {
+    fn from(error: CredentialError) -> Self {
         Self::Access(error)
     }
 }
 
-impl From<EngineError> for Unread {
+impl From<EngineError> for ReadFailure {
     fn from(error: EngineError) -> Self {
-        Self::Access(NoAccess::Engine(error))
+        Self::Access(CredentialError::Engine(error))
     }
 }
 
@@ -294,16 +307,16 @@ mod tests {
             key: merchant.clone(),
             merchant,
             at: morning,
-            source: Source::Read,
+            source: FactSource::Read,
             remote_id: None,
             exists: Some(true),
             applied: None,
             facts: json!({"surveyed": true}),
         };
-        known.learn(&read);
+        known.apply(&read);
         assert!(known.fact("surveyed").is_null(), "an older fact changes nothing");
-        read.at = since(morning, Some(&known));
-        known.learn(&read);
+        read.at = not_before_known(morning, Some(&known));
+        known.apply(&read);
         assert_eq!(known.fact("surveyed"), true);
     }
 }

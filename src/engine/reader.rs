@@ -12,66 +12,66 @@ use tokio::sync::oneshot;
 use tokio::task::{JoinError, JoinHandle};
 
 use super::Engine;
-use super::files::{Looked, Scope};
-use super::question::{Question, Reply};
+use super::files::{ReadScope, TreeRead};
+use super::question::{EngineQuery, Reply};
 use super::shared::EngineError;
 use crate::base::id::Key;
-use crate::model::desired::Coverage;
+use crate::model::desired::TreeState;
 use crate::model::plan::{Reason, Step};
-use crate::plan::World;
+use crate::plan::StateView;
 
 /// Questions that are answered after a read.
-type Questions = Vec<(Question, oneshot::Sender<Reply>)>;
+type WaitingQueries = Vec<(EngineQuery, oneshot::Sender<Reply>)>;
 
 /// A requested read.
 #[derive(Debug, Default)]
-pub(super) struct Look {
-    scope: Scope,
-    questions: Questions,
+pub(super) struct TreeReadRequest {
+    scope: ReadScope,
+    questions: WaitingQueries,
 }
 
-impl Look {
+impl TreeReadRequest {
     /// Requests a read of these files, or of all files if the list is empty.
-    pub(super) fn at(paths: Vec<PathBuf>) -> Self {
-        Self { scope: Scope { paths, ..Scope::default() }, ..Self::default() }
+    pub(super) fn of_paths(paths: Vec<PathBuf>) -> Self {
+        Self { scope: ReadScope { paths, ..ReadScope::default() }, ..Self::default() }
     }
 
     /// Requests a read of all files for a question.
-    pub(super) fn before(question: Question, reply: oneshot::Sender<Reply>) -> Self {
+    pub(super) fn for_query(question: EngineQuery, reply: oneshot::Sender<Reply>) -> Self {
         Self { questions: vec![(question, reply)], ..Self::default() }
     }
 
     /// Extends the read to every file's content, regardless of size and time.
-    pub(super) fn at_contents(self) -> Self {
-        Self { scope: Scope { verify: true, ..self.scope }, ..self }
+    pub(super) fn with_contents(self) -> Self {
+        Self { scope: ReadScope { verify: true, ..self.scope }, ..self }
     }
 
     /// Merges two reads into one.
-    fn with(mut self, other: Self) -> Self {
+    fn merge(mut self, other: Self) -> Self {
         self.questions.extend(other.questions);
-        Self { scope: self.scope.with(other.scope), questions: self.questions }
+        Self { scope: self.scope.merge(other.scope), questions: self.questions }
     }
 }
 
 /// The reads of a daemon.
 #[derive(Default)]
-pub(super) struct Reader {
+pub(super) struct TreeReader {
     /// True if reads have a thread of their own.
     aside: bool,
-    under_way: Option<JoinHandle<Looked>>,
+    under_way: Option<JoinHandle<TreeRead>>,
     /// Questions that wait for the read under way.
-    questions: Questions,
-    next: Option<Look>,
+    questions: WaitingQueries,
+    next: Option<TreeReadRequest>,
 }
 
-impl Reader {
+impl TreeReader {
     /// Returns true if a read is under way or requested.
     pub(super) fn is_busy(&self) -> bool {
         self.under_way.is_some() || self.next.is_some()
     }
 
     /// Waits for the end of the read under way; waits for ever without one.
-    pub(super) async fn done(&mut self) -> Result<Looked, JoinError> {
+    pub(super) async fn wait(&mut self) -> Result<TreeRead, JoinError> {
         let Some(under_way) = &mut self.under_way else { return std::future::pending().await };
         let looked = under_way.await;
         self.under_way = None;
@@ -81,53 +81,53 @@ impl Reader {
 
 impl Engine {
     /// Reads files on another thread from now on: for a daemon.
-    pub fn read_aside(&mut self) {
+    pub fn read_in_background(&mut self) {
         self.reader.aside = true;
-        self.world.files_mut().note();
+        self.known_state.files_mut().remember_report();
     }
 
     /// Reads files, here or on another thread, and answers the waiting questions.
-    pub(super) fn look_at_files(&mut self, look: Look) -> Result<(), EngineError> {
+    pub(super) fn read_files(&mut self, look: TreeReadRequest) -> Result<(), EngineError> {
         if self.reader.aside {
             self.reader.next = Some(match self.reader.next.take() {
-                Some(wanted) => wanted.with(look),
+                Some(wanted) => wanted.merge(look),
                 None => look,
             });
             return Ok(());
         }
-        let before = self.world.desired().coverage;
-        let touched = self.world.files_mut().look(&look.scope);
-        self.take_in(before, touched);
+        let before = self.known_state.desired().tree_state;
+        let touched = self.known_state.files_mut().read(&look.scope);
+        self.apply_changes(before, touched);
         self.answer_all(look.questions)
     }
 
     /// Begins the requested read, unless one is under way. Effects start between two reads.
-    pub(super) fn begin_look(&mut self) {
+    pub(super) fn begin_read(&mut self) {
         if self.reader.under_way.is_some() {
             return;
         }
-        let Some(Look { scope, questions }) = self.reader.next.take() else { return };
+        let Some(TreeReadRequest { scope, questions }) = self.reader.next.take() else { return };
         self.reader.questions = questions;
-        if let Some(look) = self.world.files_mut().aside(scope) {
+        if let Some(look) = self.known_state.files_mut().read_elsewhere(scope) {
             self.reader.under_way = Some(tokio::task::spawn_blocking(look));
         }
     }
 
     /// Applies the finished read of another thread.
-    pub(super) fn looked_at_files(&mut self, looked: Looked) -> Result<(), EngineError> {
+    pub(super) fn files_read(&mut self, looked: TreeRead) -> Result<(), EngineError> {
         self.catch_up()?;
-        let before = self.world.desired().coverage;
-        let touched = self.world.files_mut().take_back(looked);
-        self.take_in(before, touched);
+        let before = self.known_state.desired().tree_state;
+        let touched = self.known_state.files_mut().apply_read(looked);
+        self.apply_changes(before, touched);
         let questions = std::mem::take(&mut self.reader.questions);
         self.answer_all(questions)
     }
 
     /// Answers the questions that waited for a read.
-    fn answer_all(&mut self, questions: Questions) -> Result<(), EngineError> {
+    fn answer_all(&mut self, questions: WaitingQueries) -> Result<(), EngineError> {
         for (question, reply) in questions {
-            if question == Question::Settle {
-                self.again.forget();
+            if question == EngineQuery::Settle {
+                self.account_refresh.allow_all();
                 self.waiters.push(reply);
                 continue;
             }
@@ -140,14 +140,14 @@ impl Engine {
 
     /// Applies the changes of a read. If pruning becomes allowed or suspended, every resource
     /// without a document is planned again, too.
-    fn take_in(&mut self, before: Coverage, mut touched: BTreeSet<Key>) {
-        if self.world.desired().coverage != before {
-            let waits = |step: &&Arc<Step>| step.reason == Reason::AbsenceNotBelieved;
+    fn apply_changes(&mut self, before: TreeState, mut touched: BTreeSet<Key>) {
+        if self.known_state.desired().tree_state != before {
+            let waits = |step: &&Arc<Step>| step.reason == Reason::PruneSuspended;
             let absent = self.planner.steps();
             let absent = absent.filter(|step| step.place.is_none() || waits(step));
             touched.extend(absent.map(|step| step.key.clone()));
         }
-        self.look_again(touched);
-        self.look_at_whole();
+        self.replan(touched);
+        self.check_whole_plan();
     }
 }

@@ -10,9 +10,9 @@ use crate::base::id::Key;
 
 /// The resources that were re-planned while a task of theirs was under way.
 #[derive(Debug, Default)]
-pub(super) struct Recalled(Mutex<BTreeSet<Key>>);
+pub(super) struct Superseded(Mutex<BTreeSet<Key>>);
 
-impl Recalled {
+impl Superseded {
     /// Notes that a task begins with the present step.
     pub(super) fn begin(&self, key: &Key) {
         self.keys().remove(key);
@@ -24,7 +24,7 @@ impl Recalled {
     }
 
     /// Returns true if the step with which a task began may be outdated.
-    pub(super) fn holds(&self, key: &Key) -> bool {
+    pub(super) fn contains(&self, key: &Key) -> bool {
         self.keys().contains(key)
     }
 

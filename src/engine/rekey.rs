@@ -6,9 +6,9 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 use super::Engine;
-use super::compaction::beside;
+use super::compaction::spawn_blocking_task;
 use super::question::Reply;
-use crate::store::rekey::{Rekeyer, Rekeying};
+use crate::store::rekey::{RekeyRequest, Rekeyer};
 
 impl Engine {
     /// Sets the means to change the state's key.
@@ -27,8 +27,8 @@ impl Engine {
             let why = "this process does not exchange the key of its state".to_owned();
             return drop(reply.send(Reply::Rekeyed(Err(why))));
         };
-        let wanted = Rekeying { new_key_file, at: self.shared.now(), actor };
-        beside(async move {
+        let wanted = RekeyRequest { new_key_file, at: self.shared.now(), actor };
+        spawn_blocking_task(async move {
             let done = rekeyer.rekey(&wanted).await;
             match &done {
                 Ok(done) => tracing::info!(

@@ -9,22 +9,22 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::oneshot;
 
-use super::access::Wallet;
+use super::access::CredentialSource;
 use super::question::Reply;
-use super::shared::{EngineError, Shared};
-use super::tasks::Finished;
+use super::shared::{EngineError, EngineShared};
+use super::tasks::TaskResult;
 use super::{Engine, happened, settle};
 use crate::base::id::{IntentId, Key, RemoteId};
 use crate::effects::expect;
-use crate::model::intent::{IntentState, OpenIntent, Progress, Proof};
-use crate::model::observed::{Observation, Source};
+use crate::model::intent::{EffectProof, IntentProgress, IntentState, OpenIntent};
+use crate::model::observed::{FactSource, Observation};
 use crate::model::record::Record;
-use proof::Shown;
+use proof::ObjectCheck;
 
 /// A person's decision about an intent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Said {
+pub enum ManualResolution {
     /// It happened; this is the object's id, which is read at the service.
     Done(RemoteId),
     /// It happened; this is the object's id, which only the person vouches for.
@@ -37,16 +37,16 @@ pub enum Said {
 
 /// A person's decision on its way to the engine.
 #[derive(Debug)]
-pub struct Resolving {
+pub struct ResolveIntent {
     pub id: IntentId,
-    pub said: Said,
+    pub said: ManualResolution,
     pub actor: String,
 }
 
 /// The result of a manual settlement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Resolved {
+pub enum ResolveResult {
     /// There is no such unsettled intent.
     Unknown,
     /// It is being settled now; nothing was written.
@@ -62,7 +62,7 @@ pub enum Resolved {
     Unverified(Key, String),
 }
 
-impl FromStr for Said {
+impl FromStr for ManualResolution {
     type Err = String;
 
     /// Parses `done:REMOTE_ID`, `unverified:REMOTE_ID`, `not-done` or `retry`.
@@ -87,7 +87,7 @@ impl FromStr for Said {
     }
 }
 
-impl Said {
+impl ManualResolution {
     /// Returns the word for the journal.
     fn word(&self) -> String {
         match self {
@@ -101,97 +101,98 @@ impl Said {
 
 impl Engine {
     /// Settles an intent as a person decides, and answers once that is durable.
-    pub(super) fn resolve(&mut self, resolving: Resolving, reply: oneshot::Sender<Reply>) {
-        let open = self.world.open_intents().find(|open| open.intent.id == resolving.id).cloned();
+    pub(super) fn resolve(&mut self, resolving: ResolveIntent, reply: oneshot::Sender<Reply>) {
+        let open =
+            self.known_state.open_intents().find(|open| open.intent.id == resolving.id).cloned();
         let Some(open) = open else {
-            return reply.send(Reply::Resolved(Resolved::Unknown)).unwrap_or_default();
+            return reply.send(Reply::Resolved(ResolveResult::Unknown)).unwrap_or_default();
         };
         let key = open.intent.key.clone();
         if !self.busy.insert(key.clone()) {
-            return reply.send(Reply::Resolved(Resolved::Busy(key))).unwrap_or_default();
+            return reply.send(Reply::Resolved(ResolveResult::Busy(key))).unwrap_or_default();
         }
         self.queue.remove(&key);
-        self.alone(&open.intent);
+        self.occupy_lane(&open.intent);
         let account = open.intent.request.account.clone();
-        let wallet = Wallet { account, ..self.wallet(&open.intent.merchant) };
+        let wallet = CredentialSource { account, ..self.credential_source(&open.intent.merchant) };
         let shared = self.shared.clone();
-        self.tasks.spawn(async move { resolved(&shared, open, wallet, resolving, reply).await });
+        self.tasks
+            .spawn(async move { run_resolution(&shared, open, wallet, resolving, reply).await });
     }
 }
 
 /// Records a person's decision and carries it out.
-async fn resolved(
-    shared: &Shared,
+async fn run_resolution(
+    shared: &EngineShared,
     open: Arc<OpenIntent>,
-    wallet: Wallet,
-    resolving: Resolving,
+    wallet: CredentialSource,
+    resolving: ResolveIntent,
     reply: oneshot::Sender<Reply>,
-) -> Finished {
+) -> TaskResult {
     let key = open.intent.key.clone();
-    match doubted(shared, &open, &wallet, &resolving.said).await {
+    match check_given_id(shared, &open, &wallet, &resolving.said).await {
         Ok(None) => {}
-        Ok(Some(told)) => return Finished::Moved(key).answering(Reply::Resolved(told), reply),
-        Err(error) => return Finished::Broken(error),
+        Ok(Some(told)) => return TaskResult::Changed(key).with_reply(Reply::Resolved(told), reply),
+        Err(error) => return TaskResult::Broken(error),
     }
-    let finished = match written(shared, &open, &wallet, resolving).await {
+    let finished = match write_resolution(shared, &open, &wallet, resolving).await {
         Ok(finished) => finished,
-        Err(error) => return Finished::Broken(error),
+        Err(error) => return TaskResult::Broken(error),
     };
-    let told = match shared.facts.open(&key) {
-        Ok(None) => Resolved::Settled(key),
-        Ok(Some(open)) => Resolved::Unsettled(key, why(&open.state)),
-        Err(error) => return Finished::Broken(error.into()),
+    let told = match shared.facts.open_intent(&key) {
+        Ok(None) => ResolveResult::Settled(key),
+        Ok(Some(open)) => ResolveResult::Unsettled(key, unsettled_reason(&open.state)),
+        Err(error) => return TaskResult::Broken(error.into()),
     };
-    finished.answering(Reply::Resolved(told), reply)
+    finished.with_reply(Reply::Resolved(told), reply)
 }
 
 /// Returns the reason why a person's id is not accepted, if it is not.
-async fn doubted(
-    shared: &Shared,
+async fn check_given_id(
+    shared: &EngineShared,
     open: &OpenIntent,
-    wallet: &Wallet,
-    said: &Said,
-) -> Result<Option<Resolved>, EngineError> {
-    let Said::Done(id) = said else { return Ok(None) };
+    wallet: &CredentialSource,
+    said: &ManualResolution,
+) -> Result<Option<ResolveResult>, EngineError> {
+    let ManualResolution::Done(id) = said else { return Ok(None) };
     let key = open.intent.key.clone();
-    Ok(match proof::shown(shared, wallet, &open.intent, id).await? {
-        Shown::Fits => None,
-        Shown::Differs(why) => Some(Resolved::Differs(key, why)),
-        Shown::Unreadable(why) => Some(Resolved::Unverified(key, why)),
+    Ok(match proof::check_object(shared, wallet, &open.intent, id).await? {
+        ObjectCheck::Fits => None,
+        ObjectCheck::Differs(why) => Some(ResolveResult::Differs(key, why)),
+        ObjectCheck::Unreadable(why) => Some(ResolveResult::Unverified(key, why)),
     })
 }
 
-fn why(state: &IntentState) -> String {
+fn unsettled_reason(state: &IntentState) -> String {
     match state {
-        IntentState::InDoubt { attempt: _, reason } | IntentState::Held { attempt: _, reason } => {
-            reason.clone()
-        }
+        IntentState::InDoubt { attempt: _, reason }
+        | IntentState::OnHold { attempt: _, reason } => reason.clone(),
         IntentState::Open { .. } | IntentState::Closed => "it is on its way".to_owned(),
     }
 }
 
-async fn written(
-    shared: &Shared,
+async fn write_resolution(
+    shared: &EngineShared,
     open: &OpenIntent,
-    wallet: &Wallet,
-    resolving: Resolving,
-) -> Result<Finished, EngineError> {
-    let Resolving { id, said, actor } = resolving;
+    wallet: &CredentialSource,
+    resolving: ResolveIntent,
+) -> Result<TaskResult, EngineError> {
+    let ResolveIntent { id, said, actor } = resolving;
     let at = shared.now();
-    let word = Record::Resolved { intent: id, at, actor: actor.clone(), said: said.word() };
+    let word = Record::Resolved { intent: id, at, actor: actor.clone(), decision: said.word() };
     let key = open.intent.key.clone();
     tracing::info!(%key, intent = %id, actor, said = said.word(), "resolved");
     let progress = match said {
-        Said::Done(remote_id) | Said::Unverified(remote_id) => {
+        ManualResolution::Done(remote_id) | ManualResolution::Unverified(remote_id) => {
             let observation = Box::new(observation(shared, open, remote_id)?);
-            Progress::Done { observation, proof: Proof::Person }
+            IntentProgress::Done { observation, proof: EffectProof::Person }
         }
-        Said::NotDone => {
-            Progress::NotSent { reason: format!("{actor} said that it did not happen") }
+        ManualResolution::NotDone => {
+            IntentProgress::NotSent { reason: format!("{actor} said that it did not happen") }
         }
-        Said::Retry => {
+        ManualResolution::Retry => {
             let reason = format!("{actor} asked to settle it once more");
-            let progress = Progress::Doubt { reason, unsent: false };
+            let progress = IntentProgress::Doubt { reason, unsent: false };
             let doubt = Record::Progress { intent: id, at, progress };
             shared.write(Vec::new(), vec![word, doubt]).await?;
             let row = super::perform::row(&open.intent.effect)?;
@@ -200,27 +201,27 @@ async fn written(
             return settle::settle(shared, row, &open.intent, wallet, 1).await;
         }
     };
-    let (before, told) = (shared.facts.observed(&key)?, progress.clone());
+    let (before, told) = (shared.facts.observed_state(&key)?, progress.clone());
     let progress = Record::Progress { intent: id, at, progress };
     shared.write(Vec::new(), vec![word, progress]).await?;
-    happened::tell(shared, &open.intent, before.as_ref(), &told);
-    Ok(Finished::Moved(key))
+    happened::report(shared, &open.intent, before.as_ref(), &told);
+    Ok(TaskResult::Changed(key))
 }
 
 /// Builds the observation of an object whose id a person gave: it exists as requested.
 fn observation(
-    shared: &Shared,
+    shared: &EngineShared,
     open: &OpenIntent,
     remote_id: RemoteId,
 ) -> Result<Observation, EngineError> {
     let intent = &open.intent;
     let row = super::perform::row(&intent.effect)?;
-    let learned = (row.learn)(intent, &expect::as_asked(&intent.expect, &remote_id));
+    let learned = (row.learn)(intent, &expect::expected_answer(&intent.expect, &remote_id));
     // An effect that ends an object implies that, whatever its answer is; every other effect leaves
     // an object.
     let (exists, mut facts) =
         learned.map_or((true, json!({})), |learned| (learned.exists, learned.facts));
-    let known = shared.facts.observed(&intent.key)?.and_then(|known| known.remote_id.clone());
+    let known = shared.facts.observed_state(&intent.key)?.and_then(|known| known.remote_id.clone());
     if let Some(facts) = facts.as_object_mut().filter(|_| known.as_ref() == Some(&remote_id)) {
         // Facts that an answer gave about this very object stay known.
         facts.retain(|_, fact| !fact.is_null());
@@ -229,7 +230,7 @@ fn observation(
         key: intent.key.clone(),
         merchant: intent.merchant.clone(),
         at: shared.now(),
-        source: Source::Operator,
+        source: FactSource::Operator,
         remote_id: Some(remote_id),
         exists: Some(exists),
         applied: Some(intent.applied.clone()),

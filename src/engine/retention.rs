@@ -15,14 +15,14 @@ use chrono::{DateTime, TimeDelta, Utc};
 use tokio::time::Instant;
 
 use super::Engine;
-use super::shared::{EngineError, Shared};
-use super::tasks::Finished;
+use super::shared::{EngineError, EngineShared};
+use super::tasks::TaskResult;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::kinds::step::MERCHANT;
 use crate::model::event::EventLedger;
 use crate::model::record::Record;
-use crate::model::retained::Retained;
+use crate::model::retained::EventsDropped;
 
 /// Largest number of events that one record drops: posts wait no longer than for the fold of this
 /// number.
@@ -51,7 +51,7 @@ impl Retention {
 
 /// The timer of retention.
 #[derive(Debug, Default)]
-pub(super) struct Keeper {
+pub(super) struct RetentionTimer {
     retention: Option<Retention>,
     due: Option<Instant>,
     /// The last intent that was checked for an old action.
@@ -62,40 +62,41 @@ impl Engine {
     /// Drops settled old data from now on.
     pub fn retain(&mut self, retention: Retention) {
         let due = Some(Instant::now());
-        self.keeper = Keeper { retention: Some(retention), due, ..Keeper::default() };
+        self.retention =
+            RetentionTimer { retention: Some(retention), due, ..RetentionTimer::default() };
     }
 
     /// Returns the time of the next search for old data.
     pub(super) fn next_retention(&self) -> Option<Instant> {
-        self.keeper.due
+        self.retention.due
     }
 
     /// Starts a search for old data, if one is due.
     pub(super) fn drop_old(&mut self) {
-        let is_due = self.keeper.due.is_some_and(|due| due <= Instant::now());
-        let Some(retention) = self.keeper.retention.clone().filter(|_| is_due) else { return };
-        self.keeper.due = None;
-        let (shared, intent) = (self.shared.clone(), self.keeper.intent.clone());
-        let read_at = self.inboxes.read_at.clone();
+        let is_due = self.retention.due.is_some_and(|due| due <= Instant::now());
+        let Some(retention) = self.retention.retention.clone().filter(|_| is_due) else { return };
+        self.retention.due = None;
+        let (shared, intent) = (self.shared.clone(), self.retention.intent.clone());
+        let read_at = self.event_schedule.read_at.clone();
         self.tasks.spawn(async move {
-            match dropped(&shared, (&retention, &read_at), &intent).await {
-                Ok(()) => Finished::Retained,
-                Err(error) => Finished::Broken(error),
+            match drop_old_data(&shared, (&retention, &read_at), &intent).await {
+                Ok(()) => TaskResult::RetentionDone,
+                Err(error) => TaskResult::Broken(error),
             }
         });
     }
 
     /// Handles the end of a search for old data.
-    pub(super) fn retained(&mut self) {
-        let every = self.keeper.retention.as_ref().map(|retention| retention.every);
-        self.keeper.due = every.and_then(|every| Instant::now().checked_add(every));
+    pub(super) fn retention_done(&mut self) {
+        let every = self.retention.retention.as_ref().map(|retention| retention.every);
+        self.retention.due = every.and_then(|every| Instant::now().checked_add(every));
         self.compact_if_due();
     }
 }
 
 /// Drops the old data of every merchant.
-async fn dropped(
-    shared: &Arc<Shared>,
+async fn drop_old_data(
+    shared: &Arc<EngineShared>,
     (retention, read_at): (&Retention, &BTreeMap<Key, DateTime<Utc>>),
     intent: &AtomicU64,
 ) -> Result<(), EngineError> {
@@ -103,10 +104,10 @@ async fn dropped(
         let ledger = shared.facts.event_ledger(&merchant)?;
         let times = (shared.now(), read_at.get(&merchant).copied());
         let Some(horizon) = horizon(&merchant, &ledger, times, retention) else { continue };
-        events(shared, &merchant, horizon).await?;
-        forgeries(shared, &merchant, horizon).await?;
+        drop_events(shared, &merchant, horizon).await?;
+        drop_forged(shared, &merchant, horizon).await?;
     }
-    old_actions::dropped(shared, intent).await
+    old_actions::drop_page(shared, intent).await
 }
 
 /// Returns the time up to which a merchant's events may be dropped; `None` before its list was
@@ -131,12 +132,12 @@ fn horizon(
 /// Drops a merchant's old events. Events are numbered roughly in the order of their times. So the
 /// search ends at the first page without an old event, or at an event that a script was not run
 /// for.
-async fn events(
-    shared: &Shared,
+async fn drop_events(
+    shared: &EngineShared,
     merchant: &Key,
     horizon: DateTime<Utc>,
 ) -> Result<(), EngineError> {
-    let (mut after, ran_to) = (0, shared.facts.ran_everywhere(merchant)?);
+    let (mut after, ran_to) = (0, shared.facts.ran_by_all_scripts(merchant)?);
     loop {
         let page = shared.facts.events_after(merchant, after, STEP)?;
         let Some((last, _)) = page.last() else { return Ok(()) };
@@ -144,10 +145,11 @@ async fn events(
         for (_, id) in &page {
             old |= shared.facts.is_older(merchant, id, horizon)?;
         }
-        if shared.facts.may_drop(merchant, &page, horizon)? {
+        if shared.facts.can_drop_any(merchant, &page, horizon)? {
             let first = page.first().map_or(after, |(number, _)| number.saturating_sub(1));
             let events = (first, *last);
-            write(shared, Retained { events, ..nothing(shared, merchant, horizon) }).await?;
+            write(shared, EventsDropped { events, ..empty_record(shared, merchant, horizon) })
+                .await?;
         }
         if !old || *last > ran_to || shared.is_stopping() {
             return Ok(());
@@ -157,46 +159,51 @@ async fn events(
 }
 
 /// Drops old posts that were no event of the merchant.
-async fn forgeries(
-    shared: &Shared,
+async fn drop_forged(
+    shared: &EngineShared,
     merchant: &Key,
     horizon: DateTime<Utc>,
 ) -> Result<(), EngineError> {
     let mut after: Option<String> = None;
     loop {
-        let page = shared.facts.strangers_after(merchant, after.as_deref(), STEP)?;
+        let page = shared.facts.unmatched_after(merchant, after.as_deref(), STEP)?;
         let Some((last, _)) = page.last().cloned() else { break };
         let old = page.into_iter().filter(|(_, first)| *first <= horizon);
         let old: Vec<String> = old.map(|(id, _)| id).collect();
         if !old.is_empty() {
-            write(shared, Retained { forged: old, ..nothing(shared, merchant, horizon) }).await?;
+            write(shared, EventsDropped { forged: old, ..empty_record(shared, merchant, horizon) })
+                .await?;
         }
         after = Some(last);
     }
-    let old = shared.facts.garbled(merchant)?.into_iter().filter(|(_, at)| *at <= horizon);
+    let old = shared.facts.malformed_bodies(merchant)?.into_iter().filter(|(_, at)| *at <= horizon);
     let old: Vec<Digest> = old.map(|(digest, _)| digest).collect();
     for some in old.chunks(STEP) {
         let garbled = some.to_vec();
-        write(shared, Retained { garbled, ..nothing(shared, merchant, horizon) }).await?;
+        write(
+            shared,
+            EventsDropped { malformed: garbled, ..empty_record(shared, merchant, horizon) },
+        )
+        .await?;
     }
     Ok(())
 }
 
 /// Builds a record that drops nothing yet.
-fn nothing(shared: &Shared, merchant: &Key, horizon: DateTime<Utc>) -> Retained {
-    Retained {
+fn empty_record(shared: &EngineShared, merchant: &Key, horizon: DateTime<Utc>) -> EventsDropped {
+    EventsDropped {
         merchant: merchant.clone(),
         horizon,
         events: (0, 0),
         forged: Vec::new(),
-        garbled: Vec::new(),
+        malformed: Vec::new(),
         actions: Vec::new(),
         at: shared.now(),
     }
 }
 
-async fn write(shared: &Shared, retained: Retained) -> Result<(), EngineError> {
-    shared.write(Vec::new(), vec![Record::Retained(Box::new(retained))]).await
+async fn write(shared: &EngineShared, retained: EventsDropped) -> Result<(), EngineError> {
+    shared.write(Vec::new(), vec![Record::EventsDropped(Box::new(retained))]).await
 }
 
 #[cfg(test)]

@@ -5,18 +5,18 @@ use tokio::sync::oneshot;
 use super::Engine;
 use super::question::Reply;
 use super::shared::EngineError;
-use super::tasks::Finished;
+use super::tasks::TaskResult;
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
 use crate::base::nearest::nearest;
 use crate::model::record::Record;
-use crate::model::rotation::{Address, Rotated, Rotating, RotationStep};
+use crate::model::rotation::{RotationRecord, RotationRequest, RotationStep, WebhookAddress};
 
 impl Engine {
     /// Rotates addresses; the reply follows once it is durable.
     pub(super) fn rotate(
         &mut self,
-        asked: &Rotating,
+        asked: &RotationRequest,
         actor: String,
         reply: oneshot::Sender<Reply>,
     ) -> Result<(), EngineError> {
@@ -29,31 +29,38 @@ impl Engine {
             }
         };
         let (shared, at) = (self.shared.clone(), self.shared.now());
-        let rotated = Rotated { addresses: addresses.clone(), step: asked.step, actor, at };
+        let rotated = RotationRecord { addresses: addresses.clone(), step: asked.step, actor, at };
         self.tasks.spawn(async move {
             match shared.write(Vec::new(), vec![Record::Rotated(Box::new(rotated))]).await {
-                Ok(()) => Finished::Heard(None).answering(Reply::Rotated(Ok(addresses)), reply),
-                Err(error) => Finished::Broken(error),
+                Ok(()) => {
+                    TaskResult::RecordWritten(None).with_reply(Reply::Rotated(Ok(addresses)), reply)
+                }
+                Err(error) => TaskResult::Broken(error),
             }
         });
         Ok(())
     }
 
     /// Returns the addresses that a rotation concerns, or the reason of its refusal.
-    fn to_rotate(&self, asked: &Rotating) -> Result<Result<Vec<Address>, String>, EngineError> {
+    fn to_rotate(
+        &self,
+        asked: &RotationRequest,
+    ) -> Result<Result<Vec<WebhookAddress>, String>, EngineError> {
         let merchants = self.merchants();
         let all = match &asked.merchant {
-            Some(key) if !merchants.contains(key) => return Ok(Err(unknown(key, &merchants))),
-            Some(key) => vec![Address::Merchant(key.clone())],
+            Some(key) if !merchants.contains(key) => {
+                return Ok(Err(unknown_merchant(key, &merchants)));
+            }
+            Some(key) => vec![WebhookAddress::Merchant(key.clone())],
             None => {
-                let merchants = merchants.into_iter().map(Address::Merchant);
-                [Address::Partner].into_iter().chain(merchants).collect()
+                let merchants = merchants.into_iter().map(WebhookAddress::Merchant);
+                [WebhookAddress::Partner].into_iter().chain(merchants).collect()
             }
         };
         let mut under_way = Vec::new();
         let mut since = Vec::new();
         for address in &all {
-            if let Some(at) = self.shared.facts.rotation(address)?.unfinished {
+            if let Some(at) = self.shared.facts.rotation(address)?.began {
                 since.push(format!("{address} since {}", timestamp(&at)));
                 under_way.push(address.clone());
             }
@@ -72,7 +79,7 @@ impl Engine {
 }
 
 /// Message: there is no such merchant.
-fn unknown(key: &Key, merchants: &[Key]) -> String {
+fn unknown_merchant(key: &Key, merchants: &[Key]) -> String {
     let names: Vec<String> = merchants.iter().map(Key::short).collect();
     let meant = nearest(&key.short(), names.iter().map(String::as_str));
     let meant = meant.map_or_else(String::new, |meant| format!("; did you mean {meant}?"));

@@ -21,17 +21,17 @@ const DOUBLINGS_MAX: u32 = 9;
 
 /// The wait of one resource.
 #[derive(Debug, Clone, Copy)]
-struct Waiting {
+struct BackoffEntry {
     failures: u32,
     due: Option<Instant>,
     /// True if its wait is over and it is queued: it does not become due a second time.
-    taken: bool,
+    queued: bool,
 }
 
-impl Waiting {
+impl BackoffEntry {
     /// Returns its place in the order, if it can become due.
     fn place(&self) -> Option<Instant> {
-        self.due.filter(|_| !self.taken)
+        self.due.filter(|_| !self.queued)
     }
 }
 
@@ -39,13 +39,13 @@ impl Waiting {
 /// become due, so that finding the next one does not cost more with their number.
 #[derive(Debug, Default)]
 pub struct Backoff {
-    waiting: BTreeMap<Key, Waiting>,
+    waiting: BTreeMap<Key, BackoffEntry>,
     order: BTreeSet<(Instant, Key)>,
 }
 
 impl Backoff {
     /// Changes a waiting resource, and its place in the order.
-    fn change(&mut self, key: &Key, change: impl FnOnce(&mut Waiting)) {
+    fn change(&mut self, key: &Key, change: impl FnOnce(&mut BackoffEntry)) {
         let Some(waiting) = self.waiting.get_mut(key) else { return };
         if let Some(due) = waiting.place() {
             self.order.remove(&(due, key.clone()));
@@ -57,12 +57,17 @@ impl Backoff {
     /// Notes a failure: the next try is due after a growing, random wait, and not before `least`.
     /// Returns the number of failures.
     pub(super) fn fail(&mut self, key: &Key, least: Duration, rng: &mut dyn Rng) -> u32 {
-        self.waiting.entry(key.clone()).or_insert(Waiting { failures: 0, due: None, taken: false });
+        self.waiting.entry(key.clone()).or_insert(BackoffEntry {
+            failures: 0,
+            due: None,
+            queued: false,
+        });
         let mut failures = 0;
         self.change(key, |waiting| {
             waiting.failures = waiting.failures.saturating_add(1);
-            waiting.taken = false;
-            waiting.due = Instant::now().checked_add(least.max(delay(waiting.failures, rng)));
+            waiting.queued = false;
+            waiting.due =
+                Instant::now().checked_add(least.max(jittered_delay(waiting.failures, rng)));
             failures = waiting.failures;
         });
         failures
@@ -75,7 +80,7 @@ impl Backoff {
 
     /// Makes these resources due now, since the awaited condition is met. Their failures stay
     /// counted.
-    pub(super) fn hasten(&mut self, keys: &BTreeSet<Key>) {
+    pub(super) fn make_due(&mut self, keys: &BTreeSet<Key>) {
         let now = Instant::now();
         for key in keys {
             self.change(key, |waiting| waiting.due = waiting.due.map(|due| due.min(now)));
@@ -89,12 +94,12 @@ impl Backoff {
     }
 
     /// Returns true if an earlier try of a resource failed.
-    pub(super) fn failed(&self, key: &Key) -> bool {
+    pub(super) fn has_failed(&self, key: &Key) -> bool {
         self.waiting.contains_key(key)
     }
 
     /// Returns true if a resource may not be tried now.
-    pub(super) fn holds(&self, key: &Key) -> bool {
+    pub(super) fn is_blocked(&self, key: &Key) -> bool {
         let waiting = self.waiting.get(key);
         waiting.is_some_and(|waiting| waiting.due.is_none_or(|due| due > Instant::now()))
     }
@@ -105,7 +110,7 @@ impl Backoff {
     }
 
     /// Returns true if no resource will be retried.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(super) fn nothing_due(&self) -> bool {
         self.order.is_empty()
     }
 
@@ -124,7 +129,7 @@ impl Backoff {
                 break;
             }
             if let Some(waiting) = self.waiting.get_mut(&key) {
-                waiting.taken = true;
+                waiting.queued = true;
             }
             keys.insert(key);
         }
@@ -132,13 +137,13 @@ impl Backoff {
     }
 
     /// Notes that a try is under way: the resource is no longer due.
-    pub(super) fn trying(&mut self, key: &Key) {
+    pub(super) fn start_try(&mut self, key: &Key) {
         self.change(key, |waiting| waiting.due = None);
     }
 }
 
 /// Returns a random wait between zero and a ceiling that doubles with each failure.
-pub(super) fn delay(failures: u32, rng: &mut dyn Rng) -> Duration {
+pub(super) fn jittered_delay(failures: u32, rng: &mut dyn Rng) -> Duration {
     let doublings = failures.saturating_sub(1).min(DOUBLINGS_MAX);
     let ceiling = FIRST.saturating_mul(2_u32.saturating_pow(doublings)).min(MOST);
     let millis = u64::try_from(ceiling.as_millis()).unwrap_or(u64::MAX).max(1);
@@ -149,19 +154,19 @@ pub(super) fn delay(failures: u32, rng: &mut dyn Rng) -> Duration {
 const QUARTER_MS: i64 = 15 * 60 * 1000;
 
 /// Returns the time until the next quarter of an hour.
-pub(super) fn to_next_quarter(now: DateTime<Utc>) -> Duration {
+pub(super) fn time_to_next_quarter(now: DateTime<Utc>) -> Duration {
     let into = now.timestamp_millis().rem_euclid(QUARTER_MS);
     Duration::from_millis(u64::try_from(QUARTER_MS.saturating_sub(into)).unwrap_or(1))
 }
 
 /// Returns the instant of a future time.
-pub(super) fn until_time(now: DateTime<Utc>, at: DateTime<Utc>) -> Option<Instant> {
+pub(super) fn instant_of(now: DateTime<Utc>, at: DateTime<Utc>) -> Option<Instant> {
     let wait = at.signed_duration_since(now).to_std().unwrap_or_default();
     Instant::now().checked_add(wait)
 }
 
 /// Sleeps until an instant, for ever if there is none.
-pub(super) async fn until(due: Option<Instant>) {
+pub(super) async fn sleep_until(due: Option<Instant>) {
     match due {
         Some(due) => tokio::time::sleep_until(due).await,
         None => std::future::pending().await,
@@ -169,7 +174,7 @@ pub(super) async fn until(due: Option<Instant>) {
 }
 
 /// Waits until the clock is moved; waits for ever for a clock that cannot be moved.
-pub(super) async fn moved(moves: &mut Option<watch::Receiver<i64>>) {
+pub(super) async fn wait_for_clock_move(moves: &mut Option<watch::Receiver<i64>>) {
     if let Some(moves) = moves
         && moves.changed().await.is_ok()
     {
@@ -181,7 +186,7 @@ pub(super) async fn moved(moves: &mut Option<watch::Receiver<i64>>) {
 impl Engine {
     /// Handles a moved clock: everything that waits for a time now past continues at once.
     pub(super) fn clock_moved(&mut self) -> Result<(), EngineError> {
-        self.redate();
+        self.replan_dated();
         self.hooks_due()
     }
 }
@@ -192,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_quarter_ends_where_a_day_can_begin() {
-        let until = |text: &str| to_next_quarter(text.parse().unwrap()).as_secs();
+        let until = |text: &str| time_to_next_quarter(text.parse().unwrap()).as_secs();
         assert_eq!(until("2026-11-21T18:00:00Z"), 900);
         assert_eq!(until("2026-11-21T18:14:59Z"), 1);
     }
@@ -203,10 +208,10 @@ mod tests {
         let mut rng: rand_chacha::ChaCha20Rng = rand_core::SeedableRng::seed_from_u64(1);
         let mut backoff = Backoff::default();
         backoff.fail(&key, Duration::from_secs(5), &mut rng);
-        assert!(backoff.holds(&key) && backoff.take_due().is_empty());
+        assert!(backoff.is_blocked(&key) && backoff.take_due().is_empty());
         tokio::time::advance(Duration::from_secs(6)).await;
         assert_eq!(backoff.take_due(), BTreeSet::from([key.clone()]));
-        assert!(!backoff.holds(&key), "it may be tried");
+        assert!(!backoff.is_blocked(&key), "it may be tried");
         assert_eq!(backoff.next_due(), None, "it waits in the queue, for room and not for time");
         assert_eq!(backoff.fail(&key, Duration::ZERO, &mut rng), 2, "its failures stay counted");
         assert!(backoff.next_due().is_some());

@@ -11,32 +11,32 @@ use serde_json::Value;
 use tokio::sync::{Notify, Semaphore, watch};
 
 use super::first_look::ReadLists;
-use super::happened::Witness;
-use super::inbox::Poked;
-use super::limits::Guard;
-use super::recall::Recalled;
-use super::unauthorised::Refusing;
+use super::happened::EffectLog;
+use super::inbox::UnreadPosts;
+use super::limits::SpendBudget;
+use super::recall::Superseded;
+use super::unauthorised::RefusedMerchants;
 use crate::base::clock::SharedClock;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::base::secret::Secret;
-use crate::client::{Client, Gate};
+use crate::client::{Client, Limiter};
 use crate::model::observed::Observed;
 use crate::model::record::Record;
 use crate::plan;
 use crate::policy;
 use crate::store::error::StoreError;
-use crate::store::facts::{Decoded, FactError, Facts};
+use crate::store::facts::{CachedEntry, ReadModel, ReadModelError};
 use crate::store::fold::IndexFold;
-use crate::store::vault::{Sealed, Vault, VaultError};
+use crate::store::vault::{SealedValue, Vault, VaultError};
 use crate::store::writer::{Commit, Writer};
 
 /// Intents written or being written, for each permitted call: enough that a call never waits for
 /// the disk, and few enough that a crash leaves little doubt.
-const PROMISES_PER_CALL: usize = 2;
+const UNSENT_PER_CALL: usize = 2;
 
 /// Resolves secrets and files that a spec names and does not contain, as late as possible.
-pub trait Secrets: Send + Sync {
+pub trait SecretResolver: Send + Sync {
     /// Returns the secret of this source, for this resource.
     fn resolve(&self, source: &Value, key: &Key) -> Result<Secret, SecretError>;
     /// Returns the file that a spec attaches; its content must have this digest.
@@ -68,8 +68,8 @@ pub struct PartnerAccess {
 
 /// Settings of the engine, fixed at its start.
 #[derive(Debug, Clone)]
-pub struct Settings {
-    pub planning: plan::Settings,
+pub struct EngineSettings {
+    pub planning: plan::PlannerSettings,
     /// Longest duration of a call.
     pub timeout: Duration,
     /// Time after a call's timeout in which a lost call may still take effect.
@@ -78,7 +78,7 @@ pub struct Settings {
     pub concurrency: usize,
     /// Number of failures in a row after which a resource is given up; `None` retries for ever.
     pub failures_max: Option<u32>,
-    pub policy: policy::Rules,
+    pub policy: policy::PolicyRules,
     /// Longest run of a script; `None` in a simulation, which bounds only the number of operations.
     pub hook_time: Option<Duration>,
     /// True if the first creation of a process reads the list of its kind: always, except where no
@@ -90,56 +90,56 @@ pub struct Settings {
 }
 
 /// Handles that every task uses.
-pub struct Shared {
+pub struct EngineShared {
     pub client: Client,
     /// The only path for appends.
     pub writer: Arc<Writer<Record, IndexFold>>,
     /// Typed reads of the fold.
-    pub facts: Facts,
+    pub facts: ReadModel,
     /// Seals and opens blobs.
     pub vault: Vault,
     pub clock: SharedClock,
-    pub secrets: Arc<dyn Secrets>,
+    pub secrets: Arc<dyn SecretResolver>,
     pub partner: Result<PartnerAccess, SecretError>,
-    pub settings: Settings,
-    pub(super) guard: Arc<Guard>,
-    gate: Arc<Gate>,
+    pub settings: EngineSettings,
+    pub(super) guard: Arc<SpendBudget>,
+    limiter: Arc<Limiter>,
     resting: AtomicUsize,
-    refusing: Refusing,
-    recalled: Recalled,
-    promises: Semaphore,
-    notices: tokio::sync::Mutex<()>,
-    poked: Poked,
+    refused_merchants: RefusedMerchants,
+    superseded: Superseded,
+    unsent_permits: Semaphore,
+    webhook_lock: tokio::sync::Mutex<()>,
+    unread_posts: UnreadPosts,
     lists: ReadLists,
-    doubted: Notify,
-    witness: Witness,
+    in_doubt_signal: Notify,
+    effect_log: EffectLog,
     rng: Mutex<ChaCha20Rng>,
     opened: Mutex<BTreeMap<String, Secret>>,
-    merchants: Mutex<BTreeMap<Key, Decoded<Observed>>>,
+    merchants: Mutex<BTreeMap<Key, CachedEntry<Observed>>>,
     stopping: watch::Sender<bool>,
 }
 
-impl std::fmt::Debug for Shared {
+impl std::fmt::Debug for EngineShared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Shared({:?})", self.settings)
     }
 }
 
-/// The parts of [`Shared`] that the caller supplies.
+/// The parts of [`EngineShared`] that the caller supplies.
 #[expect(missing_debug_implementations, reason = "handles, some of which hold secrets")]
-pub struct Parts {
+pub struct EngineParts {
     pub client: Client,
     /// The only path for appends.
     pub writer: Arc<Writer<Record, IndexFold>>,
     /// Typed reads of the fold.
-    pub facts: Facts,
+    pub facts: ReadModel,
     /// Seals and opens blobs.
     pub vault: Vault,
     pub clock: SharedClock,
-    pub secrets: Arc<dyn Secrets>,
+    pub secrets: Arc<dyn SecretResolver>,
     /// The partner application, or the reason why its values are unavailable.
     pub partner: Result<PartnerAccess, SecretError>,
-    pub settings: Settings,
+    pub settings: EngineSettings,
     /// Source of randomness.
     pub rng: ChaCha20Rng,
 }
@@ -155,7 +155,7 @@ pub enum EngineError {
     Vault(#[from] VaultError),
     /// The fold could not be read.
     #[error(transparent)]
-    Fact(#[from] FactError),
+    Fact(#[from] ReadModelError),
     /// A task panicked or was cancelled.
     #[error("run a task of the engine: {0}")]
     Task(#[from] tokio::task::JoinError),
@@ -164,23 +164,23 @@ pub enum EngineError {
     Bug(String),
 }
 
-impl Shared {
+impl EngineShared {
     /// Puts the parts together.
-    pub fn new(parts: Parts) -> Arc<Self> {
+    pub fn new(parts: EngineParts) -> Arc<Self> {
         Arc::new(Self {
-            gate: Arc::new(Gate::new(parts.settings.concurrency)),
+            limiter: Arc::new(Limiter::new(parts.settings.concurrency)),
             resting: AtomicUsize::new(0),
-            refusing: Refusing::default(),
-            recalled: Recalled::default(),
-            promises: Semaphore::new(
-                parts.settings.concurrency.saturating_mul(PROMISES_PER_CALL).max(1),
+            refused_merchants: RefusedMerchants::default(),
+            superseded: Superseded::default(),
+            unsent_permits: Semaphore::new(
+                parts.settings.concurrency.saturating_mul(UNSENT_PER_CALL).max(1),
             ),
-            guard: Arc::new(Guard::new(&parts.settings, &parts.facts, &parts.clock)),
-            notices: tokio::sync::Mutex::default(),
-            poked: Poked::default(),
+            guard: Arc::new(SpendBudget::new(&parts.settings, &parts.facts, &parts.clock)),
+            webhook_lock: tokio::sync::Mutex::default(),
+            unread_posts: UnreadPosts::default(),
             lists: ReadLists::default(),
-            doubted: Notify::new(),
-            witness: Witness::default(),
+            in_doubt_signal: Notify::new(),
+            effect_log: EffectLog::default(),
             rng: Mutex::new(parts.rng),
             opened: Mutex::default(),
             merchants: Mutex::default(),
@@ -197,7 +197,7 @@ impl Shared {
     }
 
     /// Returns the lists that this process has read.
-    pub(super) fn lists(&self) -> &ReadLists {
+    pub(super) fn read_lists(&self) -> &ReadLists {
         &self.lists
     }
 
@@ -211,9 +211,9 @@ impl Shared {
     }
 
     /// Returns the known state of a merchant: every call needs it, and it seldom changes.
-    pub(super) fn merchant(&self, key: &Key) -> Result<Option<Arc<Observed>>, FactError> {
+    pub(super) fn merchant(&self, key: &Key) -> Result<Option<Arc<Observed>>, ReadModelError> {
         let mut merchants = self.merchants.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = self.facts.observed_again(key, merchants.get(key))?;
+        let now = self.facts.observed_cached(key, merchants.get(key))?;
         let known = now.as_ref().map(|now| now.value.clone());
         match now {
             Some(now) => merchants.insert(key.clone(), now),
@@ -232,7 +232,7 @@ impl Shared {
         let blob = reference
             .parse()
             .map_err(|error| EngineError::Bug(format!("a credential names no blob: {error}")))?;
-        let bytes = self.vault.open_blob(&blob)?;
+        let bytes = self.vault.unseal(&blob)?;
         let secret = Secret::from(String::from_utf8_lossy(&bytes).into_owned());
         opened.insert(reference.to_owned(), secret.clone());
         Ok(secret)
@@ -241,7 +241,7 @@ impl Shared {
     /// Writes records, and before them the sealed blobs that they refer to.
     pub(super) async fn write(
         &self,
-        blobs: Vec<Sealed>,
+        blobs: Vec<SealedValue>,
         records: Vec<Record>,
     ) -> Result<(), EngineError> {
         self.writer.append(Commit { blobs, records }).await?;
@@ -250,71 +250,71 @@ impl Shared {
 
     /// Does the same, but returns once the records are durable: a following read may not include
     /// them yet.
-    pub(super) async fn keep(
+    pub(super) async fn append_durable(
         &self,
-        blobs: Vec<Sealed>,
+        blobs: Vec<SealedValue>,
         records: Vec<Record>,
     ) -> Result<(), EngineError> {
-        self.writer.keep(Commit { blobs, records }).await?;
+        self.writer.append_durable(Commit { blobs, records }).await?;
         Ok(())
     }
 
     /// Returns once every read includes all records that were kept before.
-    pub(super) async fn settled(&self) -> Result<(), EngineError> {
+    pub(super) async fn wait_for_reads(&self) -> Result<(), EngineError> {
         self.write(Vec::new(), Vec::new()).await
     }
 
     /// Returns the limiter that every call passes.
-    pub(super) fn gate(&self) -> &Arc<Gate> {
-        &self.gate
+    pub(super) fn limiter(&self) -> &Arc<Limiter> {
+        &self.limiter
     }
 
     /// Returns the merchants whose refused credentials are being recorded.
-    pub(super) fn refusing(&self) -> &Refusing {
-        &self.refusing
+    pub(super) fn refused_merchants(&self) -> &RefusedMerchants {
+        &self.refused_merchants
     }
 
     /// Returns the resources that were re-planned while a task of theirs was under way.
-    pub(super) fn recalled(&self) -> &Recalled {
-        &self.recalled
+    pub(super) fn superseded(&self) -> &Superseded {
+        &self.superseded
     }
 
     /// Returns the number of tasks that only wait, and so leave their room to others.
     pub(super) fn resting(&self) -> usize {
-        self.resting.load(Ordering::Relaxed).saturating_add(self.gate.waiting())
+        self.resting.load(Ordering::Relaxed).saturating_add(self.limiter.waiting())
     }
 
     /// Returns the permits that bound the intents on disk without a sent call: each of them would
     /// be in doubt after a crash.
-    pub(super) fn promises(&self) -> &Semaphore {
-        &self.promises
+    pub(super) fn unsent_permits(&self) -> &Semaphore {
+        &self.unsent_permits
     }
 
     /// Returns the lock for accepting a webhook, or deciding that none has come.
-    pub(super) fn notices(&self) -> &tokio::sync::Mutex<()> {
-        &self.notices
+    pub(super) fn webhook_lock(&self) -> &tokio::sync::Mutex<()> {
+        &self.webhook_lock
     }
 
     /// Returns the merchants with new posts.
-    pub(super) fn poked(&self) -> &Poked {
-        &self.poked
+    pub(super) fn unread_posts(&self) -> &UnreadPosts {
+        &self.unread_posts
     }
 
     /// Returns the reporter of effects.
-    pub(super) fn witness(&self) -> &Witness {
-        &self.witness
+    pub(super) fn effect_log(&self) -> &EffectLog {
+        &self.effect_log
     }
 
     /// Returns the signal of an effect that is in doubt, or is sent once more, while its task
     /// continues.
-    pub(super) fn doubted(&self) -> &Notify {
-        &self.doubted
+    pub(super) fn in_doubt_signal(&self) -> &Notify {
+        &self.in_doubt_signal
     }
 
     /// Requests every task to end at the next safe place.
     pub(super) fn stop(&self) {
         self.stopping.send_replace(true);
-        self.gate.close();
+        self.limiter.close();
     }
 
     /// Returns true if tasks are to end at the next safe place.
@@ -323,7 +323,7 @@ impl Shared {
     }
 
     /// Sleeps unless the engine stops; returns true after a complete sleep.
-    pub(super) async fn rest(&self, duration: Duration) -> bool {
+    pub(super) async fn sleep_or_stop(&self, duration: Duration) -> bool {
         let mut stopping = self.stopping.subscribe();
         self.resting.fetch_add(1, Ordering::Relaxed);
         let rested = tokio::select! {

@@ -6,26 +6,26 @@
 use tokio::sync::oneshot;
 
 use super::Engine;
-use super::plan_approval::{ApprovingPlan, PlanAnswer, write};
+use super::plan_approval::{ApprovingPlan, PlanApprovalResult, write};
 use super::question::Reply;
 use super::shared::EngineError;
-use super::tasks::Finished;
-use crate::model::plan_approval::{PlanApproval, Signature};
+use super::tasks::TaskResult;
+use crate::model::plan_approval::{ApprovalSignature, PlanApproval};
 
 /// A signed approval on its way to the engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Signing {
+pub struct ApproveSigned {
     /// The approved plan; its actor is the signer.
     pub plan: ApprovingPlan,
     /// The evidence.
-    pub signature: Signature,
+    pub signature: ApprovalSignature,
     /// The time of the signature, from the commit.
     pub at: chrono::DateTime<chrono::Utc>,
 }
 
 impl Engine {
     /// Records an approval in a task of its own; the engine continues once it is durable.
-    pub(super) fn approve_signed(&mut self, signing: Signing, reply: oneshot::Sender<Reply>) {
+    pub(super) fn approve_signed(&mut self, signing: ApproveSigned, reply: oneshot::Sender<Reply>) {
         let approval = match self.signed_approval(signing) {
             Ok(Ok(approval)) => approval,
             Ok(Err(refused)) => {
@@ -33,7 +33,7 @@ impl Engine {
                 return drop(reply.send(Reply::PlanApproved(refused)));
             }
             Err(error) => {
-                self.tasks.spawn(async move { Finished::Broken(error) });
+                self.tasks.spawn(async move { TaskResult::Broken(error) });
                 return;
             }
         };
@@ -41,15 +41,15 @@ impl Engine {
     }
 
     /// Does the same in a process without tasks.
-    pub async fn approve_signed_alone(
+    pub async fn approve_signed_offline(
         &mut self,
-        signing: Signing,
-    ) -> Result<PlanAnswer, EngineError> {
+        signing: ApproveSigned,
+    ) -> Result<PlanApprovalResult, EngineError> {
         match self.signed_approval(signing)? {
             Err(refused) => Ok(*refused),
             Ok(approval) => {
                 let answer = write(&self.shared, &approval).await?;
-                self.approved();
+                self.plan_approved();
                 Ok(answer)
             }
         }
@@ -58,13 +58,13 @@ impl Engine {
     /// Returns the approval to write. An approval of a commit is recorded once, so it is used once.
     fn signed_approval(
         &self,
-        signing: Signing,
-    ) -> Result<Result<PlanApproval, Box<PlanAnswer>>, EngineError> {
-        let Signing { plan, signature, at } = signing;
+        signing: ApproveSigned,
+    ) -> Result<Result<PlanApproval, Box<PlanApprovalResult>>, EngineError> {
+        let ApproveSigned { plan, signature, at } = signing;
         let kept = self.shared.facts.plan_approvals()?;
-        let Signature { file, commit, .. } = &signature;
-        if kept.iter().any(|kept| kept.approval.came_in(file, commit)) {
-            return Ok(Err(Box::new(PlanAnswer::Nothing)));
+        let ApprovalSignature { file, commit, .. } = &signature;
+        if kept.iter().any(|kept| kept.approval.is_from(file, commit)) {
+            return Ok(Err(Box::new(PlanApprovalResult::Nothing)));
         }
         let approval = self.plan_approval(plan);
         Ok(approval.map(|approval| PlanApproval {

@@ -18,8 +18,8 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::Engine;
-use super::access::Wallet;
-use super::question::{Confidence, LookView, Reply};
+use super::access::CredentialSource;
+use super::question::{Confidence, ListReadView, Reply};
 use super::shared::EngineError;
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
@@ -28,11 +28,11 @@ use crate::kinds::readback::ReadBack;
 use crate::kinds::register::{self, READ_BACKS};
 use crate::kinds::step::MERCHANT;
 use crate::model::observed::Observed;
-use crate::model::plan::{Step, Verdict};
-use crate::plan::World;
+use crate::model::plan::{PlannedAction, Step};
+use crate::plan::StateView;
 
-pub(super) use strays::{found as unknown, ours};
-pub(super) use task::look_at_each;
+pub(super) use strays::{changed_unknown_objects as unknown, without_disowned};
+pub(super) use task::sweep_each;
 
 /// Delay before a failed read is repeated.
 const AGAIN: Duration = Duration::from_mins(1);
@@ -40,23 +40,23 @@ const AGAIN: Duration = Duration::from_mins(1);
 const JITTER_PARTS: u32 = 5;
 
 /// One list of one merchant.
-type List = (Key, &'static str);
+type MerchantList = (Key, &'static str);
 
 /// The schedule of list reads, and their results.
 #[derive(Debug, Default)]
-pub(super) struct Sweeps {
+pub(super) struct SweepSchedule {
     /// True if lists are read on schedule.
     on: bool,
-    due: BTreeSet<(Instant, List)>,
-    known: BTreeSet<List>,
-    under_way: BTreeSet<List>,
-    seen: BTreeMap<List, Seen>,
+    due: BTreeSet<(Instant, MerchantList)>,
+    known: BTreeSet<MerchantList>,
+    under_way: BTreeSet<MerchantList>,
+    seen: BTreeMap<MerchantList, ListSeen>,
     waiters: Vec<oneshot::Sender<Reply>>,
 }
 
 /// The result of a list read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Seen {
+pub(super) enum ListSeen {
     /// All of it was read at this time.
     At(DateTime<Utc>),
     /// The service has no such list.
@@ -65,19 +65,19 @@ pub(super) enum Seen {
 
 /// The result of one list read, for the engine.
 #[derive(Debug)]
-pub struct Swept {
-    list: List,
+pub struct SweepResult {
+    list: MerchantList,
     /// `None` if the list could not be read.
-    seen: Option<Seen>,
+    seen: Option<ListSeen>,
     /// The resources with new information.
     pub(super) touched: BTreeSet<Key>,
 }
 
 impl Engine {
     /// Reads every list on schedule from now on.
-    pub fn keep_looking(&mut self) {
+    pub fn start_sweeps(&mut self) {
         self.sweeps.on = true;
-        self.hear_events();
+        self.start_event_polls();
         for merchant in self.merchants() {
             self.schedule_sweeps(&merchant);
         }
@@ -97,13 +97,13 @@ impl Engine {
         for back in READ_BACKS {
             let list = (merchant.clone(), back.list_name);
             if self.sweeps.known.insert(list.clone()) {
-                let wait = self.shared.random(|rng| part(back.every, rng));
+                let wait = self.shared.random(|rng| random_part(back.interval, rng));
                 self.sweep_after(list, wait);
             }
         }
     }
 
-    fn sweep_after(&mut self, list: List, wait: Duration) {
+    fn sweep_after(&mut self, list: MerchantList, wait: Duration) {
         if let Some(due) = Instant::now().checked_add(wait) {
             self.sweeps.due.insert((due, list));
         }
@@ -122,7 +122,7 @@ impl Engine {
                 self.sweeps.due.insert((due, list));
                 return;
             }
-            self.look_at(list);
+            self.start_sweep(list);
         }
     }
 
@@ -130,19 +130,19 @@ impl Engine {
     pub(super) fn refresh(&mut self, reply: oneshot::Sender<Reply>) {
         self.sweeps.waiters.push(reply);
         self.sweep_all();
-        self.refreshed();
+        self.answer_refreshes();
     }
 
     fn sweep_all(&mut self) {
         for merchant in self.merchants() {
             for back in READ_BACKS {
-                self.look_at((merchant.clone(), back.list_name));
+                self.start_sweep((merchant.clone(), back.list_name));
             }
         }
     }
 
     /// Does the same in a process without other tasks.
-    pub async fn look_at_everything(&mut self) -> Result<(), EngineError> {
+    pub async fn sweep_everything(&mut self) -> Result<(), EngineError> {
         self.sweep_all();
         while let Some(finished) = self.tasks.join_next().await {
             self.finish(finished?)?;
@@ -151,58 +151,58 @@ impl Engine {
     }
 
     /// Starts to read a list, unless a read is under way or the merchant is not ready.
-    fn look_at(&mut self, list: List) {
+    fn start_sweep(&mut self, list: MerchantList) {
         let ready = self.planner.step(&list.0).is_some_and(|step| step.ready);
-        let ready = ready && !self.is_leaving(&list.0);
-        let Some(back) = back(list.1).filter(|_| ready && !self.stopping) else {
-            return self.look_later(list);
+        let ready = ready && !self.is_being_removed(&list.0);
+        let Some(back) = read_back_of(list.1).filter(|_| ready && !self.stopping) else {
+            return self.retry_sweep(list);
         };
         if !self.sweeps.under_way.insert(list.clone()) {
             return;
         }
-        let wallet = Wallet { urgency: Urgency::Poll, ..self.wallet(&list.0) };
+        let wallet = CredentialSource { urgency: Urgency::Poll, ..self.credential_source(&list.0) };
         let shared = self.shared.clone();
-        let ignored = self.ignored();
+        let ignored = self.ignored_drift();
         self.tasks.spawn(async move { task::sweep(&shared, list, back, &wallet, &ignored).await });
     }
 
     /// Returns true if a list of this merchant is being read.
-    pub(super) fn is_looked_at(&self, merchant: &Key) -> bool {
+    pub(super) fn is_being_read(&self, merchant: &Key) -> bool {
         let swept = self.sweeps.under_way.iter().any(|(one, _)| one == merchant);
-        swept || self.hears(merchant)
+        swept || self.is_polling(merchant)
     }
 
     /// Returns true if a merchant without a document is about to revoke its authorization.
-    pub(super) fn is_leaving(&self, merchant: &Key) -> bool {
-        let goes = |step: &Arc<Step>| step.verdict == Verdict::Delete;
+    pub(super) fn is_being_removed(&self, merchant: &Key) -> bool {
+        let goes = |step: &Arc<Step>| step.action == PlannedAction::Delete;
         let goes = self.planner.step(merchant).is_some_and(goes) || self.busy.contains(merchant);
-        goes && !self.world.desired().manifests.contains_key(merchant)
+        goes && !self.known_state.desired().manifests.contains_key(merchant)
     }
 
-    fn look_later(&mut self, list: List) {
+    fn retry_sweep(&mut self, list: MerchantList) {
         if self.sweeps.on {
             self.sweep_after(list, AGAIN);
         }
     }
 
     /// Returns the documents that ignore drift, with the ignored fields.
-    pub(super) fn ignored(&self) -> BTreeMap<Key, Box<[String]>> {
-        let manifests = self.world.desired().manifests.values();
+    pub(super) fn ignored_drift(&self) -> BTreeMap<Key, Box<[String]>> {
+        let manifests = self.known_state.desired().manifests.values();
         let ignoring = manifests.filter(|one| !one.annotations.ignore_drift.is_empty());
         ignoring.map(|one| (one.key.clone(), one.annotations.ignore_drift.clone())).collect()
     }
 
     /// Handles the result of a list read.
-    pub(super) fn swept(&mut self, swept: Swept) -> Result<(), EngineError> {
-        let Swept { list, seen, touched } = swept;
+    pub(super) fn sweep_done(&mut self, swept: SweepResult) -> Result<(), EngineError> {
+        let SweepResult { list, seen, touched } = swept;
         self.sweeps.under_way.remove(&list);
-        self.let_waiting_go();
-        let every = back(list.1).map_or(AGAIN, |back| back.every);
+        self.requeue_waiting();
+        let every = read_back_of(list.1).map_or(AGAIN, |back| back.interval);
         let wait = match seen {
             Some(seen) => {
                 self.sweeps.seen.insert(list.clone(), seen);
                 let early = every.checked_div(JITTER_PARTS).unwrap_or_default();
-                every.saturating_sub(self.shared.random(|rng| part(early, rng)))
+                every.saturating_sub(self.shared.random(|rng| random_part(early, rng)))
             }
             None => AGAIN,
         };
@@ -210,15 +210,15 @@ impl Engine {
             self.sweep_after(list, wait);
         }
         for key in &touched {
-            self.world.refresh(&self.shared.facts, key)?;
+            self.known_state.refresh(&self.shared.facts, key)?;
         }
-        self.look_again(touched);
-        self.refreshed();
+        self.replan(touched);
+        self.answer_refreshes();
         Ok(())
     }
 
     /// Answers the waiting refreshes, once no read is under way.
-    fn refreshed(&mut self) {
+    fn answer_refreshes(&mut self) {
         if self.sweeps.under_way.is_empty() && !self.sweeps.waiters.is_empty() {
             let plan = self.plan_view();
             for waiter in self.sweeps.waiters.drain(..) {
@@ -239,20 +239,22 @@ impl Engine {
         let seen = (row.read_back)(&applied.spec)
             .map(|back| self.sweeps.seen.get(&(known.merchant.clone(), back.list_name)));
         Some(match seen {
-            None | Some(Some(Seen::Never)) => (Confidence::CannotBeVerified, None),
+            None | Some(Some(ListSeen::Never)) => (Confidence::CannotBeVerified, None),
             Some(None) => (Confidence::LastKnown, None),
-            Some(Some(Seen::At(at))) => (Confidence::Verified, Some(timestamp(&known.at.max(*at)))),
+            Some(Some(ListSeen::At(at))) => {
+                (Confidence::Verified, Some(timestamp(&known.at.max(*at))))
+            }
         })
     }
 
     /// Returns the lists read so far, by merchant and list.
-    pub(super) fn looks(&self) -> Vec<LookView> {
-        let view = |((merchant, list), seen): (&List, &Seen)| LookView {
+    pub(super) fn list_reads(&self) -> Vec<ListReadView> {
+        let view = |((merchant, list), seen): (&MerchantList, &ListSeen)| ListReadView {
             merchant: merchant.short(),
             list: (*list).to_owned(),
             at: match seen {
-                Seen::At(at) => Some(timestamp(at)),
-                Seen::Never => None,
+                ListSeen::At(at) => Some(timestamp(at)),
+                ListSeen::Never => None,
             },
         };
         self.sweeps.seen.iter().map(view).collect()
@@ -260,12 +262,12 @@ impl Engine {
 }
 
 /// Returns the list of this name.
-fn back(name: &str) -> Option<&'static ReadBack> {
+fn read_back_of(name: &str) -> Option<&'static ReadBack> {
     READ_BACKS.iter().copied().find(|back| back.list_name == name)
 }
 
 /// Returns a random part of a duration.
-fn part(whole: Duration, rng: &mut dyn Rng) -> Duration {
+fn random_part(whole: Duration, rng: &mut dyn Rng) -> Duration {
     let millis = u64::try_from(whole.as_millis()).unwrap_or(u64::MAX).max(1);
     Duration::from_millis(rng.next_u64().checked_rem(millis).unwrap_or(0))
 }

@@ -8,56 +8,56 @@
 use chrono::TimeDelta;
 use serde_json::Value;
 
-use super::access::Wallet;
-use super::shared::Shared;
+use super::access::CredentialSource;
+use super::shared::EngineShared;
 use super::{body, read};
 use crate::api::Call;
 use crate::api::one_time_token::GetToken;
 use crate::base::planted;
 use crate::client::ReadError;
-use crate::effects::{Answer, Finding, Query, TOKEN_SPARED_MINUTES};
+use crate::effects::{LookupResult, RemoteAnswer, RemoteQuery, TOKEN_RESERVE_MINUTES};
 use crate::model::action::is_action;
 use crate::model::intent::{Intent, StoredBody};
 
 /// The state of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum TokenState {
     /// It exists: nothing used it.
     Unused,
     /// It is gone before its expiry: it was used.
     Used,
     /// It is gone, and may have expired.
-    Gone,
+    Missing,
 }
 
 /// Combines the evidence with that of the effect's token.
-pub(super) async fn weighed(
-    shared: &Shared,
+pub(super) async fn weigh_token(
+    shared: &EngineShared,
     intent: &Intent,
-    wallet: &Wallet,
-    (finding, answers): (Finding, &[Answer]),
-) -> Result<Finding, read::Unread> {
+    wallet: &CredentialSource,
+    (finding, answers): (LookupResult, &[RemoteAnswer]),
+) -> Result<LookupResult, read::ReadFailure> {
     let Some(token) = token(shared, intent) else { return Ok(finding) };
-    let query = Query::one(Call::to::<GetToken>(&[&token]));
+    let query = RemoteQuery::one(Call::to::<GetToken>(&[&token]));
     let answer = match read::answers(shared, &[query], wallet).await {
         Ok(answers) => answers.into_iter().next(),
-        Err(read::Unread::Read(ReadError::Refused(..))) => None,
+        Err(read::ReadFailure::Read(ReadError::Refused(..))) => None,
         Err(unread) => return Err(unread),
     };
-    let in_time = TimeDelta::minutes(TOKEN_SPARED_MINUTES);
+    let in_time = TimeDelta::minutes(TOKEN_RESERVE_MINUTES);
     let early = intent.at.checked_add_signed(in_time).is_some_and(|end| shared.now() < end);
-    let Some(standing) = answer.and_then(|answer| standing(&answer, early && is_fresh(intent)))
+    let Some(standing) = answer.and_then(|answer| token_state(&answer, early && is_fresh(intent)))
     else {
         return Ok(finding);
     };
     tracing::debug!(intent = %intent.id, ?standing, "its token was looked at");
     // An object that a token saves carries the mark; one that a token changes shows none.
     let changes = is_fresh(intent) && intent.target.is_some();
-    Ok(means(standing, changes, (finding, answers)))
+    Ok(apply_token_state(standing, changes, (finding, answers)))
 }
 
 /// Returns the token that an effect uses, or a value that may be one.
-fn token(shared: &Shared, intent: &Intent) -> Option<String> {
+fn token(shared: &EngineShared, intent: &Intent) -> Option<String> {
     let sent: Value = serde_json::from_slice(&body::call(shared, intent).ok()?.body?).ok()?;
     let word = ["token_id", "one_time_token", "method"].iter().find_map(|name| sent.get(name))?;
     word.as_str().map(str::to_owned)
@@ -71,31 +71,37 @@ fn is_fresh(intent: &Intent) -> bool {
 
 /// Returns the state of a token from the answer of its own path; `early` is certainly before its
 /// expiry.
-fn standing(answer: &Answer, early: bool) -> Option<Standing> {
+fn token_state(answer: &RemoteAnswer, early: bool) -> Option<TokenState> {
     match answer {
-        Answer::Body(_) => Some(Standing::Unused),
-        Answer::Missing(_) if answer.unknown_path() => None,
-        Answer::Missing(_) if early => Some(Standing::Used),
-        Answer::Missing(_) => Some(Standing::Gone),
-        Answer::Items(_) => None,
+        RemoteAnswer::Body(_) => Some(TokenState::Unused),
+        RemoteAnswer::Missing(_) if answer.is_unknown_path() => None,
+        RemoteAnswer::Missing(_) if early => Some(TokenState::Used),
+        RemoteAnswer::Missing(_) => Some(TokenState::Missing),
+        RemoteAnswer::Items(_) => None,
     }
 }
 
 /// Applies the token's state to the finding. A found mark is proof, whatever the token's state; a
 /// change by a fresh token shows no mark.
-fn means(standing: Standing, fresh: bool, (finding, answers): (Finding, &[Answer])) -> Finding {
+fn apply_token_state(
+    standing: TokenState,
+    fresh: bool,
+    (finding, answers): (LookupResult, &[RemoteAnswer]),
+) -> LookupResult {
     match (standing, finding) {
-        (Standing::Unused, Finding::Happened(_)) if fresh => Finding::Absent,
+        (TokenState::Unused, LookupResult::Applied(_)) if fresh => LookupResult::NotFound,
         (
-            Standing::Unused,
-            Finding::Unseen { .. } | Finding::Unknown(_) | Finding::Overwritten(_),
-        ) => Finding::Absent,
-        (Standing::Used | Standing::Gone, Finding::Absent)
-            if fresh && planted::is("token-404-is-done") =>
+            TokenState::Unused,
+            LookupResult::NotVisibleYet { .. }
+            | LookupResult::Inconclusive(_)
+            | LookupResult::Superseded(_),
+        ) => LookupResult::NotFound,
+        (TokenState::Used | TokenState::Missing, LookupResult::NotFound)
+            if fresh && planted::is_active("token-404-is-done") =>
         {
             match answers.first() {
-                Some(Answer::Body(object)) => Finding::Happened(object.clone()),
-                _ => Finding::Absent,
+                Some(RemoteAnswer::Body(object)) => LookupResult::Applied(object.clone()),
+                _ => LookupResult::NotFound,
             }
         }
         (_, finding) => finding,
@@ -107,44 +113,49 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::api::Message;
+    use crate::api::ProblemMessage;
     use crate::model::service_problem::ServiceProblem;
 
-    fn missing(context: Option<&str>) -> Answer {
+    fn missing(context: Option<&str>) -> RemoteAnswer {
         let context = context.map(str::to_owned);
-        let message = Message { context, ..Message::default() };
-        Answer::Missing(ServiceProblem::told(vec![message]))
+        let message = ProblemMessage { context, ..ProblemMessage::default() };
+        RemoteAnswer::Missing(ServiceProblem::from_messages(vec![message]))
     }
 
     #[test]
     fn a_token_that_is_gone_tells_something_only_before_its_end() {
         let gone = missing(Some("Token[1]"));
-        assert_eq!(standing(&Answer::Body(json!({})), false), Some(Standing::Unused));
-        assert_eq!(standing(&gone, true), Some(Standing::Used));
-        assert_eq!(standing(&gone, false), Some(Standing::Gone));
-        assert_eq!(standing(&missing(None), true), None, "the service has no such path");
+        assert_eq!(token_state(&RemoteAnswer::Body(json!({})), false), Some(TokenState::Unused));
+        assert_eq!(token_state(&gone, true), Some(TokenState::Used));
+        assert_eq!(token_state(&gone, false), Some(TokenState::Missing));
+        assert_eq!(token_state(&missing(None), true), None, "the service has no such path");
     }
 
     #[test]
     fn an_unused_token_changed_nothing_and_a_used_one_may_have_been_declined() {
-        let object = [Answer::Body(json!({"id": "c1"}))];
+        let object = [RemoteAnswer::Body(json!({"id": "c1"}))];
         let told = |standing, fresh, finding| {
-            let found = means(standing, fresh, (finding, &object));
+            let found = apply_token_state(standing, fresh, (finding, &object));
             match found {
-                Finding::Happened(_) => "happened",
-                Finding::Absent => "absent",
-                Finding::Unknown(_) => "unknown",
-                Finding::Refused(_) | Finding::Unseen { .. } | Finding::Overwritten(_) => "other",
+                LookupResult::Applied(_) => "happened",
+                LookupResult::NotFound => "absent",
+                LookupResult::Inconclusive(_) => "unknown",
+                LookupResult::Refused(_)
+                | LookupResult::NotVisibleYet { .. }
+                | LookupResult::Superseded(_) => "other",
             }
         };
-        let happened = || Finding::Happened(json!({"id": "c1"}));
-        let unseen = || Finding::Unseen { newest: None, why: String::new() };
-        assert_eq!(told(Standing::Unused, true, happened()), "absent");
-        assert_eq!(told(Standing::Unused, false, happened()), "happened", "it carries the mark");
-        assert_eq!(told(Standing::Unused, false, unseen()), "absent");
-        assert_eq!(told(Standing::Unused, false, Finding::Unknown(String::new())), "absent");
-        for standing in [Standing::Used, Standing::Gone] {
-            assert_eq!(told(standing, true, Finding::Absent), "absent");
+        let happened = || LookupResult::Applied(json!({"id": "c1"}));
+        let unseen = || LookupResult::NotVisibleYet { newest: None, why: String::new() };
+        assert_eq!(told(TokenState::Unused, true, happened()), "absent");
+        assert_eq!(told(TokenState::Unused, false, happened()), "happened", "it carries the mark");
+        assert_eq!(told(TokenState::Unused, false, unseen()), "absent");
+        assert_eq!(
+            told(TokenState::Unused, false, LookupResult::Inconclusive(String::new())),
+            "absent"
+        );
+        for standing in [TokenState::Used, TokenState::Missing] {
+            assert_eq!(told(standing, true, LookupResult::NotFound), "absent");
             assert_eq!(told(standing, true, happened()), "happened");
             assert_eq!(told(standing, false, unseen()), "other");
         }

@@ -4,16 +4,16 @@ mod words;
 
 use serde::{Deserialize, Serialize};
 
-use self::words::{Known, known};
+use self::words::{WordMeaning, look_up_word};
 use super::Engine;
 use crate::base::id::{IntentId, Key};
-use crate::store::facts::{FactError, Facts};
+use crate::store::facts::{ReadModel, ReadModelError};
 use crate::store::journal::Head;
 
 /// The subject of a question for a reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Wanted {
+pub enum WhySubject {
     Resource(Key),
     /// An intent, settled or not.
     Intent(IntentId),
@@ -24,9 +24,9 @@ pub enum Wanted {
 
 /// The positions of a subject.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sought {
+pub struct Provenances {
     /// The resources of the subject; empty if the journal does not know it.
-    pub resources: Vec<Trail>,
+    pub resources: Vec<RecordRefs>,
     /// The meaning of the word, in sentences, if it is no resource itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub about: Vec<String>,
@@ -36,7 +36,7 @@ pub struct Sought {
 
 /// The records about one resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Trail {
+pub struct RecordRefs {
     pub key: Key,
     /// The sequences of all records about it, rising.
     pub sequences: Vec<u64>,
@@ -44,40 +44,44 @@ pub struct Trail {
 
 impl Engine {
     /// Returns the positions of a subject.
-    pub(super) fn trail(&self, wanted: &Wanted) -> Result<Sought, FactError> {
-        seek(&self.shared.facts, wanted, self.shared.writer.head())
+    pub(super) fn journal_refs(&self, wanted: &WhySubject) -> Result<Provenances, ReadModelError> {
+        locate(&self.shared.facts, wanted, self.shared.writer.head())
     }
 }
 
 /// Returns the positions of a subject, from the fold.
-pub fn seek(facts: &Facts, wanted: &Wanted, head: Head) -> Result<Sought, FactError> {
+pub fn locate(
+    facts: &ReadModel,
+    wanted: &WhySubject,
+    head: Head,
+) -> Result<Provenances, ReadModelError> {
     let known = match wanted {
-        Wanted::Resource(key) => Known { keys: vec![key.clone()], about: Vec::new() },
-        Wanted::Intent(id) => {
-            let promise = facts.promise(*id)?;
+        WhySubject::Resource(key) => WordMeaning { keys: vec![key.clone()], about: Vec::new() },
+        WhySubject::Intent(id) => {
+            let promise = facts.intent_position(*id)?;
             let keys = promise.map(|promise| promise.key).into_iter().collect();
-            Known { keys, about: Vec::new() }
+            WordMeaning { keys, about: Vec::new() }
         }
-        Wanted::Remote(word) => known(facts, word)?,
+        WhySubject::Remote(word) => look_up_word(facts, word)?,
     };
-    let mut resources: Vec<Trail> = Vec::new();
+    let mut resources: Vec<RecordRefs> = Vec::new();
     for key in known.keys {
-        let trail = trail(facts, &key)?;
+        let trail = record_refs(facts, &key)?;
         if !trail.sequences.is_empty() && !resources.contains(&trail) {
             resources.push(trail);
         }
     }
-    Ok(Sought { resources, about: known.about, head })
+    Ok(Provenances { resources, about: known.about, head })
 }
 
 /// Returns the records about a resource, under its present and its former names.
-fn trail(facts: &Facts, key: &Key) -> Result<Trail, FactError> {
+fn record_refs(facts: &ReadModel, key: &Key) -> Result<RecordRefs, ReadModelError> {
     let names = facts.names(key)?;
     let mut sequences = Vec::new();
     for name in &names {
-        sequences.extend(facts.trail(name)?);
+        sequences.extend(facts.record_sequences(name)?);
     }
     sequences.sort_unstable();
     sequences.dedup();
-    Ok(Trail { key: names.into_iter().next_back().unwrap_or_else(|| key.clone()), sequences })
+    Ok(RecordRefs { key: names.into_iter().next_back().unwrap_or_else(|| key.clone()), sequences })
 }

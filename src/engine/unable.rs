@@ -10,7 +10,7 @@ const PATIENCE: u32 = 4;
 
 /// The reason why a resource could not be tried, or not to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unable {
+pub enum TaskFailure {
     /// A secret or setting is missing: the environment (exit code 4).
     Secret(String),
     /// The service cannot be reached or answers nothing usable (exit code 4).
@@ -25,7 +25,7 @@ pub enum Unable {
     Denied(String),
 }
 
-impl Unable {
+impl TaskFailure {
     /// Returns the sentence for people.
     pub fn message(&self) -> &str {
         match self {
@@ -75,10 +75,12 @@ mod tests {
     #[test]
     fn what_a_person_has_to_mend_is_not_tried_again_in_seconds() {
         let why = || "the variable CODE_ACME is not set".to_owned();
-        for unable in [Unable::Secret(why()), Unable::Mismatch(why()), Unable::Denied(why())] {
+        for unable in
+            [TaskFailure::Secret(why()), TaskFailure::Mismatch(why()), TaskFailure::Denied(why())]
+        {
             assert!(unable.needs_attention() && unable.wait_min() >= Duration::from_mins(5));
         }
-        for unable in [Unable::Unreachable(why()), Unable::Waiting(why())] {
+        for unable in [TaskFailure::Unreachable(why()), TaskFailure::Waiting(why())] {
             assert!(!unable.needs_attention() && unable.wait_min() == Duration::ZERO);
         }
     }

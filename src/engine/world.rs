@@ -6,34 +6,34 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use chrono::{DateTime, Utc};
 
 use super::epoch;
-use super::files::{Files, Specs};
-use super::limits::Guard;
+use super::files::{SpecFiles, SpecSource};
+use super::limits::SpendBudget;
 use crate::base::clock::SharedClock;
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
 use crate::base::packed::Packed;
 use crate::model::desired::Desired;
 use crate::model::intent::OpenIntent;
-use crate::model::limit::Over;
-use crate::model::observed::{Held, Observed};
-use crate::model::stake::Wish;
+use crate::model::limit::LimitExceeded;
+use crate::model::observed::{Observed, OnHold};
+use crate::model::stake::SpendRequest;
 use crate::model::suspension::Suspension;
-use crate::plan::World;
-use crate::store::facts::{FactError, Facts};
+use crate::plan::StateView;
+use crate::store::facts::{ReadModel, ReadModelError};
 
 /// Number of unpacked facts kept in memory: merchants are needed for each of their resources.
 const RECENT_MAX: usize = 64;
 
 /// Desired state and facts. Every fact is read from the fold; a failed read stops the engine, since
 /// mistaking an unknown object for an absent one would create it twice.
-pub struct Standing {
-    files: Files,
-    facts: Facts,
+pub struct KnownState {
+    files: SpecFiles,
+    facts: ReadModel,
     clock: SharedClock,
     observed: BTreeMap<Key, Packed<Observed>>,
     recent: Mutex<BTreeMap<Key, Arc<Observed>>>,
     open: BTreeMap<Key, Arc<OpenIntent>>,
-    guard: Option<Arc<Guard>>,
+    guard: Option<Arc<SpendBudget>>,
     cautious_start: bool,
     suspended: BTreeMap<Key, Arc<Suspension>>,
     /// Tasks under way, by resource: the merchant whose credentials they use.
@@ -42,19 +42,19 @@ pub struct Standing {
     tried_again: BTreeMap<Key, IntentId>,
 }
 
-impl std::fmt::Debug for Standing {
+impl std::fmt::Debug for KnownState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Standing({} known, {} open)", self.observed.len(), self.open.len())
     }
 }
 
-impl Standing {
+impl KnownState {
     /// Loads the complete known state from the fold.
     pub fn load(
-        facts: &Facts,
-        specs: Box<dyn Specs>,
+        facts: &ReadModel,
+        specs: Box<dyn SpecSource>,
         clock: SharedClock,
-    ) -> Result<Self, FactError> {
+    ) -> Result<Self, ReadModelError> {
         let mut observed = BTreeMap::new();
         facts.each_observed(|key, known| {
             let packed = pack(&key, &known)?;
@@ -66,7 +66,7 @@ impl Standing {
         let suspended = facts.suspensions()?.into_iter();
         let suspended = suspended.map(|one| (one.key.clone(), Arc::new(one))).collect();
         Ok(Self {
-            files: Files::new(specs),
+            files: SpecFiles::new(specs),
             facts: facts.clone(),
             clock,
             observed,
@@ -82,18 +82,18 @@ impl Standing {
 
     /// Adds limits; with `cautious_start`, live applications of a state that began empty wait for a
     /// person.
-    pub(super) fn guarded(self, guard: Arc<Guard>, cautious_start: bool) -> Self {
+    pub(super) fn with_limits(self, guard: Arc<SpendBudget>, cautious_start: bool) -> Self {
         Self { guard: Some(guard), cautious_start, ..self }
     }
 
     /// Reads one resource again, after a record about it was written.
-    pub(super) fn refresh(&mut self, facts: &Facts, key: &Key) -> Result<(), FactError> {
+    pub(super) fn refresh(&mut self, facts: &ReadModel, key: &Key) -> Result<(), ReadModelError> {
         self.recent().remove(key);
-        match facts.observed(key)? {
+        match facts.observed_state(key)? {
             Some(known) => self.observed.insert(key.clone(), pack(key, &known)?),
             None => self.observed.remove(key),
         };
-        match facts.open(key)? {
+        match facts.open_intent(key)? {
             Some(open) => self.open.insert(key.clone(), Arc::new(open)),
             None => self.open.remove(key),
         };
@@ -105,12 +105,12 @@ impl Standing {
     }
 
     /// Notes a task that uses a merchant's credentials: its intents are not known before it ends.
-    pub(super) fn works(&mut self, key: &Key, merchant: &Key) {
+    pub(super) fn task_started(&mut self, key: &Key, merchant: &Key) {
         self.at_work.insert(key.clone(), merchant.clone());
     }
 
     /// Notes the end of the task; returns the merchant whose credentials it used.
-    pub(super) fn rests(&mut self, key: &Key) -> Option<Key> {
+    pub(super) fn task_ended(&mut self, key: &Key) -> Option<Key> {
         self.at_work.remove(key)
     }
 
@@ -129,12 +129,12 @@ impl Standing {
     }
 
     /// Returns the files as last read.
-    pub(super) fn files(&self) -> &Files {
+    pub(super) fn files(&self) -> &SpecFiles {
         &self.files
     }
 
     /// Returns the files for another read.
-    pub(super) fn files_mut(&mut self) -> &mut Files {
+    pub(super) fn files_mut(&mut self) -> &mut SpecFiles {
         &mut self.files
     }
 
@@ -149,8 +149,8 @@ impl Standing {
     }
 }
 
-impl World for Standing {
-    fn unsettled(&self, merchant: &Key) -> Vec<Key> {
+impl StateView for KnownState {
+    fn unsettled_keys(&self, merchant: &Key) -> Vec<Key> {
         let open = self.open.values().map(|open| (&open.intent.key, &open.intent.merchant));
         let all = open.chain(&self.at_work);
         let of = all.filter(|(key, of)| *of == merchant && *key != merchant);
@@ -176,7 +176,7 @@ impl World for Standing {
         Some(known)
     }
 
-    fn open(&self, key: &Key) -> Option<Arc<OpenIntent>> {
+    fn open_intent(&self, key: &Key) -> Option<Arc<OpenIntent>> {
         self.open.get(key).cloned()
     }
 
@@ -185,35 +185,41 @@ impl World for Standing {
     }
 
     /// A failed read blocks the resource: what is not known is not made.
-    fn unsure(&self, key: &Key) -> Option<String> {
-        epoch::unsure(&self.facts, key).unwrap_or_else(|error| Some(error.to_string()))
+    fn possibly_created(&self, key: &Key) -> Option<String> {
+        epoch::unprovable_reason(&self.facts, key).unwrap_or_else(|error| Some(error.to_string()))
     }
 
-    fn tries_again(&self, key: &Key, refused: IntentId) -> bool {
+    fn is_retry_granted(&self, key: &Key, refused: IntentId) -> bool {
         self.tried_again.get(key) == Some(&refused)
     }
 
     /// A failed read waits, too.
-    fn unapproved(&self, key: &Key) -> bool {
-        self.cautious_start && epoch::unapproved(&self.facts, key).unwrap_or(true)
+    fn maybe_created_by_lost_state(&self, key: &Key) -> bool {
+        self.cautious_start && epoch::needs_release(&self.facts, key).unwrap_or(true)
     }
 
     fn now(&self) -> DateTime<Utc> {
         self.clock.now()
     }
 
-    fn over(&self, wish: &Wish, rest: &dyn Fn() -> Digest) -> Option<Over> {
-        self.guard.as_ref()?.over(wish, rest)
+    fn exceeded_limit(
+        &self,
+        wish: &SpendRequest,
+        rest: &dyn Fn() -> Digest,
+    ) -> Option<LimitExceeded> {
+        self.guard.as_ref()?.blocking_limit(wish, rest)
     }
 
-    fn known(&self) -> Vec<Key> {
+    fn known_keys(&self) -> Vec<Key> {
         self.observed.keys().chain(self.open.keys()).cloned().collect()
     }
 }
 
-fn pack(key: &Key, known: &Observed) -> Result<Packed<Observed>, FactError> {
-    Packed::new(known)
-        .map_err(|error| FactError::Unreadable { key: key.to_string(), detail: error.to_string() })
+fn pack(key: &Key, known: &Observed) -> Result<Packed<Observed>, ReadModelError> {
+    Packed::new(known).map_err(|error| ReadModelError::Unreadable {
+        key: key.to_string(),
+        detail: error.to_string(),
+    })
 }
 
 /// Replaces an unreadable state by one that exists and is on hold, so that nothing is done to it.
@@ -221,6 +227,6 @@ fn pack(key: &Key, known: &Observed) -> Result<Packed<Observed>, FactError> {
 fn unreadable(key: &Key, error: &serde_json::Error) -> Observed {
     let at = DateTime::<Utc>::MIN_UTC;
     let reason = format!("what is known of it cannot be read again: {error}");
-    let held = Some(Held { intent: None, reason, at });
-    Observed { exists: true, held, ..Observed::unknown(key.clone(), at) }
+    let held = Some(OnHold { intent: None, reason, at });
+    Observed { exists: true, on_hold: held, ..Observed::unknown(key.clone(), at) }
 }

@@ -26,11 +26,11 @@ const MODULES_MAX: usize = 16;
 /// Nesting levels of a value that leaves a script.
 pub(super) const NESTED_MAX: usize = 24;
 /// Actions that one run may request.
-pub(super) const WISHES_MAX: usize = 64;
+pub(super) const ACTIONS_MAX: usize = 64;
 /// Reads of one run.
-pub(super) const LOOKS_MAX: usize = 64;
+pub(super) const READS_MAX: usize = 64;
 /// Keys that one run may store.
-pub(super) const KEPT_MAX: usize = 64;
+pub(super) const STORED_KEYS_MAX: usize = 64;
 /// Bytes of one stored value, and of the fields of one action, as JSON.
 pub(super) const VALUE_MAX: usize = 16 << 10;
 /// Lines of the log.
@@ -42,11 +42,11 @@ const OUT_OF_TIME: &str = "out of time";
 
 thread_local! {
     /// Deadline of this thread's run.
-    static END: Cell<Option<Instant>> = const { Cell::new(None) };
+    static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
 /// Sets every limit of the language.
-pub(super) fn bind(engine: &mut Engine) {
+pub(super) fn set_limits(engine: &mut Engine) {
     engine
         .set_max_operations(OPERATIONS_MAX)
         .set_max_call_levels(CALLS_MAX)
@@ -58,8 +58,8 @@ pub(super) fn bind(engine: &mut Engine) {
         .set_max_functions(FUNCTIONS_MAX)
         .set_max_modules(MODULES_MAX);
     engine.on_progress(|operations| {
-        super::run::count(operations);
-        is_over().then(|| Dynamic::from(OUT_OF_TIME))
+        super::run::record_operations(operations);
+        is_past_deadline().then(|| Dynamic::from(OUT_OF_TIME))
     });
 }
 
@@ -71,32 +71,32 @@ fn now() -> Instant {
     Instant::now()
 }
 
-fn is_over() -> bool {
-    END.get().is_some_and(|end| now() >= end)
+fn is_past_deadline() -> bool {
+    DEADLINE.get().is_some_and(|end| now() >= end)
 }
 
 /// Guard of the run's deadline; dropping it clears the deadline.
-pub(super) struct Timed;
+pub(super) struct DeadlineGuard;
 
-impl Timed {
+impl DeadlineGuard {
     /// Starts the time of a run; `None` sets no deadline.
     pub(super) fn start(time: Option<Duration>) -> Self {
-        END.set(time.and_then(|time| now().checked_add(time)));
+        DEADLINE.set(time.and_then(|time| now().checked_add(time)));
         Self
     }
 }
 
-impl Drop for Timed {
+impl Drop for DeadlineGuard {
     fn drop(&mut self) {
-        END.set(None);
+        DEADLINE.set(None);
     }
 }
 
 /// Does work that does not count as time of the run, and extends the deadline by its duration.
-pub(super) fn beside<T>(work: impl FnOnce() -> T) -> T {
-    let Some(end) = END.get() else { return work() };
+pub(super) fn off_the_clock<T>(work: impl FnOnce() -> T) -> T {
+    let Some(end) = DEADLINE.get() else { return work() };
     let start = now();
     let done = work();
-    END.set(end.checked_add(now().saturating_duration_since(start)));
+    DEADLINE.set(end.checked_add(now().saturating_duration_since(start)));
     done
 }

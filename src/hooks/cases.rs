@@ -9,13 +9,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Hooks, Reads, Source, TIME_MAX, on_stack};
+use super::{Hooks, Reads, ScriptSource, TIME_MAX, on_stack};
 use crate::base::clock::timestamp;
 use crate::base::money::Money;
-use crate::model::hook::{Run, Wish};
-use crate::model::issue::{Problem, Severity};
+use crate::model::hook::{ActionRequest, HookRun};
+use crate::model::issue::{PlacedIssue, Severity};
 
-pub use state::State;
+pub use state::CaseState;
 
 /// End of the names of case files.
 pub const ENDING: &str = ".test.yaml";
@@ -23,7 +23,7 @@ pub const ENDING: &str = ".test.yaml";
 /// Content of a case file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct CaseFile {
     cases: Vec<Case>,
 }
 
@@ -37,16 +37,16 @@ pub struct Case {
     pub event: Value,
     /// State that the script can read.
     #[serde(default)]
-    pub state: State,
+    pub state: CaseState,
     /// Expected result.
-    pub expect: Expect,
+    pub expect: ExpectedRun,
 }
 
 /// Expected result of a run.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Expect {
-    /// Actions in order, in the form of [`shown`].
+pub struct ExpectedRun {
+    /// Actions in order, in the form of [`render_run`].
     #[serde(default)]
     pub actions: Vec<Value>,
     /// Stored values by key.
@@ -63,11 +63,12 @@ pub struct Expect {
 
 /// Result of one case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Verdict {
+pub struct CaseResult {
     pub script: String,
     pub case: String,
     /// Difference or failure, for people; `None` for a passed case.
-    pub trouble: Option<String>,
+    #[serde(rename = "trouble")]
+    pub difference: Option<String>,
 }
 
 /// Parses the cases of a file.
@@ -75,15 +76,15 @@ pub struct Verdict {
 /// # Errors
 ///
 /// The file is not a valid case file; the problem names the place.
-pub fn read(source: &Source) -> Result<Vec<Case>, Box<Problem>> {
-    let read: Result<File, _> = serde_yaml::from_str(&source.text);
+pub fn parse_cases(source: &ScriptSource) -> Result<Vec<Case>, Box<PlacedIssue>> {
+    let read: Result<CaseFile, _> = serde_yaml::from_str(&source.text);
     read.map(|file| file.cases).map_err(|error| {
         let place = error.location();
         let (line, column) = place.map_or((1, 1), |place| (place.line(), place.column()));
         let text = error.to_string();
         let message = text.split(" at line ").next().unwrap_or(&text);
         let message = format!("this is no file of cases: {message}");
-        Box::new(Problem {
+        Box::new(PlacedIssue {
             severity: Severity::Error,
             ..source.problem((line.max(1), column.max(1)), "cases", &message, HELP)
         })
@@ -93,13 +94,13 @@ pub fn read(source: &Source) -> Result<Vec<Case>, Box<Problem>> {
 const HELP: &str = "write `cases: [{name, event, state, expect: {actions, kept, log, fails}}]`; docs/hooks.md shows one";
 
 /// Runs one case of a script.
-pub fn run(hooks: &Hooks, script: &str, case: &Case) -> Verdict {
-    let ran = on_stack(|| ran(hooks, script, case));
+pub fn run(hooks: &Hooks, script: &str, case: &Case) -> CaseResult {
+    let ran = on_stack(|| run_case(hooks, script, case));
     let trouble = ran.unwrap_or_else(|| Some("the case could not be run".to_owned()));
-    Verdict { script: script.to_owned(), case: case.name.clone(), trouble }
+    CaseResult { script: script.to_owned(), case: case.name.clone(), difference: trouble }
 }
 
-fn ran(hooks: &Hooks, script: &str, case: &Case) -> Option<String> {
+fn run_case(hooks: &Hooks, script: &str, case: &Case) -> Option<String> {
     let kind = case.event.get("type").and_then(Value::as_str).unwrap_or_default();
     let handler = hooks.handlers(kind).into_iter().find(|handler| handler.script == script);
     let Some(handler) = handler else {
@@ -114,12 +115,12 @@ fn ran(hooks: &Hooks, script: &str, case: &Case) -> Option<String> {
         }
         (Err(failure), None) => Some(format!("it fails:\n{failure}")),
         (Ok(_), Some(expected)) => Some(format!("it ends well, and should fail with `{expected}`")),
-        (Ok(run), None) => compared(&case.expect, &run),
+        (Ok(run), None) => compare(&case.expect, &run),
     }
 }
 
-fn compared(expect: &Expect, run: &Run) -> Option<String> {
-    let (mut expected, mut real) = (json!({}), shown(run));
+fn compare(expect: &ExpectedRun, run: &HookRun) -> Option<String> {
+    let (mut expected, mut real) = (json!({}), render_run(run));
     if let (Some(expected), Some(real)) = (expected.as_object_mut(), real.as_object_mut()) {
         expected.insert("actions".to_owned(), Value::Array(expect.actions.clone()));
         expected.insert("kept".to_owned(), Value::Object(expect.kept.clone()));
@@ -131,12 +132,12 @@ fn compared(expect: &Expect, run: &Run) -> Option<String> {
             None => drop(real.remove("log")),
         }
     }
-    let same = same(&expected, &real);
+    let same = is_equal(&expected, &real);
     (!same).then(|| diff::diff(&yaml(&expected), &yaml(&real)))
 }
 
 /// Returns true if two values are equal, whatever the order of their keys.
-fn same(one: &Value, other: &Value) -> bool {
+fn is_equal(one: &Value, other: &Value) -> bool {
     crate::base::hash::canonical(one) == crate::base::hash::canonical(other)
 }
 
@@ -149,8 +150,8 @@ fn yaml(value: &Value) -> String {
 
 /// Formats a run as cases write it: `{actions: [{do, merchant, …, at, name}], kept, log}`. Money is
 /// text. The merchant's kind is omitted, and so is a name that the script did not choose.
-pub fn shown(run: &Run) -> Value {
-    let actions: Vec<Value> = run.wishes.iter().map(action).collect();
+pub fn render_run(run: &HookRun) -> Value {
+    let actions: Vec<Value> = run.requests.iter().map(render_action).collect();
     let kept: Map<String, Value> = run.kept.iter().cloned().collect();
     let mut shown = json!({ "actions": actions, "kept": kept, "log": run.log });
     if let Some(shown) = shown.as_object_mut().filter(|_| !run.added.is_empty()) {
@@ -159,8 +160,8 @@ pub fn shown(run: &Run) -> Value {
     shown
 }
 
-fn action(wish: &Wish) -> Value {
-    let mut shown = bare(wish);
+fn render_action(wish: &ActionRequest) -> Value {
+    let mut shown = render_unnamed(wish);
     if !wish.is_named_by_content() {
         shown.insert("name".to_owned(), json!(wish.name));
     }
@@ -168,13 +169,13 @@ fn action(wish: &Wish) -> Value {
 }
 
 /// Formats an action as cases write it, always with its name.
-pub fn named(wish: &Wish) -> Value {
-    let mut shown = bare(wish);
+pub fn render_named_action(wish: &ActionRequest) -> Value {
+    let mut shown = render_unnamed(wish);
     shown.insert("name".to_owned(), json!(wish.name));
     Value::Object(shown)
 }
 
-fn bare(wish: &Wish) -> Map<String, Value> {
+fn render_unnamed(wish: &ActionRequest) -> Map<String, Value> {
     let mut shown = Map::new();
     shown.insert("do".to_owned(), json!(wish.verb));
     if let Some(merchant) = &wish.merchant {

@@ -7,28 +7,28 @@ use rhai::{Engine, NativeCallContext, OptimizationLevel, Token};
 use super::{bound, host, values};
 
 /// Symbols that are disabled, since they run text or access more than a script needs.
-const OFF: [&str; 1] = ["eval"];
+const DISABLED: [&str; 1] = ["eval"];
 
 /// Functions of the language without visible output; `log` replaces them.
-const UNSEEN: [&str; 2] = ["print", "debug"];
+const NO_OUTPUT: [&str; 2] = ["print", "debug"];
 
 /// Reserved words of the language that are names of host functions.
-const OURS: [&str; 1] = ["void"];
+const HOST_KEYWORDS: [&str; 1] = ["void"];
 
 /// Returns an engine with every host function and limit. The engine reads no clock, disk or random
 /// number.
 pub(super) fn engine() -> Engine {
     let mut engine = Engine::new_raw();
     StandardPackage::new().register_into_engine(&mut engine);
-    bound::bind(&mut engine);
-    for word in OFF {
+    bound::set_limits(&mut engine);
+    for word in DISABLED {
         engine.disable_symbol(word);
     }
     engine
         .set_optimization_level(OptimizationLevel::None)
         .set_fail_on_invalid_map_property(true)
         .set_allow_shadowing(true);
-    take_words(&mut engine);
+    allow_host_keywords(&mut engine);
     values::register(&mut engine);
     host::register(&mut engine);
     engine
@@ -38,10 +38,10 @@ pub(super) fn engine() -> Engine {
     deprecated,
     reason = "its only complaint is that it may change; the version is pinned by the lock file"
 )]
-fn take_words(engine: &mut Engine) {
+fn allow_host_keywords(engine: &mut Engine) {
     engine.on_parse_token(|token, _, _| {
         if let Token::Reserved(word) = &token
-            && OURS.contains(&word.as_str())
+            && HOST_KEYWORDS.contains(&word.as_str())
         {
             return Token::Identifier(word.clone());
         }
@@ -50,13 +50,13 @@ fn take_words(engine: &mut Engine) {
 }
 
 /// Returns the language's own functions and operators, by name and argument count.
-pub(super) fn builtin(engine: &Engine) -> Vec<(String, usize)> {
+pub(super) fn builtin_functions(engine: &Engine) -> Vec<(String, usize)> {
     let none: Option<&NativeCallContext<'_>> = None;
     engine.collect_fn_metadata(
         none,
         |info| {
             let name = info.metadata.name.to_string();
-            (!UNSEEN.contains(&name.as_str())).then_some((name, info.metadata.num_params))
+            (!NO_OUTPUT.contains(&name.as_str())).then_some((name, info.metadata.num_params))
         },
         true,
     )

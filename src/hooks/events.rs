@@ -16,7 +16,7 @@ pub struct EventRow {
     pub data: &'static str,
 }
 
-const fn row(name: &'static str, data: &'static str, doc: &'static str) -> EventRow {
+const fn event_row(name: &'static str, data: &'static str, doc: &'static str) -> EventRow {
     EventRow { name, doc, data }
 }
 
@@ -28,76 +28,84 @@ const APPLICATION: &str = "application";
 
 /// Every event type (service-facts, 72; partner-api, Events).
 pub static EVENTS: &[EventRow] = &[
-    row("transaction.created", TRANSACTION, "A transaction was made."),
-    row(
+    event_row("transaction.created", TRANSACTION, "A transaction was made."),
+    event_row(
         "transaction.authorized",
         TRANSACTION,
         "A payment, refund or credit was accepted, and is not settled yet.",
     ),
-    row("transaction.completed", TRANSACTION, "A transaction was captured or settled."),
-    row("transaction.voided", TRANSACTION, "A transaction was taken back before it was settled."),
-    row(
+    event_row("transaction.completed", TRANSACTION, "A transaction was captured or settled."),
+    event_row(
+        "transaction.voided",
+        TRANSACTION,
+        "A transaction was taken back before it was settled.",
+    ),
+    event_row(
         "transaction.failed",
         TRANSACTION,
         "A transaction was declined, or came back; `failure_code` says why.",
     ),
-    row(
+    event_row(
         "transaction.updated",
         TRANSACTION,
         "Something about a transaction changed, such as a refund of it.",
     ),
-    row(
+    event_row(
         "transaction.pending_parent_settlement",
         TRANSACTION,
         "A refund waits until its eCheck is settled.",
     ),
-    row("recurring_charge.created", RECURRING, "A recurring charge was made."),
-    row("recurring_charge.updated", RECURRING, "A recurring charge changed."),
-    row(
+    event_row("recurring_charge.created", RECURRING, "A recurring charge was made."),
+    event_row("recurring_charge.updated", RECURRING, "A recurring charge changed."),
+    event_row(
         "recurring_charge.completed",
         RECURRING,
         "A recurring charge reached its end or its limit, or was cancelled: `status_reason` says which.",
     ),
-    row("recurring_charge.deleted", RECURRING, "A recurring charge was deleted."),
-    row(
+    event_row("recurring_charge.deleted", RECURRING, "A recurring charge was deleted."),
+    event_row(
         "recurring_charge.payment_method.expiring",
         RECURRING,
         "Its card expires this month; told on the first day of the month.",
     ),
-    row(
+    event_row(
         "recurring_charge.payment_method.expired",
         RECURRING,
         "Its card has expired; told on the first day of the month after.",
     ),
-    row(
+    event_row(
         "recurring_charge.occurrence.created",
         OCCURRENCE,
         "The next payment of a recurring charge is planned.",
     ),
-    row("recurring_charge.occurrence.updated", OCCURRENCE, "A planned payment changed."),
-    row("recurring_charge.occurrence.paid", OCCURRENCE, "A planned payment was made."),
-    row(
+    event_row("recurring_charge.occurrence.updated", OCCURRENCE, "A planned payment changed."),
+    event_row("recurring_charge.occurrence.paid", OCCURRENCE, "A planned payment was made."),
+    event_row(
         "recurring_charge.occurrence.failed",
         OCCURRENCE,
         "A planned payment was declined; `attempts` and `transactions` say what was tried.",
     ),
-    row(
+    event_row(
         "recurring_charge.occurrence.ignored",
         OCCURRENCE,
         "A planned payment was taken out of the collection.",
     ),
-    row(
+    event_row(
         "payment_method.expiring",
         METHOD,
         "A saved card expires this month; told on the first day of the month.",
     ),
-    row(
+    event_row(
         "payment_method.expired",
         METHOD,
         "A saved card has expired; told on the first day of the month after.",
     ),
-    row("merchant.provisioned", APPLICATION, "An application was approved and its merchant made."),
-    row(
+    event_row(
+        "merchant.provisioned",
+        APPLICATION,
+        "An application was approved and its merchant made.",
+    ),
+    event_row(
         "merchant_application.declined",
         APPLICATION,
         "An application was declined; `reason` in `data` says why, as far as it is told.",
@@ -131,19 +139,19 @@ pub static FIELDS: &[EventField] = &[
 ];
 
 /// Returns the function for events of a type: `on_transaction_failed` for `transaction.failed`.
-pub fn function(event_type: &str) -> String {
+pub fn handler_name(event_type: &str) -> String {
     let words = event_type.replace('.', "_");
     format!("on_{words}")
 }
 
 /// Returns true if events call this function.
 pub(super) fn is_hook(function_name: &str) -> bool {
-    function_name == ANY || EVENTS.iter().any(|row| function(row.name) == function_name)
+    function_name == ANY || EVENTS.iter().any(|row| handler_name(row.name) == function_name)
 }
 
 /// Returns the function that a wrong name most probably means.
-pub(super) fn meant(name: &str) -> Option<String> {
-    let all: Vec<String> = names().collect();
+pub(super) fn nearest_handler(name: &str) -> Option<String> {
+    let all: Vec<String> = handler_names().collect();
     let plain = |name: &str| -> String {
         name.to_lowercase().chars().filter(|found| found.is_alphanumeric()).collect()
     };
@@ -154,6 +162,6 @@ pub(super) fn meant(name: &str) -> Option<String> {
 }
 
 /// Returns the names of all functions that events call.
-pub(super) fn names() -> impl Iterator<Item = String> {
-    EVENTS.iter().map(|row| function(row.name)).chain([ANY.to_owned()])
+pub(super) fn handler_names() -> impl Iterator<Item = String> {
+    EVENTS.iter().map(|row| handler_name(row.name)).chain([ANY.to_owned()])
 }

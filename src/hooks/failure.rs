@@ -6,17 +6,18 @@ use rhai::{Dynamic, EvalAltResult, Position};
 use serde::{Deserialize, Serialize};
 
 use super::private;
-use super::source::Source;
+use super::source::ScriptSource;
 use crate::kinds::Privacy;
-use crate::model::issue::Problem;
-use crate::policy::Power;
+use crate::model::issue::PlacedIssue;
+use crate::policy::ScriptPower;
 
 /// A failed run; it requests no action and stores no value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
+pub struct RunFailure {
     pub script: String,
     pub function: String,
-    pub why: Why,
+    #[serde(rename = "why")]
+    pub cause: FailureCause,
     /// Description for the script's author.
     pub message: String,
     /// Line and column of the cause, from 1, if there is one.
@@ -28,22 +29,25 @@ pub struct Failure {
 /// Causes of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Why {
+pub enum FailureCause {
     /// The script is wrong, or threw an error itself.
     Script,
     /// The run exceeded a limit: operations, sizes, depth, actions or reads.
-    Bound,
+    #[serde(rename = "bound")]
+    LimitExceeded,
     /// The run took too long.
-    Time,
+    #[serde(rename = "time")]
+    TimedOut,
     /// A host function panicked. This is our bug, and the rest of the process is unaffected.
     Panic,
     /// The script or function does not exist.
-    Gone,
+    #[serde(rename = "gone")]
+    Missing,
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for RunFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { script, function, message, place, why: _, log: _ } = self;
+        let Self { script, function, message, place, cause: _, log: _ } = self;
         write!(f, "{script}: {function}")?;
         if let Some((line, column)) = place {
             write!(f, " at {line}:{column}")?;
@@ -52,22 +56,27 @@ impl fmt::Display for Failure {
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for RunFailure {}
 
-impl Failure {
+impl RunFailure {
     /// Returns the failure as a problem, with its place in one of these files.
-    pub fn problem(&self, sources: &[Source]) -> Problem {
+    pub fn problem(&self, sources: &[ScriptSource]) -> PlacedIssue {
         let source = sources.iter().find(|source| source.name() == self.script);
-        let nowhere =
-            || Source { path: self.script.clone(), shown: self.script.clone(), text: "".into() };
+        let nowhere = || ScriptSource {
+            path: self.script.clone(),
+            display_path: self.script.clone(),
+            text: "".into(),
+        };
         let source = source.cloned().unwrap_or_else(nowhere);
         let function = || source.definition(&self.function, usize::MAX);
-        let help = match self.why {
-            Why::Script => "nothing of what it asked for before is done, and nothing is kept",
-            Why::Bound => "`reckon hooks doc` lists the bounds of a run",
-            Why::Time => "look for a loop that does too much; reads do not count",
-            Why::Panic => "this is a mistake of ours: please report it",
-            Why::Gone => "`reckon hooks check` lists the scripts",
+        let help = match self.cause {
+            FailureCause::Script => {
+                "nothing of what it asked for before is done, and nothing is kept"
+            }
+            FailureCause::LimitExceeded => "`reckon hooks doc` lists the bounds of a run",
+            FailureCause::TimedOut => "look for a loop that does too much; reads do not count",
+            FailureCause::Panic => "this is a mistake of ours: please report it",
+            FailureCause::Missing => "`reckon hooks check` lists the scripts",
         };
         source.problem(self.place.unwrap_or_else(function), "run", &self.message, help)
     }
@@ -78,9 +87,9 @@ impl Failure {
     clippy::wildcard_enum_match_arm,
     reason = "of what is left the language's own words are told"
 )]
-pub(super) fn told(error: &EvalAltResult) -> (Why, String, Option<(usize, usize)>) {
+pub(super) fn classify(error: &EvalAltResult) -> (FailureCause, String, Option<(usize, usize)>) {
     let (inner, place) = innermost(error, None);
-    let why = sort(inner);
+    let why = cause(inner);
     let message = match inner {
         EvalAltResult::ErrorTerminated(..) => "it took too long and was stopped".to_owned(),
         EvalAltResult::ErrorTooManyOperations(_) => {
@@ -90,20 +99,20 @@ pub(super) fn told(error: &EvalAltResult) -> (Why, String, Option<(usize, usize)
             )
         }
         EvalAltResult::ErrorStackOverflow(_) => "its calls nest too deep".to_owned(),
-        EvalAltResult::ErrorRuntime(value, _) => words(value),
-        EvalAltResult::ErrorPropertyNotFound(name, _) => missing(name),
-        other => plain(other),
+        EvalAltResult::ErrorRuntime(value, _) => thrown_message(value),
+        EvalAltResult::ErrorPropertyNotFound(name, _) => missing_field_message(name),
+        other => without_place(other),
     };
     (why, message, place)
 }
 
 /// Returns the message for a missing field, which may be closed to scripts.
-fn missing(name: &str) -> String {
+fn missing_field_message(name: &str) -> String {
     let message = format!("Property not found: {name}");
-    match private::named(name) {
+    match private::privacy_of_name(name) {
         Some(Privacy::Secret) => format!("{message} (secret values never reach a script)"),
         Some(Privacy::Personal) => {
-            let (refusal, help) = Power::Personal.refusal(None);
+            let (refusal, help) = ScriptPower::Personal.refusal(None);
             format!("{message} (it is personal, and {refusal}; {help})")
         }
         Some(Privacy::Plain) | None => message,
@@ -111,13 +120,13 @@ fn missing(name: &str) -> String {
 }
 
 /// Returns the message that a script or a host function threw.
-fn words(value: &Dynamic) -> String {
-    let beyond = value.clone().try_cast::<super::host::Beyond>();
+fn thrown_message(value: &Dynamic) -> String {
+    let beyond = value.clone().try_cast::<super::host::RunLimitError>();
     beyond.map_or_else(|| value.to_string(), |beyond| beyond.to_string())
 }
 
 /// Returns the message of an error without its place.
-fn plain(error: &EvalAltResult) -> String {
+fn without_place(error: &EvalAltResult) -> String {
     let text = error.to_string();
     match text.rfind(" (line ") {
         Some(at) => text.split_at(at).0.to_owned(),
@@ -144,7 +153,7 @@ pub(super) fn place(position: Position) -> Option<(usize, usize)> {
     Some((position.line()?, position.position().unwrap_or(1).max(1)))
 }
 
-fn sort(error: &EvalAltResult) -> Why {
+fn cause(error: &EvalAltResult) -> FailureCause {
     let bound = matches!(
         error,
         EvalAltResult::ErrorTooManyOperations(_)
@@ -153,13 +162,13 @@ fn sort(error: &EvalAltResult) -> Why {
             | EvalAltResult::ErrorStackOverflow(_)
             | EvalAltResult::ErrorDataTooLarge(..)
     );
-    let beyond = |value: &Dynamic| value.is::<super::host::Beyond>();
+    let beyond = |value: &Dynamic| value.is::<super::host::RunLimitError>();
     let bound = bound || matches!(error, EvalAltResult::ErrorRuntime(value, _) if beyond(value));
     if matches!(error, EvalAltResult::ErrorTerminated(..)) {
-        Why::Time
+        FailureCause::TimedOut
     } else if bound {
-        Why::Bound
+        FailureCause::LimitExceeded
     } else {
-        Why::Script
+        FailureCause::Script
     }
 }

@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use super::private::privacy;
-use crate::base::nearest::{help, nearest};
+use super::private::privacy_of_field;
+use crate::base::nearest::{nearest, suggestion_help};
 use crate::kinds::redact::names_beneath;
 use crate::kinds::register::{self, KindRow};
-use crate::kinds::{Field, Privacy};
-use crate::policy::Power;
+use crate::kinds::{Privacy, SpecField};
+use crate::policy::ScriptPower;
 
 /// Fields of a resource as scripts see it.
 const FIELDS: [&str; 9] =
@@ -18,21 +18,21 @@ const SPEC: &str = "spec";
 const LABELS: &str = "labels";
 
 /// Position of a filter's field: the names above it.
-pub(super) type Above<'a> = [&'a str];
+pub(super) type FieldPath<'a> = [&'a str];
 
 /// Returns the problem with a field of a kind at this position, and its fix. `persons` is set if
 /// personal values are open.
-pub(super) fn wrong(
+pub(super) fn field_problem(
     kind: &str,
-    above: &Above<'_>,
+    above: &FieldPath<'_>,
     name: &str,
     persons: bool,
 ) -> Option<(String, String)> {
     let row = register::find(kind);
     match above {
-        [] if !FIELDS.contains(&name) => Some(unknown(row, kind, name)),
+        [] if !FIELDS.contains(&name) => Some(unknown_field(row, kind, name)),
         [] | [LABELS, ..] => None,
-        [SPEC, ..] => within(row?, above, name, persons),
+        [SPEC, ..] => spec_field_problem(row?, above, name, persons),
         [field, ..] => {
             let message = format!("`{field}` of a resource has no fields: it is one value");
             Some((message, format!("write `{field}: …`")))
@@ -41,7 +41,7 @@ pub(super) fn wrong(
 }
 
 /// Returns the problem with a field that no resource has, but perhaps its document.
-fn unknown(row: Option<&KindRow>, kind: &str, name: &str) -> (String, String) {
+fn unknown_field(row: Option<&KindRow>, kind: &str, name: &str) -> (String, String) {
     let message = format!("a resource has no field `{name}`");
     let spec = row.map(|row| names_beneath(row.fields, SPEC)).unwrap_or_default();
     if spec.contains(&name) {
@@ -56,22 +56,27 @@ fn unknown(row: Option<&KindRow>, kind: &str, name: &str) -> (String, String) {
         Some(near) if !FIELDS.contains(&near) => {
             format!("did you mean `#{{spec: #{{{near}: …}}}}`?")
         }
-        _ => help(name, FIELDS),
+        _ => suggestion_help(name, FIELDS),
     };
     (message, help)
 }
 
-fn within(row: &KindRow, above: &Above<'_>, name: &str, persons: bool) -> Option<(String, String)> {
+fn spec_field_problem(
+    row: &KindRow,
+    above: &FieldPath<'_>,
+    name: &str,
+    persons: bool,
+) -> Option<(String, String)> {
     let place = above.join(".");
     let names = names_beneath(row.fields, &place);
     if !names.is_empty() && !names.contains(&name) {
         let message = format!("`{place}` of {} has no field `{name}`", row.name);
-        return Some((message, help(name, distinct(names))));
+        return Some((message, suggestion_help(name, sorted_unique(names))));
     }
-    closed(row.fields, &format!("{place}.{name}"), persons)
+    closed_field_problem(row.fields, &format!("{place}.{name}"), persons)
 }
 
-fn distinct(mut names: Vec<&'static str>) -> Vec<&'static str> {
+fn sorted_unique(mut names: Vec<&'static str>) -> Vec<&'static str> {
     names.sort_unstable();
     names.dedup();
     names
@@ -79,12 +84,16 @@ fn distinct(mut names: Vec<&'static str>) -> Vec<&'static str> {
 
 /// Returns the problem with a field that is closed to scripts: a filter on it would reveal its
 /// value.
-fn closed(fields: &[Field], path: &str, persons: bool) -> Option<(String, String)> {
-    match privacy(fields, path) {
+fn closed_field_problem(
+    fields: &[SpecField],
+    path: &str,
+    persons: bool,
+) -> Option<(String, String)> {
+    match privacy_of_field(fields, path) {
         Privacy::Plain => None,
         Privacy::Personal if persons => None,
         Privacy::Personal => {
-            let (message, help) = Power::Personal.refusal(None);
+            let (message, help) = ScriptPower::Personal.refusal(None);
             Some((format!("`{path}` is personal: {message}"), help))
         }
         Privacy::Secret => {
@@ -100,21 +109,21 @@ fn closed(fields: &[Field], path: &str, persons: bool) -> Option<(String, String
 ///
 /// The first problem, and its fix.
 pub(super) fn check(kind: &str, filter: &Value, persons: bool) -> Result<(), String> {
-    fields(kind, &mut Vec::new(), filter, persons)
+    check_fields(kind, &mut Vec::new(), filter, persons)
 }
 
-fn fields<'v>(
+fn check_fields<'v>(
     kind: &str,
     above: &mut Vec<&'v str>,
     filter: &'v Value,
     persons: bool,
 ) -> Result<(), String> {
     for (name, value) in filter.as_object().into_iter().flatten() {
-        if let Some((message, help)) = wrong(kind, above, name, persons) {
+        if let Some((message, help)) = field_problem(kind, above, name, persons) {
             return Err(format!("{message}; {help}"));
         }
         above.push(name);
-        fields(kind, above, value, persons)?;
+        check_fields(kind, above, value, persons)?;
         above.pop();
     }
     Ok(())

@@ -3,11 +3,11 @@
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use super::source::{ENDING, Source};
+use super::source::{ENDING, ScriptSource};
 use super::template::is_template;
 use super::{cases, source};
-use crate::base::folder::{self, PathError, Place, Sort};
-use crate::model::issue::Problem;
+use crate::base::folder::{self, EntryType, FolderLocation, PathError};
+use crate::model::issue::PlacedIssue;
 
 /// Ends of the names of files that may be of use.
 const ENDINGS: [&str; 4] = [ENDING, cases::ENDING, ".txt", ".html"];
@@ -20,18 +20,18 @@ const DEPTH_MAX: usize = 8;
 
 /// Content of a scripts folder.
 #[derive(Debug, Default)]
-pub struct Folder {
+pub struct ScriptFolder {
     /// Scripts, modules and templates, sorted by name.
-    pub scripts: Vec<Source>,
+    pub scripts: Vec<ScriptSource>,
     /// Case files, sorted by name.
-    pub cases: Vec<Source>,
+    pub cases: Vec<ScriptSource>,
     /// Problems with files that cannot be read.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<PlacedIssue>,
 }
 
-impl Folder {
+impl ScriptFolder {
     /// Returns the number of scripts. Files in subfolders are modules, which scripts import.
-    pub fn count(&self) -> usize {
+    pub fn script_count(&self) -> usize {
         let is_script = |path: &str| path.ends_with(ENDING) && !path.contains('/');
         self.scripts.iter().filter(|source| is_script(&source.path)).count()
     }
@@ -43,14 +43,14 @@ impl Folder {
 /// # Errors
 ///
 /// The folder is a link, cannot be listed, or holds too much.
-pub fn read(root: &Place, shown: &str) -> Result<Folder, PathError> {
-    let mut folder = Folder::default();
+pub fn read(root: &FolderLocation, shown: &str) -> Result<ScriptFolder, PathError> {
+    let mut folder = ScriptFolder::default();
     let mut paths = Vec::new();
     let root = match root.open() {
         Err(error) if error.is_absent() => return Ok(folder),
         root => root?,
     };
-    list(&root, "", 0, &mut paths)?;
+    list_files(&root, "", 0, &mut paths)?;
     paths.sort();
     for inside in paths {
         let is_script = inside.ends_with(ENDING) || inside.ends_with(cases::ENDING);
@@ -58,16 +58,18 @@ pub fn read(root: &Place, shown: &str) -> Result<Folder, PathError> {
             continue;
         }
         let name = format!("{}/{inside}", shown.trim_end_matches('/'));
-        let bytes = match bytes(&root, &inside) {
-            Err(error @ (PathError::Link { .. } | PathError::Odd { .. })) => Err(error.to_string()),
+        let bytes = match read_bytes(&root, &inside) {
+            Err(error @ (PathError::Link { .. } | PathError::NotAFile { .. })) => {
+                Err(error.to_string())
+            }
             bytes => Ok(bytes?),
         };
         let text = bytes.as_ref().ok().cloned().flatten();
         let text = text.and_then(|bytes| String::from_utf8(bytes).ok());
-        let source = Source {
+        let source = ScriptSource {
             path: inside,
-            shown: name,
-            text: Arc::from(text.as_deref().map(source::without_mark).unwrap_or_default()),
+            display_path: name,
+            text: Arc::from(text.as_deref().map(source::without_bom).unwrap_or_default()),
         };
         if let Err(message) = &bytes {
             let help = "put the file itself there";
@@ -86,20 +88,20 @@ pub fn read(root: &Place, shown: &str) -> Result<Folder, PathError> {
     Ok(folder)
 }
 
-fn list(
+fn list_files(
     folder: &folder::Folder,
     below: &str,
     depth: usize,
     paths: &mut Vec<String>,
 ) -> Result<(), PathError> {
     let mut folders = Vec::new();
-    folder.each(&mut |name, sort| {
+    folder.for_each_entry(&mut |name, sort| {
         let name = name.to_string_lossy();
         let path = if below.is_empty() { name.to_string() } else { format!("{below}/{name}") };
         if name.starts_with('.') {
             return;
         }
-        if sort == Sort::Folder {
+        if sort == EntryType::Folder {
             folders.push((name.to_string(), path));
         } else if ENDINGS.iter().any(|ending| name.ends_with(ending)) {
             paths.push(path);
@@ -109,13 +111,13 @@ fn list(
         return Err(io::Error::other(format!("more than {FILES_MAX} files")).into());
     }
     for (name, path) in folders.into_iter().filter(|_| depth < DEPTH_MAX) {
-        list(&folder.folder(&name)?, &path, depth.saturating_add(1), paths)?;
+        list_files(&folder.folder(&name)?, &path, depth.saturating_add(1), paths)?;
     }
     Ok(())
 }
 
 /// Returns the bytes of a file, or `None` if it is too large.
-fn bytes(root: &folder::Folder, path: &str) -> Result<Option<Vec<u8>>, PathError> {
+fn read_bytes(root: &folder::Folder, path: &str) -> Result<Option<Vec<u8>>, PathError> {
     let mut bytes = Vec::new();
     root.file(path)?.take(FILE_MAX.saturating_add(1)).read_to_end(&mut bytes)?;
     let fits = u64::try_from(bytes.len()).unwrap_or(u64::MAX) <= FILE_MAX;
@@ -139,7 +141,7 @@ mod tests {
         symlink("../outside.rhai", dir.path().join("scripts/b.rhai")).unwrap();
         let pipe = dir.path().join("scripts/c.rhai");
         rustix::fs::mkfifoat(rustix::fs::CWD, pipe, rustix::fs::Mode::RUSR).unwrap();
-        let place = |name: &str| Place::configured(dir.path(), &dir.path().join(name));
+        let place = |name: &str| FolderLocation::from_config(dir.path(), &dir.path().join(name));
         let found = read(&place("scripts"), "scripts").unwrap();
         let told: Vec<&str> = found.problems.iter().map(|one| one.message.as_str()).collect();
         assert!(told[0].contains("`b.rhai` is a symbolic link"), "{told:?}");
@@ -147,6 +149,6 @@ mod tests {
         assert!(found.scripts.iter().all(|source| source.text.is_empty()));
         symlink("scripts", dir.path().join("linked")).unwrap();
         assert!(matches!(read(&place("linked"), "linked"), Err(PathError::Link { .. })));
-        assert_eq!(read(&place("none"), "none").unwrap().count(), 0);
+        assert_eq!(read(&place("none"), "none").unwrap().script_count(), 0);
     }
 }

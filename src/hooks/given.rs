@@ -7,20 +7,20 @@ use rhai::{Dynamic, Map};
 use serde_json::Value;
 
 use super::events::FIELDS;
-use super::json::{foreign, read};
-use super::values::Moment;
+use super::json::{parse_untrusted, untrusted_to_dynamic};
+use super::values::ScriptMoment;
 use crate::base::id::Key;
 
 /// An event as a script gets it, with every field. `Debug` omits the fields, since they hold names
 /// and addresses.
-pub struct Given {
+pub struct ScriptEvent {
     fields: Map,
-    about: About,
+    origin: EventOrigin,
 }
 
 /// Origin of an event.
 #[derive(Debug, Clone, Default)]
-pub(super) struct About {
+pub(super) struct EventOrigin {
     /// The merchant; `None` if no document declares it.
     pub(super) merchant: Option<Key>,
     /// Set in live mode.
@@ -29,47 +29,50 @@ pub(super) struct About {
     pub(super) created: Option<DateTime<Utc>>,
 }
 
-impl About {
+impl EventOrigin {
     /// Reads the origin from an event.
-    pub(super) fn of(event: &Value) -> Self {
+    pub(super) fn from_event(event: &Value) -> Self {
         let live = event.get("mode").and_then(Value::as_str) == Some("live");
         let created = event.get("created").and_then(Value::as_str);
-        let created = created.and_then(|text| Moment::read(text).ok()).map(|Moment(at)| at);
-        Self { merchant: super::run::merchant(event), live, created }
+        let created =
+            created.and_then(|text| ScriptMoment::parse(text).ok()).map(|ScriptMoment(at)| at);
+        Self { merchant: super::run::event_merchant(event), live, created }
     }
 }
 
-impl fmt::Debug for Given {
+impl fmt::Debug for ScriptEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Given({:?})", self.about.merchant)
+        write!(f, "Given({:?})", self.origin.merchant)
     }
 }
 
-impl Given {
+impl ScriptEvent {
     /// Returns an event of these fields; every other field of [`FIELDS`] is null.
     pub fn new(event: &Value) -> Self {
-        let field = |name: &str| (name.into(), foreign(event.get(name).unwrap_or(&Value::Null)));
+        let field = |name: &str| {
+            (name.into(), untrusted_to_dynamic(event.get(name).unwrap_or(&Value::Null)))
+        };
         let fields = FIELDS.iter().map(|known| field(known.name)).collect();
-        Self { fields, about: About::of(event) }
+        Self { fields, origin: EventOrigin::from_event(event) }
     }
 
     /// Returns an event whose `data` is the record in the service's own JSON text. The reason of a
     /// declined application is added to the record. A text that is not an event gives no record.
-    pub fn showing(event: &Value, text: &[u8]) -> Self {
+    pub fn with_record(event: &Value, text: &[u8]) -> Self {
         let mut given = Self::new(event);
-        let told = read(text).and_then(Dynamic::try_cast::<Map>);
-        given.fields.insert("data".into(), told.map_or(Dynamic::UNIT, data));
+        let told = parse_untrusted(text).and_then(Dynamic::try_cast::<Map>);
+        given.fields.insert("data".into(), told.map_or(Dynamic::UNIT, record));
         given
     }
 
     /// Returns the argument of the script's function, and the origin of the event.
-    pub(super) fn into_parts(self) -> (Dynamic, About) {
-        (Dynamic::from_map(self.fields), self.about)
+    pub(super) fn into_parts(self) -> (Dynamic, EventOrigin) {
+        (Dynamic::from_map(self.fields), self.origin)
     }
 }
 
 /// Returns the record within an event.
-fn data(mut told: Map) -> Dynamic {
+fn record(mut told: Map) -> Dynamic {
     let (data, reason) = (told.remove("data").unwrap_or_default(), told.remove("reason"));
     let Some(reason) = reason.filter(|_| data.is_map()) else { return data };
     let mut data = data.try_cast::<Map>().unwrap_or_default();
@@ -82,7 +85,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::hooks::json::json as written;
+    use crate::hooks::json::to_json as written;
 
     #[test]
     fn a_record_is_the_same_whichever_way_it_is_read() {
@@ -103,10 +106,10 @@ mod tests {
             if let (Some(data), Some(reason)) = (data.as_object_mut(), text.get("reason")) {
                 data.insert("reason".to_owned(), reason.clone());
             }
-            let slow = Given::new(&json!({"id": "e1", "merchant": "acme", "data": data}));
+            let slow = ScriptEvent::new(&json!({"id": "e1", "merchant": "acme", "data": data}));
             let event = json!({"id": "e1", "merchant": "acme"});
-            let quick = Given::showing(&event, text.to_string().as_bytes());
-            let shown = |given: Given| written(&given.into_parts().0).unwrap();
+            let quick = ScriptEvent::with_record(&event, text.to_string().as_bytes());
+            let shown = |given: ScriptEvent| written(&given.into_parts().0).unwrap();
             assert_eq!(shown(quick), shown(slow), "{text}");
         }
     }
@@ -114,10 +117,10 @@ mod tests {
     #[test]
     fn a_text_that_is_no_event_shows_no_record() {
         for text in ["", "{", "[]", "7", "{\"data\": 1} x"] {
-            let (fields, _) = Given::showing(&json!({}), text.as_bytes()).into_parts();
+            let (fields, _) = ScriptEvent::with_record(&json!({}), text.as_bytes()).into_parts();
             assert_eq!(
                 written(&fields).unwrap(),
-                written(&Given::new(&json!({})).into_parts().0).unwrap()
+                written(&ScriptEvent::new(&json!({})).into_parts().0).unwrap()
             );
         }
     }

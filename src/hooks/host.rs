@@ -13,29 +13,29 @@ use rhai::{Dynamic, Engine, EvalAltResult, Map, NativeCallContext, Position};
 use serde_json::{Map as Fields, Value};
 
 use super::bound::VALUE_MAX;
-use super::json::json;
+use super::json::to_json;
 use super::register::{HostFn, rows};
-use super::session::{Refused, Session};
-use super::values::{Moment, throw};
+use super::session::{HostError, RunSession};
+use super::values::{ScriptMoment, throw};
 use crate::base::hash::canonical;
 use crate::base::id::{Key, Name};
 use crate::base::money::Money;
 use crate::model::at_most::AtMost;
-use crate::model::hook::Wish;
+use crate::model::hook::ActionRequest;
 
 /// A limit of a run that a host function enforces, as the language throws it.
 #[derive(Debug, Clone)]
-pub(super) struct Beyond(String);
+pub(super) struct RunLimitError(String);
 
-impl std::fmt::Display for Beyond {
+impl std::fmt::Display for RunLimitError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
     }
 }
 
 /// One call of a host function, whose arguments have the right types.
-pub(super) struct Call<'a> {
-    pub(super) session: &'a Session,
+pub(super) struct HostCall<'a> {
+    pub(super) session: &'a RunSession,
     row: &'a HostFn,
     arguments: Vec<Dynamic>,
     options: Map,
@@ -43,8 +43,8 @@ pub(super) struct Call<'a> {
 
 /// Registers every host function.
 pub(super) fn register(engine: &mut Engine) {
-    engine.register_type_with_name::<Beyond>("bound");
-    engine.register_fn("to_string", |beyond: &mut Beyond| beyond.to_string());
+    engine.register_type_with_name::<RunLimitError>("bound");
+    engine.register_fn("to_string", |beyond: &mut RunLimitError| beyond.to_string());
     for row in rows() {
         let least = row.arguments.len();
         let most = if row.options.is_empty() { least } else { least.saturating_add(1) };
@@ -52,35 +52,36 @@ pub(super) fn register(engine: &mut Engine) {
             let types = vec![TypeId::of::<Dynamic>(); count];
             engine.register_raw_fn(row.name, types, move |context, arguments| {
                 let arguments = arguments.iter_mut().map(|argument| argument.flatten_clone());
-                called(row, &context, arguments.collect())
+                run_host_function(row, &context, arguments.collect())
             });
         }
     }
 }
 
-fn called(
+fn run_host_function(
     row: &HostFn,
     context: &NativeCallContext<'_>,
     arguments: Vec<Dynamic>,
 ) -> Result<Dynamic, Box<EvalAltResult>> {
-    let session = context.tag().and_then(|tag| tag.clone().try_cast::<Session>());
+    let session = context.tag().and_then(|tag| tag.clone().try_cast::<RunSession>());
     let session = session.ok_or_else(|| throw(format!("`{}` works in hooks alone", row.name)))?;
-    Call::new(&session, row, arguments).and_then(|call| (row.call)(&call)).map_err(|refused| {
+    HostCall::new(&session, row, arguments).and_then(|call| (row.call)(&call)).map_err(|refused| {
         match refused {
-            Refused::Wrong(message) => throw(message),
-            Refused::Beyond(message) => {
-                EvalAltResult::ErrorRuntime(Dynamic::from(Beyond(message)), Position::NONE).into()
+            HostError::Invalid(message) => throw(message),
+            HostError::LimitExceeded(message) => {
+                EvalAltResult::ErrorRuntime(Dynamic::from(RunLimitError(message)), Position::NONE)
+                    .into()
             }
         }
     })
 }
 
-impl<'a> Call<'a> {
+impl<'a> HostCall<'a> {
     fn new(
-        session: &'a Session,
+        session: &'a RunSession,
         row: &'a HostFn,
         mut arguments: Vec<Dynamic>,
-    ) -> Result<Self, Refused> {
+    ) -> Result<Self, HostError> {
         let options = if arguments.len() > row.arguments.len() {
             let map = arguments.pop().and_then(Dynamic::try_cast::<Map>);
             map.ok_or_else(|| {
@@ -90,7 +91,7 @@ impl<'a> Call<'a> {
             Map::new()
         };
         let options = options.into_iter().map(|(key, value)| {
-            let option = row.options().find(|option| option.is_called(&key));
+            let option = row.options().find(|option| option.has_key(&key));
             (option.map_or(key, |option| option.name.into()), value)
         });
         let call = Self { session, row, arguments, options: options.collect() };
@@ -101,7 +102,7 @@ impl<'a> Call<'a> {
     fn check(&self) -> Result<(), String> {
         let known = self.session.names();
         for (argument, value) in self.row.arguments.iter().zip(&self.arguments) {
-            argument.sort.value(value, known).map_err(|unfit| {
+            argument.value_type.check_value(value, known).map_err(|unfit| {
                 format!(
                     "`{}` of `{}` {}; {}",
                     argument.name, self.row.name, unfit.message, unfit.help
@@ -112,7 +113,7 @@ impl<'a> Call<'a> {
             let Some(option) = self.row.options().find(|option| option.name == key.as_str()) else {
                 return Err(format!("`{}` has no option `{key}`", self.row.name));
             };
-            option.sort.value(value, known).map_err(|unfit| {
+            option.value_type.check_value(value, known).map_err(|unfit| {
                 format!(
                     "the option `{key}` of `{}` {}; {}",
                     self.row.name, unfit.message, unfit.help
@@ -133,13 +134,13 @@ impl<'a> Call<'a> {
     }
 
     /// Returns an argument as a whole number.
-    pub(super) fn whole(&self, index: usize) -> i64 {
+    pub(super) fn integer(&self, index: usize) -> i64 {
         self.argument(index).as_int().unwrap_or_default()
     }
 
     /// Returns an argument as a moment.
-    pub(super) fn moment(&self, index: usize) -> Result<Moment, String> {
-        moment(&self.argument(index))
+    pub(super) fn moment(&self, index: usize) -> Result<ScriptMoment, String> {
+        parse_moment(&self.argument(index))
     }
 
     /// Returns an option.
@@ -153,7 +154,7 @@ impl<'a> Call<'a> {
     }
 
     /// Returns a boolean option; `false` if it is missing.
-    pub(super) fn option_truth(&self, name: &str) -> bool {
+    pub(super) fn option_flag(&self, name: &str) -> bool {
         self.option(name).and_then(|value| value.as_bool().ok()).unwrap_or_default()
     }
 
@@ -173,53 +174,55 @@ impl<'a> Call<'a> {
     }
 
     /// Requests an action and returns its name.
-    pub(super) fn wish(
+    pub(super) fn request(
         &self,
         verb: &str,
         merchant: Option<Key>,
         fields: Value,
-    ) -> Result<Dynamic, Refused> {
-        self.bounded(verb, merchant, fields, None)
+    ) -> Result<Dynamic, HostError> {
+        self.request_at_most(verb, merchant, fields, None)
     }
 
     /// Requests an action, with an upper bound on the frequency of a notification.
-    pub(super) fn bounded(
+    pub(super) fn request_at_most(
         &self,
         verb: &str,
         merchant: Option<Key>,
         fields: Value,
         at_most: Option<AtMost>,
-    ) -> Result<Dynamic, Refused> {
-        if let Some(power) = self.row.power {
-            self.session.need(power, merchant.as_ref())?;
+    ) -> Result<Dynamic, HostError> {
+        if let Some(power) = self.row.right {
+            self.session.require_right(power, merchant.as_ref())?;
         }
-        let at = self.option("at").map(|value| moment(&value)).transpose()?;
-        let at = at.map(|Moment(at)| at);
+        let at = self.option("at").map(|value| parse_moment(&value)).transpose()?;
+        let at = at.map(|ScriptMoment(at)| at);
         if canonical(&fields).len() > VALUE_MAX {
-            return Err(Refused::Beyond(format!("an action has {VALUE_MAX} bytes at most")));
+            return Err(HostError::LimitExceeded(format!(
+                "an action has {VALUE_MAX} bytes at most"
+            )));
         }
         let name = match self.option_text("name") {
             Some(name) => name.parse(),
-            None => Wish::content_name(verb, merchant.as_ref(), &fields, at),
+            None => ActionRequest::content_name(verb, merchant.as_ref(), &fields, at),
         };
         let name: Name = name.map_err(|error| error.to_string())?;
         let verb = verb.to_owned();
-        let wish = Wish { name, verb, merchant, fields, at, at_most, content: None };
-        let name = self.session.wish(wish.fixed())?;
+        let wish = ActionRequest { name, verb, merchant, fields, at, at_most, content: None };
+        let name = self.session.request_action(wish.with_content_digest())?;
         Ok(Dynamic::from(name.to_string()))
     }
 }
 
-fn moment(value: &Dynamic) -> Result<Moment, String> {
-    match value.clone().try_cast::<Moment>() {
+fn parse_moment(value: &Dynamic) -> Result<ScriptMoment, String> {
+    match value.clone().try_cast::<ScriptMoment>() {
         Some(moment) => Ok(moment),
-        None => Moment::read(&value.to_string()),
+        None => ScriptMoment::parse(&value.to_string()),
     }
 }
 
 /// Formats a value as text: money and moments in their own form, lists and maps as JSON.
 fn text_of(value: &Dynamic) -> String {
-    match json(value) {
+    match to_json(value) {
         Ok(Value::String(text)) => text,
         Ok(other) if value.is_array() || value.is_map() => other.to_string(),
         Ok(_) | Err(_) => value.to_string(),
@@ -227,7 +230,7 @@ fn text_of(value: &Dynamic) -> String {
 }
 
 /// Converts a value or its text to money.
-pub(super) fn money_in(value: &Dynamic) -> Result<Money, String> {
+pub(super) fn parse_money(value: &Dynamic) -> Result<Money, String> {
     match value.clone().try_cast::<Money>() {
         Some(money) => Ok(money),
         None => value
@@ -238,10 +241,10 @@ pub(super) fn money_in(value: &Dynamic) -> Result<Money, String> {
 }
 
 /// Returns the amount of a record of the service.
-pub(super) fn amount_in(record: &Map) -> Result<Money, String> {
+pub(super) fn record_amount(record: &Map) -> Result<Money, String> {
     let minor = record.get("amount").and_then(|value| value.as_int().ok());
     let minor = minor.ok_or("the record has no `amount`")?;
-    let currency = currency_in(record)
+    let currency = record_currency(record)
         .ok_or("the record has no `currency`, so its worth is unknown: give money")?;
     let currency =
         currency.parse().map_err(|error: crate::base::money::MoneyError| error.to_string())?;
@@ -249,7 +252,7 @@ pub(super) fn amount_in(record: &Map) -> Result<Money, String> {
 }
 
 /// Returns the currency of a record, or that of its newest transaction.
-fn currency_in(record: &Map) -> Option<String> {
+fn record_currency(record: &Map) -> Option<String> {
     if let Some(currency) = record.get("currency") {
         return Some(currency.to_string());
     }
@@ -259,7 +262,7 @@ fn currency_in(record: &Map) -> Option<String> {
 }
 
 /// Returns the id of an object: the value itself, or the id of a map.
-pub(super) fn id_in(value: &Dynamic) -> Result<String, String> {
+pub(super) fn object_id(value: &Dynamic) -> Result<String, String> {
     let Ok(map) = value.as_map_ref() else { return Ok(value.to_string()) };
     let id = ["remote_id", "id"].into_iter().find_map(|name| map.get(name));
     let id = id.filter(|id| id.is_string()).map(ToString::to_string);
@@ -274,6 +277,6 @@ pub(super) fn fields<const N: usize>(pairs: [(&str, Option<Value>); N]) -> Value
 }
 
 /// Converts an argument to JSON.
-pub(super) fn json_of(value: &Dynamic) -> Result<Value, String> {
-    json(value)
+pub(super) fn dynamic_to_json(value: &Dynamic) -> Result<Value, String> {
+    to_json(value)
 }

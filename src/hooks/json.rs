@@ -8,50 +8,51 @@ use rhai::{Array, Dynamic, INT, Map};
 use serde_json::{Number, Value};
 
 use super::bound::NESTED_MAX;
-use super::values::Moment;
+use super::values::ScriptMoment;
 use crate::base::money::Money;
 
 /// Converts JSON to a script value. Fractional numbers become texts, since scripts have no
 /// fractions.
-pub(super) fn dynamic(value: &Value) -> Dynamic {
-    made(value, |text| Cow::Borrowed(text))
+pub(super) fn to_dynamic(value: &Value) -> Dynamic {
+    convert(value, |text| Cow::Borrowed(text))
 }
 
 /// Converts JSON from outside. Two open braces mark a payer's link when a text is sent
 /// (`intake_link`). Only a script may request such a link, so the braces are separated.
-pub(super) fn foreign(value: &Value) -> Dynamic {
-    made(value, apart)
+pub(super) fn untrusted_to_dynamic(value: &Value) -> Dynamic {
+    convert(value, separate_braces)
 }
 
 /// Converts a JSON text from outside; `None` if the text is not JSON.
-pub(super) fn read(text: &[u8]) -> Option<Dynamic> {
-    let slowly = || serde_json::from_slice(text).ok().map(|value: Value| foreign(&value));
-    straight::read(text).or_else(slowly)
+pub(super) fn parse_untrusted(text: &[u8]) -> Option<Dynamic> {
+    let slowly =
+        || serde_json::from_slice(text).ok().map(|value: Value| untrusted_to_dynamic(&value));
+    straight::parse_direct(text).or_else(slowly)
 }
 
-fn whole(number: &Number) -> Dynamic {
+fn integer_or_text(number: &Number) -> Dynamic {
     number.as_i64().map_or_else(|| number.to_string().into(), Dynamic::from_int)
 }
 
 /// Converts JSON and maps each text with `text`.
-fn made(value: &Value, text: fn(&str) -> Cow<'_, str>) -> Dynamic {
+fn convert(value: &Value, text: fn(&str) -> Cow<'_, str>) -> Dynamic {
     match value {
         Value::Null => Dynamic::UNIT,
         Value::Bool(truth) => Dynamic::from_bool(*truth),
-        Value::Number(number) => whole(number),
+        Value::Number(number) => integer_or_text(number),
         Value::String(words) => text(words).as_ref().into(),
         Value::Array(items) => {
-            Dynamic::from_array(items.iter().map(|item| made(item, text)).collect::<Array>())
+            Dynamic::from_array(items.iter().map(|item| convert(item, text)).collect::<Array>())
         }
         Value::Object(fields) => {
             let entry =
-                |(name, value): (&String, _)| (text(name).as_ref().into(), made(value, text));
+                |(name, value): (&String, _)| (text(name).as_ref().into(), convert(value, text));
             Dynamic::from_map(fields.iter().map(entry).collect::<Map>())
         }
     }
 }
 
-fn apart(text: &str) -> Cow<'_, str> {
+fn separate_braces(text: &str) -> Cow<'_, str> {
     if !text.contains('{') {
         return Cow::Borrowed(text);
     }
@@ -67,8 +68,8 @@ fn apart(text: &str) -> Cow<'_, str> {
 /// # Errors
 ///
 /// The value has no JSON form.
-pub(super) fn json(value: &Dynamic) -> Result<Value, String> {
-    nested(value, 0, leaf, |map| map)
+pub(super) fn to_json(value: &Dynamic) -> Result<Value, String> {
+    nested_to_json(value, 0, leaf_to_json, |map| map)
 }
 
 /// Converts a value to JSON with these conversions of leaves and maps.
@@ -76,7 +77,7 @@ pub(super) fn json(value: &Dynamic) -> Result<Value, String> {
 /// # Errors
 ///
 /// The value nests too deep, or a leaf has no JSON form.
-pub(super) fn nested(
+pub(super) fn nested_to_json(
     value: &Dynamic,
     depth: usize,
     leaf: fn(&Dynamic) -> Result<Value, String>,
@@ -87,13 +88,13 @@ pub(super) fn nested(
     }
     let below = depth.saturating_add(1);
     if let Ok(items) = value.as_array_ref() {
-        let items = items.iter().map(|item| nested(item, below, leaf, map));
+        let items = items.iter().map(|item| nested_to_json(item, below, leaf, map));
         return items.collect::<Result<_, _>>().map(Value::Array);
     }
     if let Ok(fields) = value.as_map_ref() {
         let fields = fields.iter();
-        let fields =
-            fields.map(|(name, value)| Ok((name.to_string(), nested(value, below, leaf, map)?)));
+        let fields = fields
+            .map(|(name, value)| Ok((name.to_string(), nested_to_json(value, below, leaf, map)?)));
         return fields.collect::<Result<_, String>>().map(Value::Object).map(map);
     }
     leaf(value)
@@ -104,7 +105,7 @@ pub(super) fn nested(
 /// # Errors
 ///
 /// The value has no JSON form.
-pub(super) fn leaf(value: &Dynamic) -> Result<Value, String> {
+pub(super) fn leaf_to_json(value: &Dynamic) -> Result<Value, String> {
     if value.is_unit() {
         return Ok(Value::Null);
     }
@@ -123,6 +124,6 @@ pub(super) fn leaf(value: &Dynamic) -> Result<Value, String> {
         .map(String::from)
         .ok()
         .or_else(|| value.clone().try_cast::<Money>().map(|money| money.to_string()))
-        .or_else(|| value.clone().try_cast::<Moment>().map(|moment| moment.to_string()));
+        .or_else(|| value.clone().try_cast::<ScriptMoment>().map(|moment| moment.to_string()));
     text.map(Value::String).ok_or_else(|| format!("a {} cannot be written down", value.type_name()))
 }

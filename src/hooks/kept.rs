@@ -7,8 +7,8 @@
 use rhai::{Array, Dynamic, Map};
 use serde_json::{Value, json};
 
-use super::json::{dynamic, leaf, nested};
-use super::values::Moment;
+use super::json::{leaf_to_json, nested_to_json, to_dynamic};
+use super::values::ScriptMoment;
 use crate::base::money::Money;
 use crate::model::kept::MONEY;
 
@@ -20,56 +20,58 @@ const MAP: &str = "$map";
 /// # Errors
 ///
 /// The value has no JSON form.
-pub(super) fn written(value: &Dynamic) -> Result<Value, String> {
-    nested(value, 0, tagged, quoted)
+pub(super) fn to_stored_json(value: &Dynamic) -> Result<Value, String> {
+    nested_to_json(value, 0, tag_leaf, quote_map)
 }
 
 /// Tags money and dates with their type; other leaves stay plain JSON.
-fn tagged(value: &Dynamic) -> Result<Value, String> {
+fn tag_leaf(value: &Dynamic) -> Result<Value, String> {
     if let Some(money) = value.clone().try_cast::<Money>() {
         return Ok(json!({ MONEY: money.to_string() }));
     }
-    if let Some(moment) = value.clone().try_cast::<Moment>() {
+    if let Some(moment) = value.clone().try_cast::<ScriptMoment>() {
         return Ok(json!({ DATE: moment.to_string() }));
     }
-    leaf(value)
+    leaf_to_json(value)
 }
 
 /// Marks a map that looks like a tag as a map.
-fn quoted(map: Value) -> Value {
-    if tag(&map).is_some() { json!({ MAP: map }) } else { map }
+fn quote_map(map: Value) -> Value {
+    if tag_of(&map).is_some() { json!({ MAP: map }) } else { map }
 }
 
 /// Returns the tag of a value, and the tagged content.
-fn tag(value: &Value) -> Option<(&str, &Value)> {
+fn tag_of(value: &Value) -> Option<(&str, &Value)> {
     let fields = value.as_object().filter(|fields| fields.len() == 1)?;
     let (name, value) = fields.iter().next()?;
     [MONEY, DATE, MAP].contains(&name.as_str()).then_some((name, value))
 }
 
 /// Converts stored JSON to a script value.
-pub(super) fn read(value: &Value) -> Dynamic {
-    if let Some(read) = tag(value).and_then(|(tag, value)| untagged(tag, value)) {
+pub(super) fn from_stored_json(value: &Value) -> Dynamic {
+    if let Some(read) = tag_of(value).and_then(|(tag, value)| decode_tag(tag, value)) {
         return read;
     }
     match value {
-        Value::Array(items) => Dynamic::from_array(items.iter().map(read).collect::<Array>()),
+        Value::Array(items) => {
+            Dynamic::from_array(items.iter().map(from_stored_json).collect::<Array>())
+        }
         Value::Object(_) => fields(value),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => dynamic(value),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => to_dynamic(value),
     }
 }
 
-fn untagged(tag: &str, value: &Value) -> Option<Dynamic> {
+fn decode_tag(tag: &str, value: &Value) -> Option<Dynamic> {
     match tag {
         MONEY => value.as_str()?.parse::<Money>().ok().map(Dynamic::from),
-        DATE => Moment::read(value.as_str()?).ok().map(Dynamic::from),
+        DATE => ScriptMoment::parse(value.as_str()?).ok().map(Dynamic::from),
         _ => value.is_object().then(|| fields(value)),
     }
 }
 
 fn fields(value: &Value) -> Dynamic {
     let fields = value.as_object().into_iter().flatten();
-    let fields = fields.map(|(name, value)| (name.as_str().into(), read(value)));
+    let fields = fields.map(|(name, value)| (name.as_str().into(), from_stored_json(value)));
     Dynamic::from_map(fields.collect::<Map>())
 }
 
@@ -80,25 +82,28 @@ mod tests {
     #[test]
     fn k1_money_and_dates_keep_their_type_and_maps_that_look_like_them_stay_maps() {
         let money: Money = "3.50 USD".parse().unwrap();
-        let moment = Moment::read("2026-11-30").unwrap();
+        let moment = ScriptMoment::parse("2026-11-30").unwrap();
         let mut map = Map::new();
         map.insert("sum".into(), Dynamic::from(money));
         map.insert("list".into(), Dynamic::from_array(vec![Dynamic::from(moment)]));
-        let kept = written(&Dynamic::from_map(map)).unwrap();
+        let kept = to_stored_json(&Dynamic::from_map(map)).unwrap();
         let expected =
             json!({"sum": {"$money": "3.50 USD"}, "list": [{"$date": "2026-11-30T00:00:00.000Z"}]});
         assert_eq!(kept, expected);
-        let again = read(&kept).cast::<Map>();
+        let again = from_stored_json(&kept).cast::<Map>();
         assert_eq!(again["sum"].clone().try_cast::<Money>(), Some(money));
-        assert_eq!(again["list"].clone().into_array().unwrap()[0].clone().cast::<Moment>(), moment);
+        assert_eq!(
+            again["list"].clone().into_array().unwrap()[0].clone().cast::<ScriptMoment>(),
+            moment
+        );
         for odd in [
             json!({"$money": "3.50 USD"}),
             json!({"$map": {"$money": "3.50 USD"}}),
             json!({"$map": 7}),
         ] {
-            let map = dynamic(&odd);
-            let kept = written(&map).unwrap();
-            assert_eq!(super::super::json::json(&read(&kept)).unwrap(), odd);
+            let map = to_dynamic(&odd);
+            let kept = to_stored_json(&map).unwrap();
+            assert_eq!(super::super::json::to_json(&from_stored_json(&kept)).unwrap(), odd);
         }
     }
 
@@ -111,7 +116,7 @@ mod tests {
             json!({"$map": [1]}),
             json!({"a": [1, null, true]}),
         ] {
-            assert_eq!(super::super::json::json(&read(&old)).unwrap(), old);
+            assert_eq!(super::super::json::to_json(&from_stored_json(&old)).unwrap(), old);
         }
     }
 }

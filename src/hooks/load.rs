@@ -10,29 +10,33 @@ use std::sync::Arc;
 
 use rhai::{Engine, EvalAltResult};
 
-use super::check::{self, Set};
-use super::engine::{builtin, engine};
-use super::names::Names;
-use super::{Hooks, Known, Script, Source, events, template};
+use super::check::{self, CheckSet};
+use super::engine::{builtin_functions, engine};
+use super::names::ScriptNames;
+use super::{CompiledScript, ConfiguredNames, Hooks, ScriptSource, events, template};
 use crate::base::hash::{Digest, sha256};
-use crate::model::issue::{Problem, Severity};
+use crate::model::issue::{PlacedIssue, Severity};
 
 pub(super) use syntax::problem;
-pub(super) use unit::{Function, Unit};
+pub(super) use unit::{Function, ScriptUnit};
 
 /// Word in every script that uses templates.
 const TEMPLATE: &str = "template";
 
-pub(super) fn load(sources: &[Source], known: &Known) -> Result<Hooks, Vec<Problem>> {
+pub(super) fn load(
+    sources: &[ScriptSource],
+    known: &ConfiguredNames,
+) -> Result<Hooks, Vec<PlacedIssue>> {
     let mut engine = engine();
-    let builtin = builtin(&engine);
+    let builtin = builtin_functions(&engine);
     let mut problems = Vec::new();
-    let names = Names::new(known, template::gather(sources, &mut problems));
+    let names = ScriptNames::new(known, template::parse_templates(sources, &mut problems));
     let scripts = sources.iter().filter(|source| !template::is_template(&source.path));
-    let units: BTreeMap<&str, Unit<'_>> =
-        scripts.map(|source| (source.name(), unit::read(&engine, source, &mut problems))).collect();
+    let units: BTreeMap<&str, ScriptUnit<'_>> = scripts
+        .map(|source| (source.name(), unit::read_unit(&engine, source, &mut problems)))
+        .collect();
     modules::check(&units, &mut problems);
-    let set = Set::new(&units, &names, &builtin);
+    let set = CheckSet::new(&units, &names, &builtin);
     problems.extend(check::check(&set));
     problems.sort();
     problems.dedup();
@@ -56,19 +60,20 @@ pub(super) fn load(sources: &[Source], known: &Known) -> Result<Hooks, Vec<Probl
 }
 
 /// Returns an engine for experiments. It has the modules of a set, if the set is valid.
-pub(super) fn bench(sources: &[Source]) -> Engine {
+pub(super) fn experiment_engine(sources: &[ScriptSource]) -> Engine {
     let mut engine = engine();
     let mut problems = Vec::new();
     let scripts = sources.iter().filter(|source| !template::is_template(&source.path));
-    let units: BTreeMap<&str, Unit<'_>> =
-        scripts.map(|source| (source.name(), unit::read(&engine, source, &mut problems))).collect();
+    let units: BTreeMap<&str, ScriptUnit<'_>> = scripts
+        .map(|source| (source.name(), unit::read_unit(&engine, source, &mut problems)))
+        .collect();
     engine.set_strict_variables(true);
-    modules::assemble(&mut engine, &units, &mut problems);
+    modules::register_modules(&mut engine, &units, &mut problems);
     engine
 }
 
 /// Returns the problem for a failure of the check itself; the set is refused all the same.
-pub(super) fn unchecked(sources: &[Source]) -> Vec<Problem> {
+pub(super) fn check_failure_problem(sources: &[ScriptSource]) -> Vec<PlacedIssue> {
     let message =
         "the scripts could not be checked: a function of ours failed where it never should";
     let help = "leave out one script after the other to find which it is, and report it";
@@ -82,11 +87,11 @@ pub(super) fn unchecked(sources: &[Source]) -> Vec<Problem> {
 /// Problems that appear only when a module's constants are evaluated.
 fn assemble(
     engine: &mut Engine,
-    units: &BTreeMap<&str, Unit<'_>>,
-    sources: &[Source],
-) -> Result<BTreeMap<String, Script>, Vec<Problem>> {
+    units: &BTreeMap<&str, ScriptUnit<'_>>,
+    sources: &[ScriptSource],
+) -> Result<BTreeMap<String, CompiledScript>, Vec<PlacedIssue>> {
     let mut problems = Vec::new();
-    modules::assemble(engine, units, &mut problems);
+    modules::register_modules(engine, units, &mut problems);
     let mut scripts = BTreeMap::new();
     for unit in units.values().filter(|unit| !unit.source.is_module()) {
         match engine.compile(&unit.source.text) {
@@ -94,17 +99,24 @@ fn assemble(
             Ok(ast) => {
                 let functions = unit.functions.iter().map(|function| function.name.clone());
                 let functions = functions.filter(|name| events::is_hook(name)).collect();
-                let files = modules::closure(units, unit);
+                let files = modules::import_closure(units, unit);
                 let texts = sources.iter().filter(|source| template::is_template(&source.path));
                 let texts = texts.filter(|_| unit.source.text.contains(TEMPLATE));
                 let hash = digest(files.iter().copied().chain(texts));
-                let nameless = Source { path: String::new(), ..unit.source.clone() };
+                let nameless = ScriptSource { path: String::new(), ..unit.source.clone() };
                 let others = files.into_iter().filter(|file| *file != unit.source);
                 let text = digest(others.chain([&nameless]));
                 let concurrency = check::concurrency(unit).unwrap_or(1);
                 let (name, since) = (unit.source.name().to_owned(), check::since(unit));
-                let script =
-                    Script { name: name.clone(), ast, hash, text, functions, concurrency, since };
+                let script = CompiledScript {
+                    name: name.clone(),
+                    ast,
+                    hash,
+                    content_hash: text,
+                    functions,
+                    concurrency,
+                    since,
+                };
                 scripts.insert(name, script);
             }
         }
@@ -113,7 +125,7 @@ fn assemble(
 }
 
 /// Returns the SHA-256 of the names and texts of files, sorted by name.
-fn digest<'a>(sources: impl Iterator<Item = &'a Source>) -> Digest {
+fn digest<'a>(sources: impl Iterator<Item = &'a ScriptSource>) -> Digest {
     let texts: BTreeMap<&str, &str> =
         sources.map(|source| (source.path.as_str(), &*source.text)).collect();
     let mut bytes = Vec::new();
@@ -128,8 +140,8 @@ fn digest<'a>(sources: impl Iterator<Item = &'a Source>) -> Digest {
 }
 
 /// Converts an error of the language to a problem of a file.
-fn failed(source: &Source, error: &EvalAltResult) -> Problem {
-    let (_, message, place) = super::failure::told(error);
+fn module_problem(source: &ScriptSource, error: &EvalAltResult) -> PlacedIssue {
+    let (_, message, place) = super::failure::classify(error);
     let help = "a module's constants are reckoned once, when it is loaded: keep them plain";
     source.problem(place.unwrap_or((1, 1)), "module", &message, help)
 }

@@ -1,7 +1,7 @@
 //! Scripts of operators: loaded as one set, checked like a program, run on one event at a time.
 //!
 //! This module is the only user of `rhai`. A run performs nothing: it reads through [`Reads`] and
-//! returns a [`Run`]. Its caller turns all action requests of the run into intents, or none.
+//! returns a [`HookRun`]. Its caller turns all action requests of the run into intents, or none.
 //! Scripts are deterministic: the same script, event and answers give the same run. There is no
 //! clock, no random number and no fraction, and maps keep their order.
 //!
@@ -45,27 +45,27 @@ use rhai::{AST, Engine};
 use serde_json::Value;
 
 use crate::base::hash::Digest;
-use crate::model::hook::Run;
-use crate::model::issue::Problem;
-use crate::model::kept::KeptSize;
-use crate::model::ran::Lane;
+use crate::model::hook::HookRun;
+use crate::model::issue::PlacedIssue;
+use crate::model::kept::ScriptValuesSize;
+use crate::model::ran::ScriptIdentity;
 use crate::policy::Rights;
 
-use names::Names;
+use names::ScriptNames;
 
-pub use failure::{Failure, Why};
-pub use given::Given;
-pub use sort::Sort;
-pub use source::Source;
+pub use failure::{FailureCause, RunFailure};
+pub use given::ScriptEvent;
+pub use sort::ArgumentType;
+pub use source::ScriptSource;
 pub use stack::{STACK_BYTES, on_stack};
-pub use template::escaped;
+pub use template::escape_html;
 
 /// Wall-clock time of a run, without its reads.
 pub const TIME_MAX: Duration = Duration::from_millis(250);
 
 /// External names that scripts may use.
 #[derive(Debug, Clone, Default)]
-pub struct Known {
+pub struct ConfiguredNames {
     /// Targets of the configuration's `notify`.
     pub targets: BTreeSet<String>,
     /// Mail targets, each set if it takes any address.
@@ -92,26 +92,26 @@ pub trait Reads: Send + Sync {
     /// Returns the value that an earlier run of this script stored; null if there is none.
     fn kv(&self, script: &str, key: &str) -> Result<Value, String>;
     /// Returns the size of this script's stored values, and of all scripts' together.
-    fn kept_size(&self, _script: &str) -> Result<(KeptSize, KeptSize), String> {
-        Ok((KeptSize::default(), KeptSize::default()))
+    fn kept_size(&self, _script: &str) -> Result<(ScriptValuesSize, ScriptValuesSize), String> {
+        Ok((ScriptValuesSize::default(), ScriptValuesSize::default()))
     }
 }
 
 /// A script's function that an event calls.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Handler {
+pub struct EventHandler {
     /// Name of the script: its file's name without `.rhai`.
     pub script: String,
     pub function: String,
 }
 
 /// A script that passed every check.
-struct Script {
+struct CompiledScript {
     name: String,
     ast: AST,
     hash: Digest,
     /// Hash without the script's own name.
-    text: Digest,
+    content_hash: Digest,
     functions: BTreeSet<String>,
     concurrency: usize,
     since: Option<DateTime<Utc>>,
@@ -119,9 +119,9 @@ struct Script {
 
 /// Settings with which a script processes a merchant's events.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Queue {
+pub struct ScriptQueue {
     /// Identity of the script, by name and by text.
-    pub lane: Lane,
+    pub lane: ScriptIdentity,
     /// Events for which the script may run at once: its constant `CONCURRENCY`, 1 by default.
     pub concurrency: usize,
     /// Time from which a new script runs on already known events: its constant `SINCE`.
@@ -132,10 +132,10 @@ pub struct Queue {
 #[derive(Clone)]
 pub struct Hooks {
     engine: Arc<Engine>,
-    scripts: Arc<BTreeMap<String, Script>>,
+    scripts: Arc<BTreeMap<String, CompiledScript>>,
     hash: Digest,
-    names: Arc<Names>,
-    warnings: Arc<Vec<Problem>>,
+    names: Arc<ScriptNames>,
+    warnings: Arc<Vec<PlacedIssue>>,
 }
 
 impl fmt::Debug for Hooks {
@@ -152,8 +152,12 @@ impl Hooks {
     /// # Errors
     ///
     /// Every problem of the set, with warnings; then no part of the set is used.
-    pub fn load(sources: &[Source], known: &Known) -> Result<Self, Vec<Problem>> {
-        on_stack(|| load::load(sources, known)).unwrap_or_else(|| Err(load::unchecked(sources)))
+    pub fn load(
+        sources: &[ScriptSource],
+        known: &ConfiguredNames,
+    ) -> Result<Self, Vec<PlacedIssue>> {
+        on_stack(|| load::load(sources, known))
+            .unwrap_or_else(|| Err(load::check_failure_problem(sources)))
     }
 
     /// Returns the SHA-256 of the names and texts of all files.
@@ -162,7 +166,7 @@ impl Hooks {
     }
 
     /// Returns the warnings of the set.
-    pub fn warnings(&self) -> &[Problem] {
+    pub fn warnings(&self) -> &[PlacedIssue] {
         &self.warnings
     }
 
@@ -172,26 +176,26 @@ impl Hooks {
     }
 
     /// Returns the event settings of every script.
-    pub fn queues(&self) -> impl Iterator<Item = Queue> {
-        self.scripts.values().map(|script| Queue {
-            lane: Lane { script: script.name.clone(), text: script.text },
+    pub fn queues(&self) -> impl Iterator<Item = ScriptQueue> {
+        self.scripts.values().map(|script| ScriptQueue {
+            lane: ScriptIdentity { script: script.name.clone(), text: script.content_hash },
             concurrency: script.concurrency,
             since: script.since,
         })
     }
 
     /// Returns the function of a script for events of this type.
-    pub fn handler(&self, script: &str, event_type: &str) -> Option<Handler> {
+    pub fn handler(&self, script: &str, event_type: &str) -> Option<EventHandler> {
         let script = self.scripts.get(script)?;
-        let exact = events::function(event_type);
+        let exact = events::handler_name(event_type);
         let names = [exact.as_str(), events::ANY];
         let function = names.into_iter().find(|name| script.functions.contains(*name))?;
-        Some(Handler { script: script.name.clone(), function: function.to_owned() })
+        Some(EventHandler { script: script.name.clone(), function: function.to_owned() })
     }
 
     /// Returns the functions for events of this type. Each script provides the function of the
     /// type, else its `on_event`.
-    pub fn handlers(&self, event_type: &str) -> Vec<Handler> {
+    pub fn handlers(&self, event_type: &str) -> Vec<EventHandler> {
         self.scripts.keys().filter_map(|script| self.handler(script, event_type)).collect()
     }
 
@@ -204,12 +208,12 @@ impl Hooks {
     /// The failure of the run, which then requests nothing.
     pub fn run(
         &self,
-        handler: &Handler,
+        handler: &EventHandler,
         event: &Value,
         reads: &Arc<dyn Reads>,
         time: Option<Duration>,
-    ) -> Result<Run, Box<Failure>> {
-        self.run_given(handler, Given::new(event), reads, time)
+    ) -> Result<HookRun, Box<RunFailure>> {
+        self.run_event(handler, ScriptEvent::new(event), reads, time)
     }
 
     /// Runs one function on an event that was read for this run.
@@ -217,13 +221,13 @@ impl Hooks {
     /// # Errors
     ///
     /// The failure of the run, which then requests nothing.
-    pub fn run_given(
+    pub fn run_event(
         &self,
-        handler: &Handler,
-        event: Given,
+        handler: &EventHandler,
+        event: ScriptEvent,
         reads: &Arc<dyn Reads>,
         time: Option<Duration>,
-    ) -> Result<Run, Box<Failure>> {
+    ) -> Result<HookRun, Box<RunFailure>> {
         run::run(self, handler, event, reads, time)
     }
 }

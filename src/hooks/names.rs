@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Known;
+use super::ConfiguredNames;
 use super::template::Template;
 use crate::policy::Rights;
 
 /// Names that scripts may use.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(super) struct ScriptNames {
     /// Targets of the configuration's `notify`.
     pub(super) targets: BTreeSet<String>,
     /// Mail targets, each set if it takes any address.
@@ -21,9 +21,9 @@ pub(super) struct Names {
     pub(super) templates: BTreeMap<String, Template>,
 }
 
-impl Names {
-    pub(super) fn new(known: &Known, templates: BTreeMap<String, Template>) -> Self {
-        let Known { targets, mail, rights, kinds } = known.clone();
+impl ScriptNames {
+    pub(super) fn new(known: &ConfiguredNames, templates: BTreeMap<String, Template>) -> Self {
+        let ConfiguredNames { targets, mail, rights, kinds } = known.clone();
         Self { targets, mail, rights, kinds, templates }
     }
 }

@@ -12,9 +12,9 @@ use rhai::{Array, Dynamic, ImmutableString, Map};
 use serde_json::Value;
 
 use crate::base::secret::mask_digits;
-use crate::kinds::redact::{field_of, open};
+use crate::kinds::redact::{field_of, without_private};
 use crate::kinds::register::{self, KINDS};
-use crate::kinds::{Field, Privacy};
+use crate::kinds::{Privacy, SpecField};
 
 /// Digits of a masked number that may be visible.
 const SHOWN_DIGITS: usize = 4;
@@ -50,10 +50,10 @@ const PERSONAL: [&str; 22] = [
 ];
 
 /// Names of personal values only in the record of a person or a payment method.
-const OF_A_PERSON: [&str; 4] = ["name", "city", "state", "country"];
+const PERSONAL_IN_PERSON: [&str; 4] = ["name", "city", "state", "country"];
 
 /// Fields that only the record of a person or a payment method has.
-const MARKS: [&str; 8] = [
+const PERSON_FIELDS: [&str; 8] = [
     "given_name",
     "first_name",
     "address1",
@@ -72,40 +72,40 @@ static NAMES: LazyLock<(BTreeSet<&'static str>, BTreeSet<&'static str>)> = LazyL
         let fields = fields.filter(move |field| field.privacy == privacy);
         fields.filter_map(|field| field.path.rsplit(['.', ']']).next())
     };
-    let words = |name: &&str| !name.is_empty() && !OF_A_PERSON.contains(name);
+    let words = |name: &&str| !name.is_empty() && !PERSONAL_IN_PERSON.contains(name);
     let secret = named(Privacy::Secret).chain(SECRET).filter(words).collect();
     (secret, named(Privacy::Personal).chain(PERSONAL).filter(words).collect())
 });
 
 /// Removes the private values from a record of the service. `also` is one more secret name.
-pub(super) fn close(value: &mut Dynamic, personal: bool, also: Option<&str>) {
+pub(super) fn remove_private(value: &mut Dynamic, personal: bool, also: Option<&str>) {
     if let Some(mut items) = value.write_lock::<Array>() {
-        items.iter_mut().for_each(|item| close(item, personal, also));
+        items.iter_mut().for_each(|item| remove_private(item, personal, also));
         return;
     }
     let Some(mut fields) = value.write_lock::<Map>() else { return };
-    let person = MARKS.iter().any(|mark| fields.contains_key(*mark));
+    let person = PERSON_FIELDS.iter().any(|mark| fields.contains_key(*mark));
     fields.retain(|name, value| {
         let name = name.as_str();
         if Some(name) == also || (NAMES.0.contains(name) && !is_masked(value)) {
             return false;
         }
-        if !personal && (NAMES.1.contains(name) || (person && OF_A_PERSON.contains(&name))) {
+        if !personal && (NAMES.1.contains(name) || (person && PERSONAL_IN_PERSON.contains(&name))) {
             return false;
         }
-        close(value, personal, also);
-        without_digits(name, value);
+        remove_private(value, personal, also);
+        mask_card_numbers(name, value);
         true
     });
 }
 
 /// Removes the private values from a run's event: from its record, and from the earlier version of
 /// the record.
-pub(super) fn close_event(event: &mut Dynamic, personal: bool) {
+pub(super) fn remove_private_of_event(event: &mut Dynamic, personal: bool) {
     let Some(mut fields) = event.write_lock::<Map>() else { return };
     for name in ["data", "previous"] {
         if let Some(record) = fields.get_mut(name) {
-            close(record, personal, None);
+            remove_private(record, personal, None);
         }
     }
 }
@@ -118,7 +118,7 @@ fn is_masked(value: &Dynamic) -> bool {
 }
 
 /// Masks card numbers in texts; ids are excluded.
-fn without_digits(name: &str, value: &mut Dynamic) {
+fn mask_card_numbers(name: &str, value: &mut Dynamic) {
     if name == "id" || name.ends_with("_id") || name.ends_with("key") || name == "fingerprint" {
         return;
     }
@@ -132,31 +132,31 @@ fn without_digits(name: &str, value: &mut Dynamic) {
 }
 
 /// Returns a resource as scripts see it, or a list of resources, without closed values.
-pub(super) fn resource(mut seen: Value, personal: bool) -> Value {
+pub(super) fn resource_without_private(mut seen: Value, personal: bool) -> Value {
     if let Value::Array(items) = seen {
-        return items.into_iter().map(|item| resource(item, personal)).collect();
+        return items.into_iter().map(|item| resource_without_private(item, personal)).collect();
     }
     let row = seen.get("kind").and_then(Value::as_str).and_then(register::find);
     if let (Some(row), Some(spec)) = (row, seen.get_mut("spec")) {
         let shows: fn(Privacy) -> bool =
             if personal { |of| of != Privacy::Secret } else { |of| of == Privacy::Plain };
-        *spec = open(row.fields, spec, shows);
+        *spec = without_private(row.fields, spec, shows);
     }
     seen
 }
 
 /// Returns the privacy of a field below `spec` that a script names.
-pub(super) fn privacy(fields: &[Field], path: &str) -> Privacy {
+pub(super) fn privacy_of_field(fields: &[SpecField], path: &str) -> Privacy {
     field_of(fields, path).map_or(Privacy::Plain, |field| field.privacy)
 }
 
 /// Returns the privacy of a private value's name; `None` for any other name.
-pub(super) fn named(name: &str) -> Option<Privacy> {
+pub(super) fn privacy_of_name(name: &str) -> Option<Privacy> {
     let (secret, personal) = &*NAMES;
     if secret.contains(name) {
         Some(Privacy::Secret)
     } else {
-        (personal.contains(name) || OF_A_PERSON.contains(&name)).then_some(Privacy::Personal)
+        (personal.contains(name) || PERSONAL_IN_PERSON.contains(&name)).then_some(Privacy::Personal)
     }
 }
 
@@ -165,11 +165,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::hooks::json::{foreign, json as written};
+    use crate::hooks::json::{to_json as written, untrusted_to_dynamic};
 
     fn closed(value: &Value, personal: bool) -> Value {
-        let mut value = foreign(value);
-        close(&mut value, personal, Some("data"));
+        let mut value = untrusted_to_dynamic(value);
+        remove_private(&mut value, personal, Some("data"));
         written(&value).unwrap()
     }
 
@@ -195,12 +195,12 @@ mod tests {
         let seen = json!([{"kind": "SavedMethod", "spec": {"type": "card", "source": {"card": {
             "number": "4242424242424242", "name": "Jane Doe", "exp_month": 12}}}},
             {"kind": "MerchantApplication", "spec": {"email": "jane@x.example", "owner_social_security_number": "123-45-6789"}}]);
-        let open = resource(seen.clone(), true);
+        let open = resource_without_private(seen.clone(), true);
         assert_eq!(open[0]["spec"]["source"]["card"], json!({"name": "Jane Doe", "exp_month": 12}));
         assert_eq!(open[1]["spec"], json!({"email": "jane@x.example"}));
-        let plain = resource(seen, false);
+        let plain = resource_without_private(seen, false);
         assert_eq!(plain[0]["spec"]["source"]["card"], json!({"exp_month": 12}));
         assert_eq!(plain[1]["spec"], json!({}));
-        assert_eq!(resource(Value::Null, false), Value::Null);
+        assert_eq!(resource_without_private(Value::Null, false), Value::Null);
     }
 }

@@ -3,29 +3,29 @@
 use serde_json::Value;
 
 use super::Reads;
-use super::session::Done;
-use crate::model::kept::{ALL_BYTES_MAX, ALL_KEYS_MAX, BYTES_MAX, KEYS_MAX, KeptSize, sum};
+use super::session::RunOutput;
+use crate::model::kept::{ALL_BYTES_MAX, ALL_KEYS_MAX, BYTES_MAX, KEYS_MAX, ScriptValuesSize, sum};
 
 /// Returns the quota that a run would exceed. A run that does not increase the stored size never
 /// exceeds one.
-pub(super) fn exceeded(reads: &dyn Reads, script: &str, done: &Done) -> Option<String> {
-    if done.kept.is_empty() && done.added.is_empty() {
+pub(super) fn exceeded_quota(reads: &dyn Reads, script: &str, done: &RunOutput) -> Option<String> {
+    if done.stored.is_empty() && done.added.is_empty() {
         return None;
     }
     let (own, all) = reads.kept_size(script).ok()?;
-    let (mut before, mut after) = (KeptSize::default(), KeptSize::default());
+    let (mut before, mut after) = (ScriptValuesSize::default(), ScriptValuesSize::default());
     let old = |key: &str| reads.kv(script, key).unwrap_or_default();
     let sums = done.added.iter().map(|(key, added)| {
         let old = old(key);
         (key, sum(&old, added).unwrap_or_default(), old)
     });
-    let set = done.kept.iter().map(|(key, value)| (key, value.clone(), old(key)));
+    let set = done.stored.iter().map(|(key, value)| (key, value.clone(), old(key)));
     let changes: Vec<(&String, Value, Value)> = set.chain(sums).collect();
     for (key, value, old) in &changes {
-        before = before.and(KeptSize::of(key, old));
-        after = after.and(KeptSize::of(key, value));
+        before = before.plus(ScriptValuesSize::of(key, old));
+        after = after.plus(ScriptValuesSize::of(key, value));
     }
-    let grown = |size: KeptSize| size.without(before).and(after);
+    let grown = |size: ScriptValuesSize| size.without(before).plus(after);
     let bounds = [
         (after.keys > before.keys, grown(own).keys, KEYS_MAX, "keys of one script"),
         (after.bytes > before.bytes, grown(own).bytes, BYTES_MAX, "bytes of one script"),

@@ -12,14 +12,14 @@ use std::fmt;
 
 use rhai::Dynamic;
 
-use super::host::Call;
-use super::session::Refused;
-use super::sort::Sort;
-use crate::policy::Power;
+use super::host::HostCall;
+use super::session::HostError;
+use super::sort::ArgumentType;
+use crate::policy::ScriptPower;
 
 /// Part of the documentation that lists a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Group {
+pub enum FunctionGroup {
     /// The function requests an action.
     Action,
     /// The function reads.
@@ -32,24 +32,24 @@ pub enum Group {
 #[derive(Debug, Clone, Copy)]
 pub struct Argument {
     pub name: &'static str,
-    pub sort: Sort,
+    pub value_type: ArgumentType,
 }
 
 /// One entry of the map of options.
 #[derive(Debug, Clone, Copy)]
 pub struct HostOption {
     pub name: &'static str,
-    pub sort: Sort,
+    pub value_type: ArgumentType,
     /// Meaning of the option.
     pub doc: &'static str,
     /// Former key, which still works.
-    pub formerly: Option<&'static str>,
+    pub former_name: Option<&'static str>,
 }
 
 impl HostOption {
     /// Returns true if a script's key names this option.
-    pub fn is_called(&self, key: &str) -> bool {
-        self.name == key || self.formerly == Some(key)
+    pub fn has_key(&self, key: &str) -> bool {
+        self.name == key || self.former_name == Some(key)
     }
 }
 
@@ -58,7 +58,7 @@ impl HostOption {
 pub struct HostFn {
     /// Name of the function. Two rows may share a name if they take different numbers of arguments.
     pub name: &'static str,
-    pub group: Group,
+    pub group: FunctionGroup,
     /// Arguments in order.
     pub arguments: &'static [Argument],
     /// Options in the map after the arguments; without options there is no such map.
@@ -66,9 +66,9 @@ pub struct HostFn {
     /// Description in a sentence or two.
     pub doc: &'static str,
     /// Right that the function needs at its merchant.
-    pub power: Option<Power>,
+    pub right: Option<ScriptPower>,
     /// Runs the function.
-    pub(super) call: fn(&Call<'_>) -> Result<Dynamic, Refused>,
+    pub(super) call: fn(&HostCall<'_>) -> Result<Dynamic, HostError>,
 }
 
 impl fmt::Debug for HostFn {
@@ -105,14 +105,14 @@ pub fn rows() -> impl Iterator<Item = &'static HostFn> + Clone {
 }
 
 /// Returns the rows of a name.
-pub fn named(name: &str) -> impl Iterator<Item = &'static HostFn> {
+pub fn rows_named(name: &str) -> impl Iterator<Item = &'static HostFn> {
     rows().filter(move |row| row.name == name)
 }
 
-const fn argument(name: &'static str, sort: Sort) -> Argument {
-    Argument { name, sort }
+const fn argument(name: &'static str, sort: ArgumentType) -> Argument {
+    Argument { name, value_type: sort }
 }
 
-const fn option(name: &'static str, sort: Sort, doc: &'static str) -> HostOption {
-    HostOption { name, sort, doc, formerly: None }
+const fn option(name: &'static str, sort: ArgumentType, doc: &'static str) -> HostOption {
+    HostOption { name, value_type: sort, doc, former_name: None }
 }

@@ -8,56 +8,58 @@ use std::time::Duration;
 use rhai::{CallFnOptions, Dynamic, EvalAltResult, Scope};
 use serde_json::Value;
 
-use super::bound::{OPERATIONS_MAX, Timed};
-use super::failure::{Failure, Why, told};
-use super::given::Given;
-use super::private::close_event;
+use super::bound::{DeadlineGuard, OPERATIONS_MAX};
+use super::failure::{FailureCause, RunFailure, classify};
+use super::given::ScriptEvent;
+use super::private::remove_private_of_event;
 use super::quota;
-use super::session::Session;
-use super::{Handler, Hooks, Reads, Script};
+use super::session::RunSession;
+use super::{CompiledScript, EventHandler, Hooks, Reads};
 use crate::base::id::Key;
-use crate::model::hook::Run;
-use crate::policy::Power;
+use crate::model::hook::HookRun;
+use crate::policy::ScriptPower;
 
 pub(super) fn run(
     hooks: &Hooks,
-    handler: &Handler,
-    event: Given,
+    handler: &EventHandler,
+    event: ScriptEvent,
     reads: &Arc<dyn Reads>,
     time: Option<Duration>,
-) -> Result<Run, Box<Failure>> {
-    let Handler { script: name, function } = handler;
+) -> Result<HookRun, Box<RunFailure>> {
+    let EventHandler { script: name, function } = handler;
     let script = hooks.scripts.get(name).filter(|script| script.functions.contains(function));
-    let Some(script) = script else { return Err(Box::new(gone(handler))) };
+    let Some(script) = script else { return Err(Box::new(missing_handler(handler))) };
     let (mut argument, about) = event.into_parts();
-    let personal = hooks.names.rights.allows(Power::Personal, about.merchant.as_ref());
-    close_event(&mut argument, personal);
-    let session = Session::new(name, about, Arc::clone(&hooks.names), Arc::clone(reads));
-    let (ended, operations) = called(hooks, (script, function), argument, &session, time);
+    let personal = hooks.names.rights.allows(ScriptPower::Personal, about.merchant.as_ref());
+    remove_private_of_event(&mut argument, personal);
+    let session = RunSession::new(name, about, Arc::clone(&hooks.names), Arc::clone(reads));
+    let (ended, operations) = call_function(hooks, (script, function), argument, &session, time);
     let done = session.take();
-    let over = quota::exceeded(&**reads, name, &done);
+    let over = quota::exceeded_quota(&**reads, name, &done);
     let failure = |why, message, place| {
         let (script, function, log) = (name.clone(), function.clone(), done.log.clone());
-        Box::new(Failure { script, function, why, message, place, log })
+        Box::new(RunFailure { script, function, cause: why, message, place, log })
     };
     match ended {
         Err(()) => {
             let message = "a function of ours failed where it never should";
-            Err(failure(Why::Panic, message.to_owned(), None))
+            Err(failure(FailureCause::Panic, message.to_owned(), None))
         }
         Ok(Err(error)) => {
-            let (why, message, place) = told(&error);
+            let (why, message, place) = classify(&error);
             Err(failure(why, message, place))
         }
-        Ok(Ok(_)) if over.is_some() => Err(failure(Why::Bound, over.unwrap_or_default(), None)),
-        Ok(Ok(_)) => Ok(Run {
+        Ok(Ok(_)) if over.is_some() => {
+            Err(failure(FailureCause::LimitExceeded, over.unwrap_or_default(), None))
+        }
+        Ok(Ok(_)) => Ok(HookRun {
             script: name.clone(),
             function: function.clone(),
             hash: script.hash,
-            wishes: done.wishes,
-            kept: done.kept.into_iter().collect(),
+            requests: done.actions,
+            kept: done.stored.into_iter().collect(),
             added: done.added.into_iter().collect(),
-            looks: done.looks,
+            reads: done.reads,
             log: done.log,
             operations,
             sealed: None,
@@ -66,7 +68,7 @@ pub(super) fn run(
     }
 }
 
-type Called = Result<Result<Dynamic, Box<EvalAltResult>>, ()>;
+type CallResult = Result<Result<Dynamic, Box<EvalAltResult>>, ()>;
 
 thread_local! {
     /// Operations of this thread's run.
@@ -74,20 +76,20 @@ thread_local! {
 }
 
 /// Records the operations of this thread's run so far.
-pub(super) fn count(operations: u64) {
+pub(super) fn record_operations(operations: u64) {
     COUNT.set(operations.min(OPERATIONS_MAX));
 }
 
 /// Calls the function. The outer error is a panic.
-fn called(
+fn call_function(
     hooks: &Hooks,
-    (script, function): (&Script, &str),
+    (script, function): (&CompiledScript, &str),
     argument: Dynamic,
-    session: &Session,
+    session: &RunSession,
     time: Option<Duration>,
-) -> (Called, u64) {
+) -> (CallResult, u64) {
     COUNT.set(0);
-    let timed = Timed::start(time);
+    let timed = DeadlineGuard::start(time);
     let ended = catch_unwind(AssertUnwindSafe(|| {
         let options = CallFnOptions::new().with_tag(session.clone());
         let mut scope = Scope::new();
@@ -99,16 +101,16 @@ fn called(
 }
 
 /// Returns the merchant of an event.
-pub(super) fn merchant(event: &Value) -> Option<Key> {
+pub(super) fn event_merchant(event: &Value) -> Option<Key> {
     let name = event.get("merchant").and_then(Value::as_str)?;
     format!("Merchant/{name}").parse().ok()
 }
 
-fn gone(handler: &Handler) -> Failure {
-    Failure {
+fn missing_handler(handler: &EventHandler) -> RunFailure {
+    RunFailure {
         script: handler.script.clone(),
         function: handler.function.clone(),
-        why: Why::Gone,
+        cause: FailureCause::Missing,
         message: "there is no such script or function".to_owned(),
         place: None,
         log: Vec::new(),

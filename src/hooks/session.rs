@@ -8,35 +8,37 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use super::Reads;
-use super::bound::{KEPT_MAX, LINE_MAX, LINES_MAX, LOOKS_MAX, VALUE_MAX, WISHES_MAX, beside};
-use super::given::About;
-use super::names::Names;
+use super::bound::{
+    ACTIONS_MAX, LINE_MAX, LINES_MAX, READS_MAX, STORED_KEYS_MAX, VALUE_MAX, off_the_clock,
+};
+use super::given::EventOrigin;
+use super::names::ScriptNames;
 use crate::base::hash::{canonical, sha256};
 use crate::base::id::{Key, Name};
-use crate::model::hook::{Look, Wish};
+use crate::model::hook::{ActionRequest, HookRead};
 use crate::model::kept::sum;
-use crate::policy::Power;
+use crate::policy::ScriptPower;
 
 /// State of a run, shared between its host functions.
 #[derive(Clone)]
-pub(super) struct Session(Arc<Shared>);
+pub(super) struct RunSession(Arc<SessionState>);
 
-struct Shared {
+struct SessionState {
     script: String,
-    about: About,
-    names: Arc<Names>,
+    origin: EventOrigin,
+    names: Arc<ScriptNames>,
     reads: Arc<dyn Reads>,
-    done: Mutex<Done>,
+    output: Mutex<RunOutput>,
 }
 
 /// Results of a run so far.
 #[derive(Debug, Default)]
-pub(super) struct Done {
-    pub(super) wishes: Vec<Wish>,
-    pub(super) kept: BTreeMap<String, Value>,
+pub(super) struct RunOutput {
+    pub(super) actions: Vec<ActionRequest>,
+    pub(super) stored: BTreeMap<String, Value>,
     /// Additions to values that the run did not set itself.
     pub(super) added: BTreeMap<String, Value>,
-    pub(super) looks: Vec<Look>,
+    pub(super) reads: Vec<HookRead>,
     /// Answers of the reads, in the same order.
     pub(super) answers: Vec<Value>,
     pub(super) log: Vec<String>,
@@ -44,172 +46,190 @@ pub(super) struct Done {
 
 /// Reason for which a host function refuses a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Refused {
+pub(super) enum HostError {
     /// The script is wrong.
-    Wrong(String),
+    Invalid(String),
     /// The run exceeds a limit.
-    Beyond(String),
+    LimitExceeded(String),
 }
 
-impl From<String> for Refused {
+impl From<String> for HostError {
     fn from(message: String) -> Self {
-        Self::Wrong(message)
+        Self::Invalid(message)
     }
 }
 
-impl fmt::Debug for Session {
+impl fmt::Debug for RunSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Session({})", self.0.script)
     }
 }
 
-impl Session {
+impl RunSession {
     pub(super) fn new(
         script: &str,
-        about: About,
-        names: Arc<Names>,
+        about: EventOrigin,
+        names: Arc<ScriptNames>,
         reads: Arc<dyn Reads>,
     ) -> Self {
         let done = Mutex::default();
-        Self(Arc::new(Shared { script: script.to_owned(), about, names, reads, done }))
+        Self(Arc::new(SessionState {
+            script: script.to_owned(),
+            origin: about,
+            names,
+            reads,
+            output: done,
+        }))
     }
 
     /// Continues an earlier run, whose stored values are `kept`.
-    pub(super) fn going_on(self, kept: BTreeMap<String, Value>) -> Self {
-        self.done().kept = kept;
+    pub(super) fn continuing(self, kept: BTreeMap<String, Value>) -> Self {
+        self.output().stored = kept;
         self
     }
 
     /// Returns the names that scripts may use.
-    pub(super) fn names(&self) -> &Names {
+    pub(super) fn names(&self) -> &ScriptNames {
         &self.0.names
     }
 
     /// Returns the merchant of the event.
     pub(super) fn merchant(&self) -> Option<&Key> {
-        self.0.about.merchant.as_ref()
+        self.0.origin.merchant.as_ref()
     }
 
     /// Returns the time of the event.
-    pub(super) fn created(&self) -> Option<DateTime<Utc>> {
-        self.0.about.created
+    pub(super) fn created_at(&self) -> Option<DateTime<Utc>> {
+        self.0.origin.created
     }
 
     /// Returns true for an event in live mode.
     pub(super) fn is_live(&self) -> bool {
-        self.0.about.live
+        self.0.origin.live
     }
 
     /// Returns true if scripts see personal values of the event's merchant.
-    pub(super) fn sees_persons(&self) -> bool {
-        self.names().rights.allows(Power::Personal, self.merchant())
+    pub(super) fn may_see_personal(&self) -> bool {
+        self.names().rights.allows(ScriptPower::Personal, self.merchant())
     }
 
     /// Refuses an action for which scripts have no right at this merchant.
-    pub(super) fn need(&self, power: Power, merchant: Option<&Key>) -> Result<(), Refused> {
+    pub(super) fn require_right(
+        &self,
+        power: ScriptPower,
+        merchant: Option<&Key>,
+    ) -> Result<(), HostError> {
         if self.names().rights.allows(power, merchant) {
             return Ok(());
         }
         let (message, help) = power.refusal(merchant);
-        Err(Refused::Wrong(format!("{message}; {help}")))
+        Err(HostError::Invalid(format!("{message}; {help}")))
     }
 
-    fn done(&self) -> MutexGuard<'_, Done> {
-        self.0.done.lock().unwrap_or_else(PoisonError::into_inner)
+    fn output(&self) -> MutexGuard<'_, RunOutput> {
+        self.0.output.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes all results, and leaves none behind.
-    pub(super) fn take(&self) -> Done {
-        std::mem::take(&mut *self.done())
+    pub(super) fn take(&self) -> RunOutput {
+        std::mem::take(&mut *self.output())
     }
 
     /// Requests an action. An equal request is the same request; a different one of the same name
     /// is an error.
-    pub(super) fn wish(&self, wish: Wish) -> Result<Name, Refused> {
-        let mut done = self.done();
+    pub(super) fn request_action(&self, wish: ActionRequest) -> Result<Name, HostError> {
+        let mut done = self.output();
         let name = wish.name.clone();
-        if let Some(known) = done.wishes.iter().find(|known| known.name == name) {
-            return if *known == wish { Ok(name) } else { Err(twice(&name).into()) };
+        if let Some(known) = done.actions.iter().find(|known| known.name == name) {
+            return if *known == wish { Ok(name) } else { Err(duplicate_name(&name).into()) };
         }
-        if done.wishes.len() >= WISHES_MAX {
-            return Err(Refused::Beyond(format!("one run asks for {WISHES_MAX} actions at most")));
+        if done.actions.len() >= ACTIONS_MAX {
+            return Err(HostError::LimitExceeded(format!(
+                "one run asks for {ACTIONS_MAX} actions at most"
+            )));
         }
-        done.wishes.push(wish);
+        done.actions.push(wish);
         Ok(name)
     }
 
     /// Reads and records the answer. The run's deadline is extended by the duration of the read.
-    pub(super) fn look(
+    pub(super) fn record_read(
         &self,
         what: &str,
         arguments: Value,
         read: impl FnOnce(&dyn Reads, &str) -> Result<Value, String>,
-    ) -> Result<Value, Refused> {
-        if self.done().looks.len() >= LOOKS_MAX {
-            return Err(Refused::Beyond(format!("one run reads {LOOKS_MAX} times at most")));
+    ) -> Result<Value, HostError> {
+        if self.output().reads.len() >= READS_MAX {
+            return Err(HostError::LimitExceeded(format!(
+                "one run reads {READS_MAX} times at most"
+            )));
         }
-        let answer = beside(|| read(&*self.0.reads, &self.0.script))?;
+        let answer = off_the_clock(|| read(&*self.0.reads, &self.0.script))?;
         let digest = sha256(&canonical(&answer));
-        let mut done = self.done();
-        done.looks.push(Look { what: what.to_owned(), arguments, answer: digest });
+        let mut done = self.output();
+        done.reads.push(HookRead { what: what.to_owned(), arguments, answer: digest });
         done.answers.push(answer.clone());
         Ok(answer)
     }
 
     /// Adds to a value that this run set itself, or else to the stored one, where the fold adds.
-    pub(super) fn add(&self, key: &str, before: &Value, number: &Value) -> Result<(), Refused> {
+    pub(super) fn add(&self, key: &str, before: &Value, number: &Value) -> Result<(), HostError> {
         let misfit = || {
             let message = "`kv_add` adds a whole number to a whole number, and money to money of its currency";
-            Refused::Wrong(format!("{message}: the value of `{key}` is something else"))
+            HostError::Invalid(format!("{message}: the value of `{key}` is something else"))
         };
-        if let Some(kept) = self.kept(key) {
-            return self.keep(key, sum(&kept, number).ok_or_else(misfit)?);
+        if let Some(kept) = self.stored_value(key) {
+            return self.store(key, sum(&kept, number).ok_or_else(misfit)?);
         }
         let added =
-            self.added(key).map_or_else(|| Some(number.clone()), |added| sum(&added, number));
+            self.addition(key).map_or_else(|| Some(number.clone()), |added| sum(&added, number));
         let added = added.ok_or_else(misfit)?;
         sum(before, &added).ok_or_else(misfit)?;
-        let mut done = self.done();
-        Self::room(&done, key)?;
+        let mut done = self.output();
+        Self::check_key_count(&done, key)?;
         done.added.insert(key.to_owned(), added);
         Ok(())
     }
 
     /// Returns the addition of this run to a value.
-    pub(super) fn added(&self, key: &str) -> Option<Value> {
-        self.done().added.get(key).cloned()
+    pub(super) fn addition(&self, key: &str) -> Option<Value> {
+        self.output().added.get(key).cloned()
     }
 
-    fn room(done: &Done, key: &str) -> Result<(), Refused> {
-        let is_known = done.kept.contains_key(key) || done.added.contains_key(key);
-        let count = done.kept.len().saturating_add(done.added.len());
-        if count >= KEPT_MAX && !is_known {
-            return Err(Refused::Beyond(format!("one run keeps {KEPT_MAX} keys at most")));
+    fn check_key_count(done: &RunOutput, key: &str) -> Result<(), HostError> {
+        let is_known = done.stored.contains_key(key) || done.added.contains_key(key);
+        let count = done.stored.len().saturating_add(done.added.len());
+        if count >= STORED_KEYS_MAX && !is_known {
+            return Err(HostError::LimitExceeded(format!(
+                "one run keeps {STORED_KEYS_MAX} keys at most"
+            )));
         }
         Ok(())
     }
 
     /// Returns the value that this run stored under a key.
-    pub(super) fn kept(&self, key: &str) -> Option<Value> {
-        self.done().kept.get(key).cloned()
+    pub(super) fn stored_value(&self, key: &str) -> Option<Value> {
+        self.output().stored.get(key).cloned()
     }
 
     /// Stores a value for later runs.
-    pub(super) fn keep(&self, key: &str, value: Value) -> Result<(), Refused> {
-        let mut done = self.done();
+    pub(super) fn store(&self, key: &str, value: Value) -> Result<(), HostError> {
+        let mut done = self.output();
         if canonical(&value).len().saturating_add(key.len()) > VALUE_MAX {
-            return Err(Refused::Beyond(format!("what is kept has {VALUE_MAX} bytes at most")));
+            return Err(HostError::LimitExceeded(format!(
+                "what is kept has {VALUE_MAX} bytes at most"
+            )));
         }
-        Self::room(&done, key)?;
+        Self::check_key_count(&done, key)?;
         done.added.remove(key);
-        done.kept.insert(key.to_owned(), value);
+        done.stored.insert(key.to_owned(), value);
         Ok(())
     }
 
     /// Appends a line to the log; a long line is cut. Lines beyond the limit are dropped, and a
     /// last line reports that.
     pub(super) fn log(&self, line: &str) {
-        let mut done = self.done();
+        let mut done = self.output();
         if done.log.len() < LINES_MAX {
             let text: String = line.chars().take(LINE_MAX).collect();
             done.log.push(text);
@@ -219,6 +239,6 @@ impl Session {
     }
 }
 
-fn twice(name: &Name) -> String {
+fn duplicate_name(name: &Name) -> String {
     format!("two different actions are named `{name}`: give one of them another `name`")
 }

@@ -5,25 +5,25 @@ use std::fmt;
 
 use rhai::Dynamic;
 
-use super::names::Names;
-use super::values::Moment;
-use crate::api::reads::{READS, Read};
+use super::names::ScriptNames;
+use super::values::ScriptMoment;
+use crate::api::reads::{READS, ReadEndpoint};
 use crate::base::id::{Key, Name};
 use crate::base::money::Money;
 use crate::base::nearest;
 
 /// Type of an argument or option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sort {
+pub enum ArgumentType {
     /// Any value.
     Any,
     Text,
     /// A whole number.
-    Whole,
+    Integer,
     /// A whole number, or money.
     Number,
     /// `true` or `false`.
-    Truth,
+    Boolean,
     /// `#{…}`.
     Map,
     /// A text or a map.
@@ -57,7 +57,7 @@ pub enum Sort {
 pub(super) enum Literal {
     Text(String),
     /// A text with interpolated parts.
-    Filled,
+    Interpolated,
     /// A whole number.
     Whole,
     /// `true` or `false`.
@@ -69,7 +69,7 @@ pub(super) enum Literal {
     /// `#{…}`.
     Map,
     /// `()`.
-    Nothing,
+    Unit,
     /// `|x| …`.
     Function,
 }
@@ -77,13 +77,13 @@ pub(super) enum Literal {
 impl fmt::Display for Literal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Text(_) | Self::Filled => "a text",
+            Self::Text(_) | Self::Interpolated => "a text",
             Self::Whole => "a whole number",
             Self::Truth => "true or false",
             Self::Character => "a character",
             Self::List => "a list",
             Self::Map => "a map",
-            Self::Nothing => "nothing",
+            Self::Unit => "nothing",
             Self::Function => "a function",
         })
     }
@@ -91,26 +91,26 @@ impl fmt::Display for Literal {
 
 /// Problem with a value, and its fix.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Unfit {
+pub(super) struct ArgumentError {
     pub(super) message: String,
     pub(super) help: String,
 }
 
-impl Unfit {
+impl ArgumentError {
     fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { message: message.into(), help: help.into() }
     }
 }
 
-impl Sort {
+impl ArgumentType {
     /// Name of the type, as in "takes …".
-    pub fn words(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         match self {
             Self::Any => "any value",
             Self::Text => "a text",
-            Self::Whole => "a whole number",
+            Self::Integer => "a whole number",
             Self::Number => "a whole number or money",
-            Self::Truth => "true or false",
+            Self::Boolean => "true or false",
             Self::Map => "a map",
             Self::Body => "a text or a map",
             Self::Name => "a name",
@@ -131,8 +131,8 @@ impl Sort {
     pub fn example(self) -> &'static str {
         match self {
             Self::Any | Self::Text => "\"text\"",
-            Self::Whole | Self::Number => "3",
-            Self::Truth => "true",
+            Self::Integer | Self::Number => "3",
+            Self::Boolean => "true",
             Self::Map => "#{name: value}",
             Self::Body => "\"Hello\"",
             Self::Name => "\"second-try\"",
@@ -149,12 +149,12 @@ impl Sort {
     }
 
     /// Returns true if a literal of this form can have the type.
-    fn takes(self, literal: &Literal) -> bool {
-        let text = matches!(literal, Literal::Text(_) | Literal::Filled);
+    fn accepts(self, literal: &Literal) -> bool {
+        let text = matches!(literal, Literal::Text(_) | Literal::Interpolated);
         match self {
             Self::Any => *literal != Literal::Function,
-            Self::Whole | Self::Number => *literal == Literal::Whole,
-            Self::Truth => *literal == Literal::Truth,
+            Self::Integer | Self::Number => *literal == Literal::Whole,
+            Self::Boolean => *literal == Literal::Truth,
             Self::Map => *literal == Literal::Map,
             Self::Body | Self::Object => text || *literal == Literal::Map,
             Self::Text
@@ -172,59 +172,71 @@ impl Sort {
     }
 
     /// Checks a literal.
-    pub(super) fn literal(self, literal: &Literal, known: &Names) -> Result<(), Unfit> {
+    pub(super) fn check_literal(
+        self,
+        literal: &Literal,
+        known: &ScriptNames,
+    ) -> Result<(), ArgumentError> {
         if *literal == Literal::Whole && matches!(self, Self::Money | Self::Amount) {
-            let message = format!("takes {}, not {literal}", self.words());
+            let message = format!("takes {}, not {literal}", self.description());
             let help = "write it with its currency, such as `\"125.00 USD\"`; minor units are `money(12500, \"USD\")`";
-            return Err(Unfit::new(message, help));
+            return Err(ArgumentError::new(message, help));
         }
-        if !self.takes(literal) {
-            let help = format!("write {}, such as `{}`", self.words(), self.example());
-            return Err(Unfit::new(format!("takes {}, not {literal}", self.words()), help));
+        if !self.accepts(literal) {
+            let help = format!("write {}, such as `{}`", self.description(), self.example());
+            return Err(ArgumentError::new(
+                format!("takes {}, not {literal}", self.description()),
+                help,
+            ));
         }
         match literal {
-            Literal::Text(text) => self.text(text, known),
-            Literal::Filled
+            Literal::Text(text) => self.check_text(text, known),
+            Literal::Interpolated
             | Literal::Whole
             | Literal::Truth
             | Literal::Character
             | Literal::List
             | Literal::Map
-            | Literal::Nothing
+            | Literal::Unit
             | Literal::Function => Ok(()),
         }
     }
 
     /// Checks a text of this type.
-    pub(super) fn text(self, text: &str, known: &Names) -> Result<(), Unfit> {
+    pub(super) fn check_text(self, text: &str, known: &ScriptNames) -> Result<(), ArgumentError> {
         match self {
-            Self::Name => {
-                text.parse::<Name>().map(drop).map_err(|error| split(self, &error.to_string()))
+            Self::Name => text
+                .parse::<Name>()
+                .map(drop)
+                .map_err(|error| split_message(self, &error.to_string())),
+            Self::Money => text
+                .parse::<Money>()
+                .map(drop)
+                .map_err(|error| split_message(self, &error.to_string())),
+            Self::Amount => check_amount(text),
+            Self::Moment => {
+                ScriptMoment::parse(text).map(drop).map_err(|why| split_message(self, &why))
             }
-            Self::Money => {
-                text.parse::<Money>().map(drop).map_err(|error| split(self, &error.to_string()))
-            }
-            Self::Amount => amount(text),
-            Self::Moment => Moment::read(text).map(drop).map_err(|why| split(self, &why)),
-            Self::Resource => resource(text, known),
+            Self::Resource => check_resource(text, known),
             Self::Merchant => {
                 let key = format!("Merchant/{text}").parse::<Key>();
-                key.map(drop).map_err(|error| split(self, &error.to_string()))
+                key.map(drop).map_err(|error| split_message(self, &error.to_string()))
             }
             Self::Kind => one_of("kind", text, known.kinds.iter().map(String::as_str)),
-            Self::Target => target(text, known),
-            Self::Template => template(text, known),
-            Self::Read if Read::named(text).is_none() => {
+            Self::Target => check_target(text, known),
+            Self::Template => check_template(text, known),
+            Self::Read if ReadEndpoint::find(text).is_none() => {
                 one_of("read of the service", text, READS.iter().map(|read| read.name))
             }
-            Self::Object if text.is_empty() => {
-                Err(Unfit::new("takes an id, and this is empty", "write an id of the service"))
-            }
+            Self::Object if text.is_empty() => Err(ArgumentError::new(
+                "takes an id, and this is empty",
+                "write an id of the service",
+            )),
             Self::Any
             | Self::Text
-            | Self::Whole
+            | Self::Integer
             | Self::Number
-            | Self::Truth
+            | Self::Boolean
             | Self::Map
             | Self::Body
             | Self::Object
@@ -233,21 +245,25 @@ impl Sort {
     }
 
     /// Checks a value at run time.
-    pub(super) fn value(self, value: &Dynamic, known: &Names) -> Result<(), Unfit> {
+    pub(super) fn check_value(
+        self,
+        value: &Dynamic,
+        known: &ScriptNames,
+    ) -> Result<(), ArgumentError> {
         let money =
             matches!(self, Self::Money | Self::Amount | Self::Number) && value.is::<Money>();
-        if money || (self == Self::Moment && value.is::<Moment>()) {
+        if money || (self == Self::Moment && value.is::<ScriptMoment>()) {
             return Ok(());
         }
         let wrong = |found: &str| {
-            let help = format!("give {}, such as `{}`", self.words(), self.example());
-            Unfit::new(format!("takes {}, not {found}", self.words()), help)
+            let help = format!("give {}, such as `{}`", self.description(), self.example());
+            ArgumentError::new(format!("takes {}, not {found}", self.description()), help)
         };
         match literal_of(value) {
             None if self == Self::Any => Ok(()),
             None => Err(wrong(value.type_name())),
-            Some(literal) => self.literal(&literal, known).map_err(|unfit| {
-                if self.takes(&literal) { unfit } else { wrong(&literal.to_string()) }
+            Some(literal) => self.check_literal(&literal, known).map_err(|unfit| {
+                if self.accepts(&literal) { unfit } else { wrong(&literal.to_string()) }
             }),
         }
     }
@@ -264,56 +280,56 @@ fn literal_of(value: &Dynamic) -> Option<Literal> {
         (value.is_char(), Literal::Character),
         (value.is_array(), Literal::List),
         (value.is_map(), Literal::Map),
-        (value.is_unit(), Literal::Nothing),
+        (value.is_unit(), Literal::Unit),
         (value.is_fnptr(), Literal::Function),
     ];
     sorts.into_iter().find(|(is, _)| *is).map(|(_, literal)| literal)
 }
 
 /// Splits an error text of ours into problem and fix.
-fn split(sort: Sort, said: &str) -> Unfit {
-    let example = format!("write {}, such as `{}`", sort.words(), sort.example());
+fn split_message(sort: ArgumentType, said: &str) -> ArgumentError {
+    let example = format!("write {}, such as `{}`", sort.description(), sort.example());
     let (message, help) = said.rsplit_once("; ").unwrap_or((said, &example));
-    Unfit::new(format!("does not take this: {message}"), help)
+    ArgumentError::new(format!("does not take this: {message}"), help)
 }
 
-fn amount(text: &str) -> Result<(), Unfit> {
-    let money: Money = text
-        .parse()
-        .map_err(|error: crate::base::money::MoneyError| split(Sort::Amount, &error.to_string()))?;
+fn check_amount(text: &str) -> Result<(), ArgumentError> {
+    let money: Money = text.parse().map_err(|error: crate::base::money::MoneyError| {
+        split_message(ArgumentType::Amount, &error.to_string())
+    })?;
     if money.minor() <= 0 {
         let message = format!("takes an amount above nothing, not {money}");
-        return Err(Unfit::new(message, "write an amount such as `\"125.00 USD\"`"));
+        return Err(ArgumentError::new(message, "write an amount such as `\"125.00 USD\"`"));
     }
     Ok(())
 }
 
-fn resource(text: &str, known: &Names) -> Result<(), Unfit> {
-    let key: Key = text
-        .parse()
-        .map_err(|error: crate::base::id::KeyError| split(Sort::Resource, &error.to_string()))?;
+fn check_resource(text: &str, known: &ScriptNames) -> Result<(), ArgumentError> {
+    let key: Key = text.parse().map_err(|error: crate::base::id::KeyError| {
+        split_message(ArgumentType::Resource, &error.to_string())
+    })?;
     let (kind, kinds) = (key.kind.as_str(), known.kinds.iter().map(String::as_str));
     one_of("kind", kind, kinds.clone()).map_err(|_| {
         let message = format!("names the kind `{kind}`, and there is none");
-        Unfit::new(message, nearest::help(kind, kinds))
+        ArgumentError::new(message, nearest::suggestion_help(kind, kinds))
     })
 }
 
-fn target(text: &str, known: &Names) -> Result<(), Unfit> {
+fn check_target(text: &str, known: &ScriptNames) -> Result<(), ArgumentError> {
     if known.targets.is_empty() {
         let message =
             format!("takes a target of `notify`, and the configuration has none: `{text}`");
         let help =
             format!("add `notify: {{{text}: {{url: {{env: NAME}}, type: chat}}}}` to reckon.yaml");
-        return Err(Unfit::new(message, help));
+        return Err(ArgumentError::new(message, help));
     }
     one_of("target of `notify`", text, known.targets.iter().map(String::as_str))
 }
 
-fn template(text: &str, known: &Names) -> Result<(), Unfit> {
+fn check_template(text: &str, known: &ScriptNames) -> Result<(), ArgumentError> {
     if known.templates.is_empty() {
         let message = format!("takes a template, and the scripts folder has none: `{text}`");
-        return Err(Unfit::new(
+        return Err(ArgumentError::new(
             message,
             format!("write `templates/{text}.txt` in the scripts folder"),
         ));
@@ -325,9 +341,12 @@ fn one_of<'a>(
     what: &str,
     text: &str,
     all: impl Iterator<Item = &'a str> + Clone,
-) -> Result<(), Unfit> {
+) -> Result<(), ArgumentError> {
     if all.clone().any(|known| known == text) {
         return Ok(());
     }
-    Err(Unfit::new(format!("takes a {what}, and `{text}` is none"), nearest::help(text, all)))
+    Err(ArgumentError::new(
+        format!("takes a {what}, and `{text}` is none"),
+        nearest::suggestion_help(text, all),
+    ))
 }

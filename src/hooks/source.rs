@@ -2,22 +2,22 @@
 
 use std::sync::Arc;
 
-use crate::model::issue::{Problem, Severity};
+use crate::model::issue::{PlacedIssue, Severity};
 
 /// End of the names of scripts and modules.
 pub(super) const ENDING: &str = ".rhai";
 
 /// A file of the scripts folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Source {
+pub struct ScriptSource {
     /// Path within the scripts folder, with slashes: `dunning.rhai`, `lib/dates.rhai`.
     pub path: String,
     /// Name in problems: the path from the folder of `reckon.yaml`.
-    pub shown: String,
+    pub display_path: String,
     pub text: Arc<str>,
 }
 
-impl Source {
+impl ScriptSource {
     /// Returns the path without `.rhai`: the name of a script, or the path in the `import` of a
     /// module.
     pub fn name(&self) -> &str {
@@ -36,13 +36,13 @@ impl Source {
         code: &str,
         message: &str,
         help: &str,
-    ) -> Problem {
+    ) -> PlacedIssue {
         let (line, column) = at;
-        Problem {
-            file: self.shown.clone(),
+        PlacedIssue {
+            file: self.display_path.clone(),
             line,
             column,
-            length: self.word(at),
+            length: self.word_length(at),
             code: format!("reckon::hooks::{code}"),
             severity: Severity::Error,
             message: message.to_owned(),
@@ -63,7 +63,7 @@ impl Source {
     }
 
     /// Returns the length in characters of the word or quoted text at a place; at least 1.
-    fn word(&self, (line, column): (usize, usize)) -> usize {
+    fn word_length(&self, (line, column): (usize, usize)) -> usize {
         let line = self.text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
         let rest: Vec<char> = line.chars().skip(column.saturating_sub(1)).collect();
         let quoted = rest.first().is_some_and(|first| ['"', '`', '\''].contains(first));
@@ -80,7 +80,7 @@ impl Source {
     pub(super) fn definition(&self, name: &str, line: usize) -> (usize, usize) {
         let before: Vec<&str> = self.text.lines().take(line).collect();
         let found = before.iter().enumerate().rev().find_map(|(index, text)| {
-            let column = defined(text, name)?;
+            let column = name_column(text, name)?;
             Some((index.saturating_add(1), column))
         });
         found.unwrap_or((line.max(1), 1))
@@ -88,12 +88,12 @@ impl Source {
 }
 
 /// Removes the byte order mark that editors may write.
-pub(super) fn without_mark(text: &str) -> &str {
+pub(super) fn without_bom(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 /// Returns the column of the name if the line defines the function.
-fn defined(line: &str, name: &str) -> Option<usize> {
+fn name_column(line: &str, name: &str) -> Option<usize> {
     let start = line.find("fn ")?;
     let (before, rest) = line.split_at_checked(start)?;
     let after = rest.strip_prefix("fn ")?;
@@ -105,7 +105,7 @@ fn defined(line: &str, name: &str) -> Option<usize> {
 }
 
 /// Returns the functions that a text defines, judged by the starts of its lines.
-pub(super) fn defines(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn defined_functions(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| {
         let line = line.strip_prefix("private ").unwrap_or(line);
         let name = line.strip_prefix("fn ")?.trim_start();

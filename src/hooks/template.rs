@@ -11,28 +11,28 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-pub(super) use parse::{gather, is_template};
+pub(super) use parse::{is_template, parse_templates};
 
 /// One piece of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+enum TemplatePart {
     /// Literal text.
     Text(String),
     /// Placeholder: the name, and the fields below it.
-    Place(Vec<String>),
+    Placeholder(Vec<String>),
 }
 
 /// A valid template.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Template {
-    subject: Option<Vec<Part>>,
-    text: Vec<Part>,
-    html: Option<Vec<Part>>,
+    subject: Option<Vec<TemplatePart>>,
+    text: Vec<TemplatePart>,
+    html: Option<Vec<TemplatePart>>,
 }
 
 /// A template with all placeholders filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Filled {
+pub(super) struct FilledTemplate {
     /// Subject of a mail.
     pub(super) subject: Option<String>,
     pub(super) text: String,
@@ -45,8 +45,8 @@ impl Template {
     pub(super) fn names(&self) -> BTreeSet<&str> {
         let all = self.subject.iter().chain([&self.text]).chain(&self.html).flatten();
         all.filter_map(|part| match part {
-            Part::Text(_) => None,
-            Part::Place(path) => path.first().map(String::as_str),
+            TemplatePart::Text(_) => None,
+            TemplatePart::Placeholder(path) => path.first().map(String::as_str),
         })
         .collect()
     }
@@ -56,25 +56,28 @@ impl Template {
     /// # Errors
     ///
     /// A value is missing, or is not a text.
-    pub(super) fn fill(&self, values: &Value) -> Result<Filled, String> {
+    pub(super) fn fill(&self, values: &Value) -> Result<FilledTemplate, String> {
         let plain = |text: &str| text.to_owned();
         let subject =
-            self.subject.as_ref().map(|parts| filled(parts, values, plain)).transpose()?;
-        let html = self.html.as_ref().map(|parts| filled(parts, values, escaped)).transpose()?;
-        Ok(Filled { subject, text: filled(&self.text, values, plain)?, html })
+            self.subject.as_ref().map(|parts| fill_parts(parts, values, plain)).transpose()?;
+        let html =
+            self.html.as_ref().map(|parts| fill_parts(parts, values, escape_html)).transpose()?;
+        Ok(FilledTemplate { subject, text: fill_parts(&self.text, values, plain)?, html })
     }
 }
 
-fn filled(
-    parts: &[Part],
+fn fill_parts(
+    parts: &[TemplatePart],
     values: &Value,
     escape: impl Fn(&str) -> String,
 ) -> Result<String, String> {
     let mut out = String::new();
     for part in parts {
         match part {
-            Part::Text(text) => out.push_str(text),
-            Part::Place(path) => out.push_str(&escape(&value(path, values)?)),
+            TemplatePart::Text(text) => out.push_str(text),
+            TemplatePart::Placeholder(path) => {
+                out.push_str(&escape(&placeholder_text(path, values)?));
+            }
         }
     }
     Ok(out)
@@ -85,7 +88,7 @@ fn filled(
 /// # Errors
 ///
 /// The value is missing, or is a list or a map.
-fn value(path: &[String], values: &Value) -> Result<String, String> {
+fn placeholder_text(path: &[String], values: &Value) -> Result<String, String> {
     let found = path.iter().try_fold(values, |value, name| value.get(name));
     let name = path.join(".");
     match found {
@@ -99,7 +102,7 @@ fn value(path: &[String], values: &Value) -> Result<String, String> {
 }
 
 /// Escapes text for HTML, also between the quotes of an attribute.
-pub fn escaped(text: &str) -> String {
+pub fn escape_html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for found in text.chars() {
         match found {

@@ -5,23 +5,27 @@ mod rights;
 
 use serde_json::json;
 
-use super::cases::State;
+use super::cases::CaseState;
 use super::*;
 use crate::effects::action_row;
 use crate::effects::testing::obligation;
 
-fn known() -> Known {
+fn known() -> ConfiguredNames {
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-    Known {
+    ConfiguredNames {
         targets: words(&["ops"]),
         kinds: words(&["Merchant", "Invoice", "SavedMethod", "MerchantApplication"]),
         rights: Rights::all(),
-        ..Known::default()
+        ..ConfiguredNames::default()
     }
 }
 
-fn source(path: &str, text: &str) -> Source {
-    Source { path: path.to_owned(), shown: format!("scripts/{path}"), text: text.into() }
+fn source(path: &str, text: &str) -> ScriptSource {
+    ScriptSource {
+        path: path.to_owned(),
+        display_path: format!("scripts/{path}"),
+        text: text.into(),
+    }
 }
 
 fn hooks(body: &str) -> Hooks {
@@ -35,14 +39,14 @@ fn event() -> Value {
         "rate": 1.5, "method": {"id": "c1"}}})
 }
 
-fn ran_with(hooks: &Hooks, state: State) -> Result<Run, Box<Failure>> {
+fn ran_with(hooks: &Hooks, state: CaseState) -> Result<HookRun, Box<RunFailure>> {
     let reads: Arc<dyn Reads> = Arc::new(state);
-    let handler = Handler { script: "a".to_owned(), function: "on_event".to_owned() };
+    let handler = EventHandler { script: "a".to_owned(), function: "on_event".to_owned() };
     on_stack(|| hooks.run(&handler, &event(), &reads, Some(TIME_MAX))).unwrap()
 }
 
-fn ran(body: &str) -> Result<Run, Box<Failure>> {
-    ran_with(&hooks(body), State::default())
+fn ran(body: &str) -> Result<HookRun, Box<RunFailure>> {
+    ran_with(&hooks(body), CaseState::default())
 }
 
 /// Returns the message of a failed run.
@@ -68,7 +72,7 @@ fn every_action_on_money_is_one_that_the_register_of_actions_reads() {
         ignore_occurrence(#{ id: "o1", recurring_charge_id: "r1" });
         cancel(#{ remote_id: "r1" });
     "#);
-    let wishes = run.unwrap().wishes;
+    let wishes = run.unwrap().requests;
     let verbs: Vec<&str> = wishes.iter().map(|wish| wish.verb.as_str()).collect();
     let expected =
         ["refund", "refund", "void", "capture", "charge", "credit", "pay", "ignore", "cancel"];
@@ -88,21 +92,21 @@ fn the_same_event_and_answers_give_the_same_run_whatever_the_file_is_called() {
     let text = "fn on_event(event) {\n    refund(event.data);\n    notify(\"ops\", #{ b: 1, a: 2 }, #{ at: \"2026-12-01\" });\n}\n";
     let of = |name: &str| {
         let hooks = Hooks::load(&[source(&format!("{name}.rhai"), text)], &known()).unwrap();
-        let reads: Arc<dyn Reads> = Arc::new(State::default());
+        let reads: Arc<dyn Reads> = Arc::new(CaseState::default());
         let handler = hooks.handlers("transaction.failed").remove(0);
         on_stack(|| hooks.run(&handler, &event(), &reads, None)).unwrap().unwrap()
     };
     let (one, other) = (of("one"), of("other"));
     assert_eq!(one, of("one"));
-    assert_eq!(one.wishes, other.wishes);
+    assert_eq!(one.requests, other.requests);
     assert!(one.operations > 0);
-    assert!(one.wishes.iter().all(crate::model::hook::Wish::is_named_by_content));
+    assert!(one.requests.iter().all(crate::model::hook::ActionRequest::is_named_by_content));
     assert_ne!(one.hash, other.hash);
 }
 
 #[test]
 fn asking_twice_for_the_same_is_asking_once_and_one_name_is_one_action() {
-    assert_eq!(ran("notify(\"ops\", \"a\"); notify(\"ops\", \"a\");").unwrap().wishes.len(), 1);
+    assert_eq!(ran("notify(\"ops\", \"a\"); notify(\"ops\", \"a\");").unwrap().requests.len(), 1);
     let two = r#"notify("ops", "a", #{ name: "x" }); notify("ops", "b", #{ name: "x" });"#;
     assert_eq!(failed(two), "two different actions are named `x`: give one of them another `name`");
 }
@@ -110,7 +114,7 @@ fn asking_twice_for_the_same_is_asking_once_and_one_name_is_one_action() {
 #[test]
 fn a_run_that_fails_asks_for_nothing_and_says_where() {
     let failure = ran("log(\"first\");\nnotify(\"ops\", \"a\");\nthrow \"enough\";").unwrap_err();
-    assert_eq!((failure.why, failure.message.as_str()), (Why::Script, "enough"));
+    assert_eq!((failure.cause, failure.message.as_str()), (FailureCause::Script, "enough"));
     assert_eq!((failure.place, failure.log), (Some((4, 1)), vec!["first".to_owned()]));
     assert_eq!(failed("log(event.data.reference);"), "Property not found: reference");
     assert!(
@@ -163,7 +167,7 @@ fn money_and_dates_are_reckoned_without_fractions_and_without_a_clock() {
 
 #[test]
 fn reads_are_written_down_and_what_a_run_keeps_it_reads_back() {
-    let state: State = serde_json::from_value(json!({
+    let state: CaseState = serde_json::from_value(json!({
         "resources": [{"kind": "Invoice", "name": "b", "labels": {"a": "1"}}, {"kind": "Invoice", "name": "a", "labels": {}}],
         "transactions": [{"id": "t1", "status": "FAILED"}],
         "kv": {"n": 4},
@@ -181,7 +185,7 @@ fn reads_are_written_down_and_what_a_run_keeps_it_reads_back() {
     let run = ran_with(&hooks, state).unwrap();
     assert_eq!(run.log, ["default", "1", "a", "FAILED", "4", "5", "true"]);
     assert_eq!(run.kept, [("n".to_owned(), json!(5))]);
-    let whats: Vec<&str> = run.looks.iter().map(|look| look.what.as_str()).collect();
+    let whats: Vec<&str> = run.reads.iter().map(|look| look.what.as_str()).collect();
     assert_eq!(whats, ["resource", "find", "find", "transaction", "kv_get", "kv_get", "kv_get"]);
 }
 
@@ -200,10 +204,10 @@ fn an_event_goes_to_its_own_function_and_only_else_to_any() {
     assert_eq!(told("transaction.failed"), ["a.on_transaction_failed", "b.on_event"]);
     assert_eq!(told("transaction.voided"), ["a.on_event", "b.on_event", "c.on_transaction_voided"]);
     assert_eq!(told("dispute.opened"), ["a.on_event", "b.on_event"]);
-    let gone = Handler { script: "z".to_owned(), function: "on_event".to_owned() };
-    let reads: Arc<dyn Reads> = Arc::new(State::default());
+    let gone = EventHandler { script: "z".to_owned(), function: "on_event".to_owned() };
+    let reads: Arc<dyn Reads> = Arc::new(CaseState::default());
     let told = hooks.run(&gone, &event(), &reads, None).unwrap_err();
-    assert_eq!(told.why, Why::Gone);
+    assert_eq!(told.cause, FailureCause::Missing);
 }
 
 #[test]
@@ -220,7 +224,7 @@ fn modules_are_shared_and_a_change_of_one_changes_the_hash_of_who_imports_it() {
             ),
             source("lib/two.rhai", &format!("fn sum_up() {{ {number} }}\n")),
         ];
-        ran_with(&Hooks::load(&sources, &known()).unwrap(), State::default()).unwrap()
+        ran_with(&Hooks::load(&sources, &known()).unwrap(), CaseState::default()).unwrap()
     };
     let (one, other) = (of("40"), of("41"));
     assert_eq!((one.log, other.log), (vec!["42".to_owned()], vec!["43".to_owned()]));
@@ -238,9 +242,9 @@ fn functions_without_a_name_see_what_is_around_them() {
 #[test]
 fn what_others_wrote_asks_for_no_link_of_a_payer() {
     let evil = "{{{intake:SavedMethod/jane}} {intake:x";
-    let state = State {
+    let state = CaseState {
         transactions: vec![json!({"id": "t1", "reference": evil, evil: 1})],
-        ..State::default()
+        ..CaseState::default()
     };
     let text = r#"
         let known = transaction("t1");

@@ -12,26 +12,26 @@ use crate::base::money::{Money, MoneyError};
 const PARTS_MAX: INT = 1000;
 
 /// Result with the language's own error.
-pub(super) type Thrown<T> = Result<T, Box<EvalAltResult>>;
+pub(super) type ScriptResult<T> = Result<T, Box<EvalAltResult>>;
 
 /// A moment, in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Moment(pub(super) DateTime<Utc>);
+pub(super) struct ScriptMoment(pub(super) DateTime<Utc>);
 
 /// Writes `2026-11-30T12:00:00.000Z`.
-impl fmt::Display for Moment {
+impl fmt::Display for ScriptMoment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&timestamp(&self.0))
     }
 }
 
-impl Moment {
+impl ScriptMoment {
     /// Reads a date (its first moment, in UTC) or a timestamp.
     ///
     /// # Errors
     ///
     /// The text is neither a date nor a timestamp.
-    pub(super) fn read(text: &str) -> Result<Self, String> {
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
         if let Ok(moment) = DateTime::parse_from_rfc3339(text) {
             return Ok(Self(moment.with_timezone(&Utc)));
         }
@@ -49,21 +49,21 @@ impl Moment {
         let count = Days::new(days.unsigned_abs());
         let Self(at) = self;
         let moved = if days < 0 { at.checked_sub_days(count) } else { at.checked_add_days(count) };
-        moved.map(Self).ok_or_else(|| beyond(days))
+        moved.map(Self).ok_or_else(|| date_out_of_range(days))
     }
 
     /// Returns the moment `months` months later, or earlier if negative; the month's last day if
     /// that month has no such day.
     pub(super) fn add_months(self, months: INT) -> Result<Self, String> {
-        let count = u32::try_from(months.unsigned_abs()).map_err(|_| beyond(months))?;
+        let count = u32::try_from(months.unsigned_abs()).map_err(|_| date_out_of_range(months))?;
         let (Self(at), count) = (self, Months::new(count));
         let moved =
             if months < 0 { at.checked_sub_months(count) } else { at.checked_add_months(count) };
-        moved.map(Self).ok_or_else(|| beyond(months))
+        moved.map(Self).ok_or_else(|| date_out_of_range(months))
     }
 }
 
-fn beyond(count: INT) -> String {
+fn date_out_of_range(count: INT) -> String {
     format!("{count} is too far: no calendar has that date")
 }
 
@@ -79,26 +79,26 @@ pub(super) const NO_SUM: &str = "a text and money do not add up";
 /// Fix for that error, for people.
 pub(super) const NO_SUM_HELP: &str = "write `${amount}` within a text to show an amount; a sum begins with money, such as `money(\"0.00 USD\")`";
 
-fn no_sum() -> Thrown<Money> {
+fn no_sum_error() -> ScriptResult<Money> {
     Err(throw(format!("{NO_SUM}; {NO_SUM_HELP}")))
 }
 
-fn sum(result: Result<Money, MoneyError>) -> Thrown<Money> {
+fn money_result(result: Result<Money, MoneyError>) -> ScriptResult<Money> {
     result.map_err(|error| throw(error.to_string()))
 }
 
-fn compared(one: Money, other: Money) -> Thrown<std::cmp::Ordering> {
-    sum(one.checked_sub(other)).map(|difference| difference.minor().cmp(&0))
+fn compare(one: Money, other: Money) -> ScriptResult<std::cmp::Ordering> {
+    money_result(one.checked_sub(other)).map(|difference| difference.minor().cmp(&0))
 }
 
-fn times(money: Money, count: INT) -> Thrown<Money> {
+fn multiply(money: Money, count: INT) -> ScriptResult<Money> {
     let minor = money.minor().checked_mul(count).ok_or(MoneyError::OutOfRange);
-    sum(minor.map(|minor| Money::new(minor, money.currency())))
+    money_result(minor.map(|minor| Money::new(minor, money.currency())))
 }
 
 /// Splits an amount into `count` parts with the same sum. The remainder goes to the first parts,
 /// one minor unit each.
-fn split(money: Money, count: INT) -> Thrown<Array> {
+fn split(money: Money, count: INT) -> ScriptResult<Array> {
     if !(1..=PARTS_MAX).contains(&count) {
         return Err(throw(format!("money is split into 1 to {PARTS_MAX} parts, not {count}")));
     }
@@ -106,63 +106,63 @@ fn split(money: Money, count: INT) -> Thrown<Array> {
     let part = |nth: INT| {
         let more = INT::from(nth < rest);
         let minor = each.checked_add(more).ok_or(MoneyError::OutOfRange);
-        sum(minor.map(|minor| Money::new(minor, money.currency()))).map(Dynamic::from)
+        money_result(minor.map(|minor| Money::new(minor, money.currency()))).map(Dynamic::from)
     };
     (0..count).map(part).collect()
 }
 
 /// Registers both types with their operators.
 pub(super) fn register(engine: &mut Engine) {
-    money(engine);
-    moments(engine);
+    register_money(engine);
+    register_moments(engine);
 }
 
-fn money(engine: &mut Engine) {
+fn register_money(engine: &mut Engine) {
     engine
         .register_type_with_name::<Money>("money")
         .register_get("minor", |money: &mut Money| money.minor())
         .register_get("currency", |money: &mut Money| money.currency().code().to_owned())
         .register_fn("to_string", |money: &mut Money| money.to_string())
         .register_fn("to_debug", |money: &mut Money| money.to_string())
-        .register_fn("+", |_: &str, _: Money| no_sum())
-        .register_fn("+", |_: Money, _: &str| no_sum())
-        .register_fn("+", |_: char, _: Money| no_sum())
-        .register_fn("+", |_: Money, _: char| no_sum())
-        .register_fn("+=", |_: &mut ImmutableString, _: Money| no_sum().map(drop))
-        .register_fn("+", |one: Money, other: Money| sum(one.checked_add(other)))
-        .register_fn("-", |one: Money, other: Money| sum(one.checked_sub(other)))
-        .register_fn("*", times)
+        .register_fn("+", |_: &str, _: Money| no_sum_error())
+        .register_fn("+", |_: Money, _: &str| no_sum_error())
+        .register_fn("+", |_: char, _: Money| no_sum_error())
+        .register_fn("+", |_: Money, _: char| no_sum_error())
+        .register_fn("+=", |_: &mut ImmutableString, _: Money| no_sum_error().map(drop))
+        .register_fn("+", |one: Money, other: Money| money_result(one.checked_add(other)))
+        .register_fn("-", |one: Money, other: Money| money_result(one.checked_sub(other)))
+        .register_fn("*", multiply)
         .register_fn("split", split)
         .register_fn("==", |one: Money, other: Money| {
-            compared(one, other).map(std::cmp::Ordering::is_eq)
+            compare(one, other).map(std::cmp::Ordering::is_eq)
         })
         .register_fn("!=", |one: Money, other: Money| {
-            compared(one, other).map(std::cmp::Ordering::is_ne)
+            compare(one, other).map(std::cmp::Ordering::is_ne)
         })
         .register_fn("<", |one: Money, other: Money| {
-            compared(one, other).map(std::cmp::Ordering::is_lt)
+            compare(one, other).map(std::cmp::Ordering::is_lt)
         })
         .register_fn("<=", |one: Money, other: Money| {
-            compared(one, other).map(std::cmp::Ordering::is_le)
+            compare(one, other).map(std::cmp::Ordering::is_le)
         })
         .register_fn(">", |one: Money, other: Money| {
-            compared(one, other).map(std::cmp::Ordering::is_gt)
+            compare(one, other).map(std::cmp::Ordering::is_gt)
         })
         .register_fn(">=", |one: Money, other: Money| {
-            compared(one, other).map(std::cmp::Ordering::is_ge)
+            compare(one, other).map(std::cmp::Ordering::is_ge)
         });
 }
 
-fn moments(engine: &mut Engine) {
+fn register_moments(engine: &mut Engine) {
     engine
-        .register_type_with_name::<Moment>("date")
-        .register_fn("to_string", |moment: &mut Moment| moment.to_string())
-        .register_fn("to_debug", |moment: &mut Moment| moment.to_string())
-        .register_fn("+", |text: &str, moment: Moment| format!("{text}{moment}"))
-        .register_fn("==", |one: Moment, other: Moment| one == other)
-        .register_fn("!=", |one: Moment, other: Moment| one != other)
-        .register_fn("<", |one: Moment, other: Moment| one < other)
-        .register_fn("<=", |one: Moment, other: Moment| one <= other)
-        .register_fn(">", |one: Moment, other: Moment| one > other)
-        .register_fn(">=", |one: Moment, other: Moment| one >= other);
+        .register_type_with_name::<ScriptMoment>("date")
+        .register_fn("to_string", |moment: &mut ScriptMoment| moment.to_string())
+        .register_fn("to_debug", |moment: &mut ScriptMoment| moment.to_string())
+        .register_fn("+", |text: &str, moment: ScriptMoment| format!("{text}{moment}"))
+        .register_fn("==", |one: ScriptMoment, other: ScriptMoment| one == other)
+        .register_fn("!=", |one: ScriptMoment, other: ScriptMoment| one != other)
+        .register_fn("<", |one: ScriptMoment, other: ScriptMoment| one < other)
+        .register_fn("<=", |one: ScriptMoment, other: ScriptMoment| one <= other)
+        .register_fn(">", |one: ScriptMoment, other: ScriptMoment| one > other)
+        .register_fn(">=", |one: ScriptMoment, other: ScriptMoment| one >= other);
 }

@@ -22,7 +22,7 @@ pub(super) fn text(body: String) -> Response {
 }
 
 /// Responds that a request was not done, with the reason as body.
-pub(super) fn instead(status: StatusCode, body: &impl Serialize) -> Response {
+pub(super) fn not_done(status: StatusCode, body: &impl Serialize) -> Response {
     json(status, body)
 }
 
@@ -115,7 +115,7 @@ pub(super) fn too_slow(limit: Duration) -> Response {
     error(StatusCode::SERVICE_UNAVAILABLE, &ControlError::new("engine_busy", message, help))
 }
 
-pub(super) fn mixed_up() -> Response {
+pub(super) fn wrong_reply() -> Response {
     let message = "the engine answered another question";
     let help = "this is a mistake of ours: please report it";
     error(StatusCode::INTERNAL_SERVER_ERROR, &ControlError::new("our_mistake", message, help))

@@ -13,8 +13,8 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
 use maud::html;
 
-use super::pages::Page;
-use super::{Outside, pages};
+use super::pages::HtmlPage;
+use super::{PublicRoutes, pages};
 use crate::base::secret::Secret;
 use crate::control::Control;
 
@@ -26,20 +26,22 @@ const MADE_MAX: Duration = Duration::from_mins(1);
 
 /// State of every request.
 #[derive(Debug, Clone)]
-struct Door {
+struct ApplyState {
     control: Control,
-    outside: Outside,
+    outside: PublicRoutes,
 }
 
 /// Returns the routes of applicants' links.
-pub(super) fn links(control: Control, outside: Outside) -> Router {
-    Router::new().route("/apply/{link}", get(show).post(open)).with_state(Door { control, outside })
+pub(super) fn links(control: Control, outside: PublicRoutes) -> Router {
+    Router::new()
+        .route("/apply/{link}", get(show).post(open))
+        .with_state(ApplyState { control, outside })
 }
 
-async fn show(State(door): State<Door>, Path(link): Path<String>) -> Response {
-    match door.outside.application(&link) {
+async fn show(State(door): State<ApplyState>, Path(link): Path<String>) -> Response {
+    match door.outside.verify_apply_url(&link) {
         Some(_) => invitation(),
-        None => pages::dead_link(),
+        None => pages::dead_link_page(),
     }
 }
 
@@ -55,29 +57,29 @@ fn invitation() -> Response {
     let Some(nonce) = pages::nonce() else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     };
-    let page = Page::plain("Your application", inner, &nonce);
-    Page { more: LEADS_TO.to_owned(), ..page }.answer(StatusCode::OK)
+    let page = HtmlPage::plain("Your application", inner, &nonce);
+    HtmlPage { policy_extra: LEADS_TO.to_owned(), ..page }.answer(StatusCode::OK)
 }
 
-async fn open(State(door): State<Door>, Path(link): Path<String>) -> Response {
-    let Some(opened) = door.outside.application(&link) else { return pages::dead_link() };
-    let key = match opened.only(&door.control).await {
+async fn open(State(door): State<ApplyState>, Path(link): Path<String>) -> Response {
+    let Some(opened) = door.outside.verify_apply_url(&link) else { return pages::dead_link_page() };
+    let key = match opened.single_resource(&door.control).await {
         Ok(key) => key,
-        Err(status) => return pages::refused(status),
+        Err(status) => return pages::page_for_status(status),
     };
     match tokio::time::timeout(MADE_MAX, door.control.visit(key)).await {
-        Ok(Ok(Some(page))) => lead(&page),
+        Ok(Ok(Some(page))) => redirect(&page),
         Ok(Ok(None)) => {
             let inner = html! { p { "There is nothing to fill in now: the application was sent, or it waits." } };
-            pages::said("Nothing to do", inner, StatusCode::CONFLICT)
+            pages::message_page("Nothing to do", inner, StatusCode::CONFLICT)
         }
-        Ok(Err(_)) | Err(_) => pages::later(),
+        Ok(Err(_)) | Err(_) => pages::unavailable_page(),
     }
 }
 
 /// Redirects to the service's page. The answer is never cached, and no site receives its address as
 /// a referrer.
-fn lead(page: &Secret) -> Response {
+fn redirect(page: &Secret) -> Response {
     let headers = [(header::CACHE_CONTROL, "no-store"), (header::REFERRER_POLICY, "no-referrer")];
     (headers, Redirect::to(page.expose())).into_response()
 }

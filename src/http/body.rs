@@ -15,7 +15,7 @@ pub(super) const BODY_BYTES_MAX: usize = 256 * 1024;
 
 /// Reason for which a body was not read to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NoBody {
+pub(super) enum BodyError {
     /// The body is too large.
     Large,
     /// The body did not arrive in time, or broke off.
@@ -23,28 +23,28 @@ pub(super) enum NoBody {
 }
 
 /// Reads the complete body.
-pub(super) async fn whole(body: Body) -> Result<Bytes, NoBody> {
+pub(super) async fn read_complete(body: Body) -> Result<Bytes, BodyError> {
     let most = u64::try_from(BODY_BYTES_MAX).unwrap_or(u64::MAX);
     if body.size_hint().lower() > most {
-        return Err(NoBody::Large);
+        return Err(BodyError::Large);
     }
     match tokio::time::timeout(BODY_MAX, to_bytes(body, BODY_BYTES_MAX)).await {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(error)) => {
             let large = error.into_inner().is::<http_body_util::LengthLimitError>();
-            Err(if large { NoBody::Large } else { NoBody::Slow })
+            Err(if large { BodyError::Large } else { BodyError::Slow })
         }
-        Err(_) => Err(NoBody::Slow),
+        Err(_) => Err(BodyError::Slow),
     }
 }
 
 /// Reads the body first, and then passes the request on with it.
-pub(super) async fn first(request: Request, next: Next) -> Response {
+pub(super) async fn buffer_first(request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
-    match whole(body).await {
+    match read_complete(body).await {
         Ok(bytes) => next.run(Request::from_parts(parts, Body::from(bytes))).await,
-        Err(NoBody::Large) => StatusCode::PAYLOAD_TOO_LARGE.into_response(),
-        Err(NoBody::Slow) => too_slow(),
+        Err(BodyError::Large) => StatusCode::PAYLOAD_TOO_LARGE.into_response(),
+        Err(BodyError::Slow) => too_slow(),
     }
 }
 

@@ -11,37 +11,37 @@ use axum::response::{IntoResponse, Response};
 use futures::stream::unfold;
 use serde::Serialize;
 
-use super::tokens::Caller;
-use super::{Door, answer};
+use super::tokens::ApiCaller;
+use super::{AppState, answer};
 use crate::control::wire::{BEAT, VERSION, VERSION_HEADER};
-use crate::control::{ControlError, Request};
+use crate::control::{ControlError, ControlRequest};
 
 /// Header that keeps a proxy of the usual sort from holding keep-alive bytes back.
 const UNBUFFERED: &str = "x-accel-buffering";
 
 /// Answers one control request, in the name of its token.
-pub(super) async fn carry(
-    State(door): State<Door>,
-    caller: Option<Extension<Caller>>,
+pub(super) async fn handle_rpc(
+    State(door): State<AppState>,
+    caller: Option<Extension<ApiCaller>>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    let Some(Extension(Caller { actor, may_write })) = caller else { return answer::no_token() };
+    let Some(Extension(ApiCaller { actor, may_write })) = caller else { return answer::no_token() };
     if let Some(refusal) = other_version(&headers) {
         return refusal;
     }
-    let request = match serde_json::from_slice::<Request>(&body) {
+    let request = match serde_json::from_slice::<ControlRequest>(&body) {
         Ok(request) => request,
         Err(error) => return answer::bad_body(&error, "send one control request as JSON"),
     };
-    if !may_write && !request.only_looks() {
+    if !may_write && !request.is_read_only() {
         return answer::read_only();
     }
     if request.is_local() {
         return answer::local_only();
     }
     tracing::debug!(actor, ?request, "control");
-    waited(async move { door.control.handle(request, actor).await })
+    respond_when_ready(async move { door.control.handle(request, actor).await })
 }
 
 /// Returns the refusal of a client of another version.
@@ -58,16 +58,16 @@ fn other_version(headers: &HeaderMap) -> Option<Response> {
 }
 
 /// The pending answer; `None` once it was sent.
-type Making<T> = Option<Pin<Box<dyn Future<Output = T> + Send>>>;
+type PendingAnswer<T> = Option<Pin<Box<dyn Future<Output = T> + Send>>>;
 
 /// Responds with an answer once it is made, and with a space every [`BEAT`] before that. A client
 /// that disconnects is not waited for; its request is done all the same.
-pub(super) fn waited<T>(made: impl Future<Output = T> + Send + 'static) -> Response
+pub(super) fn respond_when_ready<T>(made: impl Future<Output = T> + Send + 'static) -> Response
 where
     T: Serialize + 'static,
 {
-    let start: Making<T> = Some(Box::pin(made));
-    let pieces = unfold(start, |making: Making<T>| async move {
+    let start: PendingAnswer<T> = Some(Box::pin(made));
+    let pieces = unfold(start, |making: PendingAnswer<T>| async move {
         let mut making = making?;
         let piece = tokio::select! {
             biased;

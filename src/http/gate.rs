@@ -17,14 +17,14 @@ use axum::http::header::FORWARDED;
 use ipnet::IpNet;
 use tokio::time::Instant;
 
-use crate::model::rotation::Address;
+use crate::model::rotation::WebhookAddress;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 const SECOND: Duration = Duration::from_secs(1);
 
 /// Rules of accepted posts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Rules {
+pub struct IngressRules {
     /// The networks that merchants' events come from; an empty list accepts any.
     pub gateway: Vec<IpNet>,
     /// The networks that the partner's notifications come from; an empty list accepts any.
@@ -32,49 +32,49 @@ pub struct Rules {
     /// Our own proxies, whose forwarding headers are trusted.
     pub proxies: Vec<IpNet>,
     /// Rate of posts that one address accepts; `None` accepts any.
-    pub rate: Option<Rate>,
+    pub rate: Option<PostRate>,
 }
 
 /// Rate limit of one address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rate {
+pub struct PostRate {
     /// Posts in a second, sustained.
-    pub each_second: NonZeroU32,
+    pub per_second: NonZeroU32,
     /// Posts at once, after an idle time.
-    pub at_once: NonZeroU32,
+    pub burst: NonZeroU32,
 }
 
 /// The rules, and the recent use of each address. Cheap to clone.
 #[derive(Clone, Default)]
-pub struct Gate {
-    rules: Arc<Rules>,
+pub struct Ingress {
+    rules: Arc<IngressRules>,
     /// For each address the moment until which its share is used up.
-    used: Arc<Mutex<BTreeMap<Address, Instant>>>,
+    used_until: Arc<Mutex<BTreeMap<WebhookAddress, Instant>>>,
 }
 
-impl fmt::Debug for Gate {
+impl fmt::Debug for Ingress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Gate({:?})", self.rules)
     }
 }
 
-impl Gate {
+impl Ingress {
     /// Creates a filter with these rules.
-    pub fn new(rules: Rules) -> Self {
-        Self { rules: Arc::new(rules), used: Arc::default() }
+    pub fn new(rules: IngressRules) -> Self {
+        Self { rules: Arc::new(rules), used_until: Arc::default() }
     }
 
     /// Returns true if the partner's notifications may come from this request's client.
-    pub(super) fn hears_partner(&self, request: &Request) -> bool {
-        self.hears(&self.rules.partner, request)
+    pub(super) fn accepts_partner(&self, request: &Request) -> bool {
+        self.accepts_from(&self.rules.partner, request)
     }
 
     /// Returns true if merchants' events may come from this request's client.
-    pub(super) fn hears_gateway(&self, request: &Request) -> bool {
-        self.hears(&self.rules.gateway, request)
+    pub(super) fn accepts_gateway(&self, request: &Request) -> bool {
+        self.accepts_from(&self.rules.gateway, request)
     }
 
-    fn hears(&self, networks: &[IpNet], request: &Request) -> bool {
+    fn accepts_from(&self, networks: &[IpNet], request: &Request) -> bool {
         if networks.is_empty() {
             return true;
         }
@@ -90,10 +90,11 @@ impl Gate {
             return Some(peer);
         }
         let headers = request.headers();
-        let told = [list(headers, FORWARDED_FOR), list(headers, FORWARDED.as_str())];
+        let told =
+            [header_entries(headers, FORWARDED_FOR), header_entries(headers, FORWARDED.as_str())];
         let [plain, standard] = told.map(|list| (!list.is_empty()).then_some(list));
-        let plain = plain.map(|list| self.last(&list, host));
-        let standard = standard.map(|list| self.last(&list, forwarded));
+        let plain = plain.map(|list| self.last_client(&list, parse_address));
+        let standard = standard.map(|list| self.last_client(&list, parse_forwarded));
         match (plain, standard) {
             (None, None) => Some(peer),
             (Some(one), None) | (None, Some(one)) => one,
@@ -104,7 +105,7 @@ impl Gate {
 
     /// Returns the last address that is not a proxy's, else the first proxy's; `None` if an entry
     /// on the way is no address. The client may have made up all entries before the result.
-    fn last(&self, list: &[&str], read: impl Fn(&str) -> Option<IpAddr>) -> Option<IpAddr> {
+    fn last_client(&self, list: &[&str], read: impl Fn(&str) -> Option<IpAddr>) -> Option<IpAddr> {
         let mut first = None;
         for part in list.iter().rev() {
             let address = read(part)?;
@@ -124,12 +125,12 @@ impl Gate {
     ///
     /// # Errors
     /// The share is used up; the error is the time until there is more.
-    pub(super) fn takes(&self, address: &Address) -> Result<(), Duration> {
+    pub(super) fn take_permit(&self, address: &WebhookAddress) -> Result<(), Duration> {
         let Some(rate) = self.rules.rate else { return Ok(()) };
-        let each = SECOND.checked_div(rate.each_second.get()).unwrap_or(SECOND);
-        let room = each.saturating_mul(rate.at_once.get().saturating_sub(1));
+        let each = SECOND.checked_div(rate.per_second.get()).unwrap_or(SECOND);
+        let room = each.saturating_mul(rate.burst.get().saturating_sub(1));
         let now = Instant::now();
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut used = self.used_until.lock().unwrap_or_else(PoisonError::into_inner);
         let until = used.get(address).map_or(now, |until| (*until).max(now));
         let ahead = until.saturating_duration_since(now);
         if let Some(wait) = ahead.checked_sub(room).filter(|wait| !wait.is_zero()) {
@@ -141,13 +142,13 @@ impl Gate {
 }
 
 /// Returns the entries of a header, line by line.
-fn list<'a>(headers: &'a HeaderMap, name: &str) -> Vec<&'a str> {
+fn header_entries<'a>(headers: &'a HeaderMap, name: &str) -> Vec<&'a str> {
     let lines = headers.get_all(name).iter();
     lines.flat_map(|line| line.to_str().unwrap_or("?").split(',')).map(str::trim).collect()
 }
 
 /// Parses `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1` or `[2001:db8::1]:80`.
-fn host(text: &str) -> Option<IpAddr> {
+fn parse_address(text: &str) -> Option<IpAddr> {
     let address = text.parse::<IpAddr>().ok();
     let address = address.or_else(|| Some(text.parse::<SocketAddr>().ok()?.ip()));
     let bare = || text.strip_prefix('[')?.strip_suffix(']')?.parse::<IpAddr>().ok();
@@ -155,10 +156,10 @@ fn host(text: &str) -> Option<IpAddr> {
 }
 
 /// Returns the address of one element of `Forwarded`, such as `for="[2001:db8::1]:80";proto=https`.
-fn forwarded(element: &str) -> Option<IpAddr> {
+fn parse_forwarded(element: &str) -> Option<IpAddr> {
     element.split(';').find_map(|pair| {
         let (name, value) = pair.trim().split_once('=')?;
-        name.eq_ignore_ascii_case("for").then(|| host(value.trim().trim_matches('"')))?
+        name.eq_ignore_ascii_case("for").then(|| parse_address(value.trim().trim_matches('"')))?
     })
 }
 
@@ -168,14 +169,16 @@ mod tests {
 
     use super::*;
 
-    fn gate() -> Gate {
+    fn gate() -> Ingress {
         let networks = |all: &[&str]| all.iter().map(|one| one.parse().unwrap()).collect();
-        Gate::new(Rules {
+        Ingress::new(IngressRules {
             gateway: networks(&["192.0.2.0/24", "2001:db8::/32"]),
             partner: Vec::new(),
             proxies: networks(&["10.0.0.0/8", "fd00::/8"]),
-            rate: NonZeroU32::new(10)
-                .map(|each_second| Rate { each_second, at_once: NonZeroU32::new(20).unwrap() }),
+            rate: NonZeroU32::new(10).map(|each_second| PostRate {
+                per_second: each_second,
+                burst: NonZeroU32::new(20).unwrap(),
+            }),
         })
     }
 
@@ -187,7 +190,7 @@ mod tests {
         let mut request = request.body(Body::empty()).unwrap();
         let peer: IpAddr = peer.parse().unwrap();
         request.extensions_mut().insert(ConnectInfo(SocketAddr::from((peer, 4000))));
-        gate().hears_gateway(&request)
+        gate().accepts_gateway(&request)
     }
 
     #[test]
@@ -203,7 +206,7 @@ mod tests {
             assert_eq!(hears(peer, &[]), heard, "{peer}");
         }
         let nobody = Request::post("/").body(Body::empty()).unwrap();
-        assert!(!gate().hears_gateway(&nobody) && gate().hears_partner(&nobody));
+        assert!(!gate().accepts_gateway(&nobody) && gate().accepts_partner(&nobody));
     }
 
     #[test]
@@ -235,10 +238,16 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_address_takes_so_many_posts_at_once_and_in_a_second() {
         let gate = gate();
-        let taken = |address: &Address| (0..100).filter(|_| gate.takes(address).is_ok()).count();
-        let acme = Address::Merchant("Merchant/acme".parse().unwrap());
-        assert_eq!((taken(&acme), taken(&Address::Partner)), (20, 20), "each has its own share");
-        assert_eq!(gate.takes(&acme), Err(Duration::from_millis(100)));
+        let taken = |address: &WebhookAddress| {
+            (0..100).filter(|_| gate.take_permit(address).is_ok()).count()
+        };
+        let acme = WebhookAddress::Merchant("Merchant/acme".parse().unwrap());
+        assert_eq!(
+            (taken(&acme), taken(&WebhookAddress::Partner)),
+            (20, 20),
+            "each has its own share"
+        );
+        assert_eq!(gate.take_permit(&acme), Err(Duration::from_millis(100)));
         tokio::time::advance(Duration::from_millis(300)).await;
         assert_eq!(taken(&acme), 3);
         tokio::time::advance(Duration::from_hours(1)).await;

@@ -16,9 +16,9 @@ use axum::middleware::Next;
 use axum::response::Response;
 
 use super::answer;
-use super::serve::Trust;
-use super::tokens::{Caller, Tokens};
-use crate::base::local::{Stranger, is_of_another_page, stranger};
+use super::serve::ValidTokenSeen;
+use super::tokens::{ApiCaller, Tokens};
+use crate::base::local::{NonLocal, is_from_another_page, non_local_reason};
 use crate::base::secret::Secret;
 
 /// Message and help for a page of another origin.
@@ -36,8 +36,8 @@ pub(super) async fn guard(
     match caller(&tokens, &request) {
         Err(refusal) => return refusal.answer(),
         Ok(Some(caller)) => {
-            if let Some(trust) = request.extensions().get::<Trust>() {
-                trust.shown();
+            if let Some(trust) = request.extensions().get::<ValidTokenSeen>() {
+                trust.record();
             }
             request.extensions_mut().insert(caller);
         }
@@ -50,7 +50,7 @@ pub(super) async fn guard(
 }
 
 /// Reason for which a request is refused.
-enum Refusal {
+enum AuthRefusal {
     /// A token is required, and missing.
     NoToken,
     /// The token is unknown.
@@ -59,7 +59,7 @@ enum Refusal {
     Forbidden(&'static str, &'static str),
 }
 
-impl Refusal {
+impl AuthRefusal {
     fn answer(self) -> Response {
         match self {
             Self::NoToken => answer::no_token(),
@@ -70,23 +70,23 @@ impl Refusal {
 }
 
 /// Returns the caller; `None` for a view without a token.
-fn caller(tokens: &Tokens, request: &Request) -> Result<Option<Caller>, Refusal> {
-    if is_of_another_page(request.headers()) {
+fn caller(tokens: &Tokens, request: &Request) -> Result<Option<ApiCaller>, AuthRefusal> {
+    if is_from_another_page(request.headers()) {
         let (message, help) = OTHER_PAGE;
-        return Err(Refusal::Forbidden(message, help));
+        return Err(AuthRefusal::Forbidden(message, help));
     }
     let mut tried = request.headers().get_all(AUTHORIZATION).iter();
     match (tried.next(), tried.next()) {
-        (None, _) if request.method() == Method::GET => match refusal(request) {
+        (None, _) if request.method() == Method::GET => match view_refusal(request) {
             None => Ok(None),
-            Some((message, help)) => Err(Refusal::Forbidden(message, help)),
+            Some((message, help)) => Err(AuthRefusal::Forbidden(message, help)),
         },
-        (None, _) => Err(Refusal::NoToken),
+        (None, _) => Err(AuthRefusal::NoToken),
         (Some(one), None) => {
             let caller = token(one).and_then(|secret| tokens.caller(&secret).cloned());
-            caller.map(Some).ok_or(Refusal::WrongToken)
+            caller.map(Some).ok_or(AuthRefusal::WrongToken)
         }
-        (Some(_), Some(_)) => Err(Refusal::WrongToken),
+        (Some(_), Some(_)) => Err(AuthRefusal::WrongToken),
     }
 }
 
@@ -97,23 +97,23 @@ fn token(header: &HeaderValue) -> Option<Secret> {
 }
 
 /// Returns message and help of a refused view without a token.
-fn refusal(request: &Request) -> Option<(&'static str, &'static str)> {
+fn view_refusal(request: &Request) -> Option<(&'static str, &'static str)> {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip());
     let why = match peer {
-        None => Stranger::Peer,
-        Some(_) => stranger(peer, request.headers(), request.uri())?,
+        None => NonLocal::Peer,
+        Some(_) => non_local_reason(peer, request.headers(), request.uri())?,
     };
     Some(match why {
-        Stranger::Peer => (
+        NonLocal::Peer => (
             "without a token only programs on this machine are answered",
             "send the token: `authorization: Bearer …`, or `--token-file F` of a command",
         ),
-        Stranger::Page => OTHER_PAGE,
-        Stranger::Proxy => (
+        NonLocal::Page => OTHER_PAGE,
+        NonLocal::Proxy => (
             "the request came through a proxy, without a token",
             "send the token, which a proxy must not add; or ask the listener itself",
         ),
-        Stranger::Host => (
+        NonLocal::Host => (
             "the Host header does not name this machine, and there is no token",
             "ask at http://127.0.0.1, http://[::1] or http://localhost, or send the token",
         ),

@@ -19,10 +19,10 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
 use tower_http::limit::RequestBodyLimitLayer;
 
-use super::{Outside, pages};
+use super::{PublicRoutes, pages};
 use crate::base::secret::Secret;
 use crate::control::Control;
-use crate::engine::{Attaching, Intake, IntakeLink, Reply};
+use crate::engine::{AttachToken, Intake, IntakeLink, Reply};
 
 /// Bytes of a body, at most: a token has some twenty characters, and there are some thirty at most.
 const BODY_BYTES_MAX: usize = 4 * 1024;
@@ -33,45 +33,45 @@ const PAYER: &str = "payer";
 
 /// State of every request.
 #[derive(Debug, Clone)]
-struct Door {
+struct IntakeState {
     control: Control,
-    outside: Outside,
+    outside: PublicRoutes,
 }
 
 /// Returns the routes of payers' links.
-pub(super) fn links(control: Control, outside: Outside) -> Router {
+pub(super) fn links(control: Control, outside: PublicRoutes) -> Router {
     Router::new()
         .route("/intake/{link}", get(show).post(take))
         .layer(RequestBodyLimitLayer::new(BODY_BYTES_MAX))
-        .with_state(Door { control, outside })
+        .with_state(IntakeState { control, outside })
 }
 
-async fn show(State(door): State<Door>, Path(link): Path<String>) -> Response {
-    match door.opened(&link).await {
-        Ok(link) => door.page(link).await,
-        Err(status) => pages::refused(status),
+async fn show(State(door): State<IntakeState>, Path(link): Path<String>) -> Response {
+    match door.verify_link(&link).await {
+        Ok(link) => door.present_page(link).await,
+        Err(status) => pages::page_for_status(status),
     }
 }
 
-async fn take(State(door): State<Door>, Path(text): Path<String>, body: Bytes) -> Response {
-    let link = match door.opened(&text).await {
+async fn take(State(door): State<IntakeState>, Path(text): Path<String>, body: Bytes) -> Response {
+    let link = match door.verify_link(&text).await {
         Ok(link) => link,
-        Err(status) => return pages::refused(status),
+        Err(status) => return pages::page_for_status(status),
     };
     let (first, more) = tokens(&body);
-    let attaching = Attaching { key: link.key.clone(), token: first, more, replace: false };
+    let attaching = AttachToken { key: link.key.clone(), token: first, more, replace: false };
     let taken = door.control.attach(attaching, Some(link.clone()), PAYER.to_owned());
     match tokio::time::timeout(ANSWER_MAX, taken).await {
-        Ok(Ok(Reply::Attached(Ok(_)))) => thanks(&text),
+        Ok(Ok(Reply::Attached(Ok(_)))) => redirect_back(&text),
         Ok(Ok(Reply::Attached(Err(why)))) => {
             tracing::info!(key = %link.key, why, "a payer's token was not taken");
-            let mut page = door.page(link).await;
+            let mut page = door.present_page(link).await;
             if page.status() == StatusCode::OK {
                 *page.status_mut() = StatusCode::CONFLICT;
             }
             page
         }
-        Ok(_) | Err(_) => pages::later(),
+        Ok(_) | Err(_) => pages::unavailable_page(),
     }
 }
 
@@ -85,29 +85,29 @@ fn tokens(body: &[u8]) -> (Secret, Vec<Secret>) {
 }
 
 /// Redirects to the link, which shows the present status.
-fn thanks(link: &str) -> Response {
+fn redirect_back(link: &str) -> Response {
     let headers = [(header::CACHE_CONTROL, "no-store"), (header::REFERRER_POLICY, "no-referrer")];
     (headers, Redirect::to(&format!("/intake/{link}"))).into_response()
 }
 
-impl Door {
+impl IntakeState {
     /// Verifies a link.
     ///
     /// # Errors
     /// The status: the link's signature is not ours, or no single resource matches it.
-    async fn opened(&self, text: &str) -> Result<IntakeLink, StatusCode> {
-        let opened = self.outside.payer(text).ok_or(StatusCode::NOT_FOUND)?;
-        let key = opened.only(&self.control).await?;
+    async fn verify_link(&self, text: &str) -> Result<IntakeLink, StatusCode> {
+        let opened = self.outside.verify_intake_url(text).ok_or(StatusCode::NOT_FOUND)?;
+        let key = opened.single_resource(&self.control).await?;
         let (terms, until) = opened.terms;
         Ok(IntakeLink { key, terms, until })
     }
 
     /// Responds with the link's present page.
-    async fn page(&self, link: IntakeLink) -> Response {
+    async fn present_page(&self, link: IntakeLink) -> Response {
         let asked = tokio::time::timeout(ANSWER_MAX, self.control.intake(link)).await;
         match (asked, pages::nonce()) {
-            (Ok(Ok(state)), Some(nonce)) => page::answer(&state, &nonce),
-            (_, Some(nonce)) => page::answer(&Intake::Later, &nonce),
+            (Ok(Ok(state)), Some(nonce)) => page::respond_with_state(&state, &nonce),
+            (_, Some(nonce)) => page::respond_with_state(&Intake::NotYet, &nonce),
             (_, None) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
         }
     }

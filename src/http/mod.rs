@@ -34,14 +34,14 @@ use tower_http::limit::RequestBodyLimitLayer;
 use crate::base::id::Key;
 use crate::control::wire::{CONTROL_PATH, REQUEST_BYTES_MAX};
 use crate::control::{Control, ControlError};
-use crate::engine::{EventsView, EventsWanted, HooksView, Overview, Question, Reply};
+use crate::engine::{EngineQuery, EventsView, EventsWanted, HooksView, Overview, Reply};
 use crate::render;
 
-pub use gate::{Gate, Rate, Rules};
-pub use outside::Outside;
+pub use gate::{Ingress, IngressRules, PostRate};
+pub use outside::PublicRoutes;
 pub use serve::{HttpError, Serving, serve, start};
 pub use tokens::{Token, TokenError, Tokens};
-pub use webhooks::{hooks, public};
+pub use webhooks::{public_router, webhook_router};
 
 use answer::{error, ok};
 
@@ -56,7 +56,7 @@ const EVENTS_SHOWN_MAX: usize = 1000;
 
 /// State of every request.
 #[derive(Debug, Clone)]
-struct Door {
+struct AppState {
     control: Control,
     ready: watch::Receiver<bool>,
 }
@@ -65,7 +65,7 @@ struct Door {
 /// [`axum::extract::ConnectInfo`], or it is refused.
 pub fn router(control: Control, ready: watch::Receiver<bool>, tokens: Tokens) -> Router {
     let commands = Router::new()
-        .route(CONTROL_PATH, post(carry::carry))
+        .route(CONTROL_PATH, post(carry::handle_rpc))
         .layer(DefaultBodyLimit::disable())
         .layer(RequestBodyLimitLayer::new(REQUEST_BYTES_MAX));
     Router::new()
@@ -78,13 +78,13 @@ pub fn router(control: Control, ready: watch::Receiver<bool>, tokens: Tokens) ->
         .route("/api/v1/plan", get(plan))
         .route("/api/v1/intents", get(intents))
         .route("/api/v1/events", get(events))
-        .merge(writes::paths())
+        .merge(writes::routes())
         .layer(RequestBodyLimitLayer::new(BODY_BYTES_MAX))
         .merge(commands)
         .fallback(answer::no_such_path)
         .method_not_allowed_fallback(async || answer::wrong_method())
         .layer(middleware::from_fn_with_state(tokens, guard::guard))
-        .with_state(Door { control, ready })
+        .with_state(AppState { control, ready })
 }
 
 /// Answers while the process lives.
@@ -93,7 +93,7 @@ async fn healthz() -> Response {
 }
 
 /// Answers whether the daemon does its work.
-async fn readyz(State(door): State<Door>) -> Response {
+async fn readyz(State(door): State<AppState>) -> Response {
     if *door.ready.borrow() {
         return ok(&serde_json::json!({ "ready": true }));
     }
@@ -105,7 +105,7 @@ async fn readyz(State(door): State<Door>) -> Response {
 /// Overall status, with the version. The parts of hooks and events are absent where they are
 /// unknown.
 #[derive(Serialize)]
-struct Status {
+struct StatusBody {
     version: &'static str,
     hooks: Option<HooksView>,
     events: Option<EventsView>,
@@ -115,47 +115,50 @@ struct Status {
     overview: Overview,
 }
 
-async fn status(State(door): State<Door>) -> Response {
+async fn status(State(door): State<AppState>) -> Response {
     let version = env!("CARGO_PKG_VERSION");
-    let hooks = match door.control.ask(Question::Hooks).await {
+    let hooks = match door.control.ask(EngineQuery::Hooks).await {
         Ok(Reply::Hooks(hooks)) => Some(*hooks),
         Ok(_) | Err(_) => None,
     };
     let wanted = EventsWanted { merchant: None, most: 0 };
-    let events = match door.control.ask(Question::Events(wanted)).await {
+    let events = match door.control.ask(EngineQuery::Events(wanted)).await {
         Ok(Reply::Events(events)) => Some(*events),
         Ok(_) | Err(_) => None,
     };
     let made = |reply| {
         let Reply::Overview(overview) = reply else { return None };
         let posts = door.control.posts().counts();
-        Some(ok(&Status { version, hooks, events, posts, overview }))
+        Some(ok(&StatusBody { version, hooks, events, posts, overview }))
     };
-    door.answer(Question::Overview, made).await
+    door.respond(EngineQuery::Overview, made).await
 }
 
 /// Answers metrics in the Prometheus text format.
-async fn metrics(State(door): State<Door>) -> Response {
+async fn metrics(State(door): State<AppState>) -> Response {
     let made = |reply| {
         let Reply::Metrics(mut metrics) = reply else { return None };
         metrics.posts = door.control.posts().counts();
         Some(answer::text(render::metrics(&metrics)))
     };
-    door.answer(Question::Metrics, made).await
+    door.respond(EngineQuery::Metrics, made).await
 }
 
-async fn resources(State(door): State<Door>) -> Response {
+async fn resources(State(door): State<AppState>) -> Response {
     let made = |reply| {
         let Reply::Resources(items) = reply else { return None };
         Some(ok(&serde_json::json!({ "items": items })))
     };
-    door.answer(Question::Resources, made).await
+    door.respond(EngineQuery::Resources, made).await
 }
 
 /// The three parts of a resource's path.
-type Parts = (String, String, String);
+type ResourcePathParts = (String, String, String);
 
-async fn resource(State(door): State<Door>, path: Result<Path<Parts>, PathRejection>) -> Response {
+async fn resource(
+    State(door): State<AppState>,
+    path: Result<Path<ResourcePathParts>, PathRejection>,
+) -> Response {
     let Ok(Path((kind, namespace, name))) = path else {
         return answer::bad_key("the path is not UTF-8");
     };
@@ -167,23 +170,23 @@ async fn resource(State(door): State<Door>, path: Result<Path<Parts>, PathReject
         let Reply::Resource(view) = reply else { return None };
         Some(view.map_or_else(|| answer::no_such_resource(&key), |view| ok(&view)))
     };
-    door.answer(Question::Resource(key.clone()), made).await
+    door.respond(EngineQuery::Resource(key.clone()), made).await
 }
 
-async fn plan(State(door): State<Door>) -> Response {
+async fn plan(State(door): State<AppState>) -> Response {
     let made = |reply| {
         let Reply::Plan(plan) = reply else { return None };
         Some(ok(&plan))
     };
-    door.answer(Question::Plan, made).await
+    door.respond(EngineQuery::Plan, made).await
 }
 
-async fn intents(State(door): State<Door>) -> Response {
+async fn intents(State(door): State<AppState>) -> Response {
     let made = |reply| {
         let Reply::Intents(intents) = reply else { return None };
         Some(ok(&intents))
     };
-    door.answer(Question::Intents, made).await
+    door.respond(EngineQuery::Intents, made).await
 }
 
 /// Query of `/api/v1/events`: the number of events, and their merchant.
@@ -194,7 +197,7 @@ struct EventsQuery {
 }
 
 /// Answers the gateway's events, newest first, and the status of their receiver.
-async fn events(State(door): State<Door>, Query(asked): Query<EventsQuery>) -> Response {
+async fn events(State(door): State<AppState>, Query(asked): Query<EventsQuery>) -> Response {
     let merchant = asked.merchant.map(|name| format!("Merchant/{name}").parse::<Key>()).transpose();
     let merchant = match merchant {
         Ok(merchant) => merchant,
@@ -205,19 +208,19 @@ async fn events(State(door): State<Door>, Query(asked): Query<EventsQuery>) -> R
         let Reply::Events(events) = reply else { return None };
         Some(ok(&events))
     };
-    door.answer(Question::Events(EventsWanted { merchant, most }), made).await
+    door.respond(EngineQuery::Events(EventsWanted { merchant, most }), made).await
 }
 
-impl Door {
+impl AppState {
     /// Sends a query and answers with the response made of its reply; `made` returns `None` for
     /// another query's reply.
-    async fn answer(
+    async fn respond(
         &self,
-        question: Question,
+        question: EngineQuery,
         made: impl FnOnce(Reply) -> Option<Response>,
     ) -> Response {
         match tokio::time::timeout(ANSWER_MAX, self.control.ask(question)).await {
-            Ok(Ok(reply)) => made(reply).unwrap_or_else(answer::mixed_up),
+            Ok(Ok(reply)) => made(reply).unwrap_or_else(answer::wrong_reply),
             Ok(Err(why)) => error(StatusCode::SERVICE_UNAVAILABLE, &why),
             Err(_) => answer::too_slow(ANSWER_MAX),
         }

@@ -15,11 +15,11 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use chrono::{DateTime, Utc};
 
-use super::gate::Gate;
-use crate::base::hash::{keyed, sha256};
+use super::gate::Ingress;
+use crate::base::hash::{keyed_digest, sha256};
 use crate::base::id::{Key, Mode};
 use crate::control::Control;
-use crate::engine::{IntakeLink, Terms};
+use crate::engine::{IntakeLink, IntakeTerms};
 
 /// The path of partner notifications, without the token.
 const PARTNER_PATH: &str = "/webhooks/partner/";
@@ -44,24 +44,24 @@ const SIGNATURE_LENGTH: usize = 32;
 
 /// An address with a valid signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Opened<T> {
+pub(super) struct VerifiedAddress<T> {
     /// The resources that the address can mean: one, or several where an address of the older form
     /// is ambiguous.
-    pub(super) named: Vec<Key>,
+    pub(super) candidates: Vec<Key>,
     /// The other parts of the address.
     pub(super) terms: T,
 }
 
-impl<T> Opened<T> {
+impl<T> VerifiedAddress<T> {
     /// Returns the resource of the address; of several, the one that exists.
     ///
     /// # Errors
     /// The status of an address without a single resource.
-    pub(super) async fn only(&self, control: &Control) -> Result<Key, StatusCode> {
-        if let [key] = self.named.as_slice() {
+    pub(super) async fn single_resource(&self, control: &Control) -> Result<Key, StatusCode> {
+        if let [key] = self.candidates.as_slice() {
             return Ok(key.clone());
         }
-        match tokio::time::timeout(ONLY_MAX, control.only(&self.named)).await {
+        match tokio::time::timeout(ONLY_MAX, control.only_existing(&self.candidates)).await {
             Ok(Ok(found)) => found.ok_or(StatusCode::NOT_FOUND),
             Ok(Err(_)) | Err(_) => Err(StatusCode::SERVICE_UNAVAILABLE),
         }
@@ -70,31 +70,34 @@ impl<T> Opened<T> {
 
 /// Makes and verifies the public addresses.
 #[derive(Clone)]
-pub struct Outside {
+pub struct PublicRoutes {
     key: [u8; 32],
-    gate: Gate,
+    ingress: Ingress,
 }
 
-impl fmt::Debug for Outside {
+impl fmt::Debug for PublicRoutes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Outside(…)")
     }
 }
 
-impl Outside {
+impl PublicRoutes {
     /// Derives the addresses from the key that digests are made with.
     pub fn new(digest_key: &[u8; 32]) -> Self {
-        Self { key: *keyed(digest_key, "outside", b"").as_bytes(), gate: Gate::default() }
+        Self {
+            key: *keyed_digest(digest_key, "outside", b"").as_bytes(),
+            ingress: Ingress::default(),
+        }
     }
 
     /// Restricts the posts that are accepted.
     #[must_use]
-    pub fn guarded(self, gate: Gate) -> Self {
-        Self { gate, ..self }
+    pub fn with_ingress(self, gate: Ingress) -> Self {
+        Self { ingress: gate, ..self }
     }
 
-    pub(super) fn gate(&self) -> &Gate {
-        &self.gate
+    pub(super) fn ingress(&self) -> &Ingress {
+        &self.ingress
     }
 
     /// Returns the partner application's Event URL of this generation beneath a base address; the
@@ -106,9 +109,9 @@ impl Outside {
 
     /// Returns the stable link of an applicant beneath a base address. The link is a secret: it
     /// shows the entered details.
-    pub fn link(&self, base: &str, application: &Key) -> String {
+    pub fn apply_url(&self, base: &str, application: &Key) -> String {
         let parts = [application.namespace.to_string(), application.name.to_string()];
-        format!("{}{APPLY_PATH}{}", base.trim_end_matches('/'), self.signed(APPLY, &parts))
+        format!("{}{APPLY_PATH}{}", base.trim_end_matches('/'), self.sign(APPLY, &parts))
     }
 
     /// Returns the address of a merchant's events of a mode, of this generation, beneath a base
@@ -116,90 +119,96 @@ impl Outside {
     pub fn gateway_url(&self, base: &str, merchant: &Key, mode: Mode, generation: u32) -> String {
         let (namespace, name) = (merchant.namespace.to_string(), merchant.name.to_string());
         let parts = [namespace, name, mode.to_string(), generation.to_string()];
-        format!("{}{GATEWAY_PATH}{}", base.trim_end_matches('/'), self.signed(GATEWAY, &parts))
+        format!("{}{GATEWAY_PATH}{}", base.trim_end_matches('/'), self.sign(GATEWAY, &parts))
     }
 
     /// Returns a payer's link beneath a base address. The link is a secret: its holder can enter
     /// details.
-    pub fn intake(&self, base: &str, link: &IntakeLink) -> String {
-        let IntakeLink { key, terms: Terms { generation, replaces }, until } = link;
+    pub fn intake_url(&self, base: &str, link: &IntakeLink) -> String {
+        let IntakeLink { key, terms: IntakeTerms { generation, replaces }, until } = link;
         let (generation, until) = (generation.to_string(), until.timestamp().to_string());
         let mut parts = vec![key.namespace.to_string(), key.name.to_string(), generation, until];
         parts.extend(replaces.clone());
-        format!("{}{INTAKE_PATH}{}", base.trim_end_matches('/'), self.signed(INTAKE, &parts))
+        format!("{}{INTAKE_PATH}{}", base.trim_end_matches('/'), self.sign(INTAKE, &parts))
     }
 
     /// Returns the merchant, the mode and the generation of an address, if its signature is valid.
-    pub(super) fn merchant(&self, token: &str) -> Option<Opened<(Mode, u32)>> {
-        let Some(text) = self.opened(GATEWAY, token) else { return self.older_merchant(token) };
-        let (named, rest) = names("Merchant", text)?;
+    pub(super) fn verify_gateway_url(&self, token: &str) -> Option<VerifiedAddress<(Mode, u32)>> {
+        let Some(text) = self.verify(GATEWAY, token) else { return self.older_merchant(token) };
+        let (named, rest) = split_key("Merchant", text)?;
         let (mode, generation) = rest.split_once(SEPARATOR)?;
-        Some(Opened { named: vec![named], terms: (mode.parse().ok()?, generation.parse().ok()?) })
+        Some(VerifiedAddress {
+            candidates: vec![named],
+            terms: (mode.parse().ok()?, generation.parse().ok()?),
+        })
     }
 
     /// Returns the application in the last part of a link, if its signature is valid.
-    pub(super) fn application(&self, link: &str) -> Option<Opened<()>> {
-        let Some(text) = self.opened(APPLY, link) else { return self.older_application(link) };
-        let (named, _) = names("MerchantApplication", text)?;
-        Some(Opened { named: vec![named], terms: () })
+    pub(super) fn verify_apply_url(&self, link: &str) -> Option<VerifiedAddress<()>> {
+        let Some(text) = self.verify(APPLY, link) else { return self.older_application(link) };
+        let (named, _) = split_key("MerchantApplication", text)?;
+        Some(VerifiedAddress { candidates: vec![named], terms: () })
     }
 
     /// Returns the saved method and the terms in the last part of a payer's link, if its signature
     /// is valid.
-    pub(super) fn payer(&self, link: &str) -> Option<Opened<(Terms, DateTime<Utc>)>> {
-        let Some(text) = self.opened(INTAKE, link) else { return self.older_payer(link) };
-        let (named, rest) = names("SavedMethod", text)?;
+    pub(super) fn verify_intake_url(
+        &self,
+        link: &str,
+    ) -> Option<VerifiedAddress<(IntakeTerms, DateTime<Utc>)>> {
+        let Some(text) = self.verify(INTAKE, link) else { return self.older_payer(link) };
+        let (named, rest) = split_key("SavedMethod", text)?;
         let (generation, rest) = rest.split_once(SEPARATOR)?;
         // The last part may be any text.
         let (until, replaces) = match rest.split_once(SEPARATOR) {
             Some((until, replaces)) => (until, Some(replaces.to_owned())),
             None => (rest, None),
         };
-        let terms = Terms { generation: generation.parse().ok()?, replaces };
+        let terms = IntakeTerms { generation: generation.parse().ok()?, replaces };
         let until = DateTime::from_timestamp(until.parse().ok()?, 0)?;
-        Some(Opened { named: vec![named], terms: (terms, until) })
+        Some(VerifiedAddress { candidates: vec![named], terms: (terms, until) })
     }
 
     /// Returns the generation of the Event URL that a token belongs to.
-    pub(super) fn partner(&self, token: &str) -> Option<u32> {
+    pub(super) fn verify_event_url(&self, token: &str) -> Option<u32> {
         let generation = token.split_once('.').map_or(Ok(0), |(number, _)| number.parse()).ok()?;
-        same(token, &self.token(generation)).then_some(generation)
+        digests_equal(token, &self.token(generation)).then_some(generation)
     }
 
     fn token(&self, generation: u32) -> String {
         if generation == 0 {
-            return self.code("webhook-token", "partner", TOKEN_LENGTH);
+            return self.signature("webhook-token", "partner", TOKEN_LENGTH);
         }
-        let code = self.code("webhook-token", &format!("partner.{generation}"), TOKEN_LENGTH);
+        let code = self.signature("webhook-token", &format!("partner.{generation}"), TOKEN_LENGTH);
         format!("{generation}.{code}")
     }
 
     /// Joins the parts, and appends their signature.
-    fn signed(&self, label: &str, parts: &[String]) -> String {
+    fn sign(&self, label: &str, parts: &[String]) -> String {
         let text = parts.join(&String::from(SEPARATOR));
-        let code = self.code(label, &text, SIGNATURE_LENGTH);
+        let code = self.signature(label, &text, SIGNATURE_LENGTH);
         format!("{text}{SEPARATOR}{code}")
     }
 
     /// Returns the parts of an address, if the signature behind them is valid.
-    fn opened<'a>(&self, label: &str, token: &'a str) -> Option<&'a str> {
+    fn verify<'a>(&self, label: &str, token: &'a str) -> Option<&'a str> {
         let (text, code) = token.rsplit_once(SEPARATOR)?;
-        same(code, &self.code(label, text, SIGNATURE_LENGTH)).then_some(text)
+        digests_equal(code, &self.signature(label, text, SIGNATURE_LENGTH)).then_some(text)
     }
 
-    fn code(&self, label: &str, text: &str, length: usize) -> String {
-        keyed(&self.key, label, text.as_bytes()).to_string().chars().take(length).collect()
+    fn signature(&self, label: &str, text: &str, length: usize) -> String {
+        keyed_digest(&self.key, label, text.as_bytes()).to_string().chars().take(length).collect()
     }
 }
 
 /// Returns the resource that the first two parts name, and the other parts.
-fn names<'a>(kind: &str, text: &'a str) -> Option<(Key, &'a str)> {
+fn split_key<'a>(kind: &str, text: &'a str) -> Option<(Key, &'a str)> {
     let (namespace, rest) = text.split_once(SEPARATOR)?;
     let (name, rest) = rest.split_once(SEPARATOR).unwrap_or((rest, ""));
     Some((format!("{kind}/{namespace}/{name}").parse().ok()?, rest))
 }
 
 /// Compares digests, so that the time of the comparison reveals nothing of the texts.
-fn same(given: &str, ours: &str) -> bool {
+fn digests_equal(given: &str, ours: &str) -> bool {
     sha256(given.as_bytes()) == sha256(ours.as_bytes())
 }

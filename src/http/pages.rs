@@ -6,7 +6,7 @@ use axum::response::{Html, IntoResponse, Response};
 use data_encoding::BASE64_NOPAD;
 use maud::{Markup, PreEscaped, html};
 
-use crate::base::look::{Frame, STYLES, headers};
+use crate::base::look::{PageFrame, STYLES, headers};
 
 /// Random bytes of a nonce.
 const NONCE_BYTES: usize = 18;
@@ -22,7 +22,7 @@ pub(super) fn nonce() -> Option<String> {
 
 /// A page before it is rendered.
 #[derive(Debug)]
-pub(super) struct Page<'a> {
+pub(super) struct HtmlPage<'a> {
     pub(super) title: &'a str,
     pub(super) inner: Markup,
     pub(super) nonce: &'a str,
@@ -32,16 +32,25 @@ pub(super) struct Page<'a> {
     /// True for a page that reloads by itself.
     pub(super) refresh: bool,
     /// Policy directives beside those of every page.
-    pub(super) more: String,
+    pub(super) policy_extra: String,
     /// The page's own scripts, at its end.
     pub(super) scripts: Markup,
 }
 
-impl<'a> Page<'a> {
+impl<'a> HtmlPage<'a> {
     /// Creates a page of a few words, without scripts.
     pub(super) fn plain(title: &'a str, inner: Markup, nonce: &'a str) -> Self {
         let (more, scripts) = (String::new(), html! {});
-        Self { title, inner, nonce, header: None, footer: None, refresh: false, more, scripts }
+        Self {
+            title,
+            inner,
+            nonce,
+            header: None,
+            footer: None,
+            refresh: false,
+            policy_extra: more,
+            scripts,
+        }
     }
 
     /// Responds with the page.
@@ -50,7 +59,7 @@ impl<'a> Page<'a> {
     }
 
     fn policy(&self) -> String {
-        let Self { nonce, more, .. } = self;
+        let Self { nonce, policy_extra: more, .. } = self;
         let forms = if more.contains("form-action") { "" } else { "form-action 'self'; " };
         format!(
             "default-src 'none'; {more}{forms}style-src 'nonce-{nonce}'; img-src data:; base-uri 'none'; \
@@ -59,8 +68,8 @@ impl<'a> Page<'a> {
     }
 
     fn html(self) -> Markup {
-        let Self { title, inner, nonce, header, footer, refresh, more: _, scripts } = self;
-        let frame = Frame {
+        let Self { title, inner, nonce, header, footer, refresh, policy_extra: _, scripts } = self;
+        let frame = PageFrame {
             title,
             sender: header,
             inner: &inner,
@@ -76,26 +85,26 @@ impl<'a> Page<'a> {
 
 /// Responds to a link that leads nowhere: forged, mistyped, or of another daemon. The page never
 /// says which.
-pub(super) fn dead_link() -> Response {
+pub(super) fn dead_link_page() -> Response {
     let inner = html! { p { "This link leads to nothing. Please ask the sender for a new one." } };
-    said("Not found", inner, StatusCode::NOT_FOUND)
+    message_page("Not found", inner, StatusCode::NOT_FOUND)
 }
 
 /// Responds where the daemon does not know the present status.
-pub(super) fn later() -> Response {
+pub(super) fn unavailable_page() -> Response {
     let inner = html! { p { "This cannot be opened just now. Please open the link again a little later." } };
-    said("Please come back", inner, StatusCode::SERVICE_UNAVAILABLE)
+    message_page("Please come back", inner, StatusCode::SERVICE_UNAVAILABLE)
 }
 
 /// Responds to a link that leads nowhere, or nowhere just now.
-pub(super) fn refused(status: StatusCode) -> Response {
-    if status == StatusCode::NOT_FOUND { dead_link() } else { later() }
+pub(super) fn page_for_status(status: StatusCode) -> Response {
+    if status == StatusCode::NOT_FOUND { dead_link_page() } else { unavailable_page() }
 }
 
 /// Responds with a page of a few words.
-pub(super) fn said(title: &str, inner: Markup, status: StatusCode) -> Response {
+pub(super) fn message_page(title: &str, inner: Markup, status: StatusCode) -> Response {
     match nonce() {
-        Some(nonce) => Page::plain(title, inner, &nonce).answer(status),
+        Some(nonce) => HtmlPage::plain(title, inner, &nonce).answer(status),
         None => status.into_response(),
     }
 }

@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
-pub(super) use connection::Trust;
+pub(super) use connection::ValidTokenSeen;
 
 use connection::{Peer, answer};
 use seats::Seats;
@@ -86,7 +86,7 @@ async fn accept_until(listener: TcpListener, router: Router, shutdown: impl Futu
                         tracing::debug!(peer = %address, "there is no seat for a connection");
                         continue;
                     };
-                    let peer = Peer { address, sort: seat.sort };
+                    let peer = Peer { address, permits: seat.permits };
                     let answering = answer(stream, peer, router.clone(), stopped.clone());
                     connections.spawn(async move {
                         answering.await;

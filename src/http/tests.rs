@@ -12,10 +12,10 @@ use tower::ServiceExt;
 use super::*;
 use crate::control::testing::{engine, overview};
 use crate::engine::{EventTotals, IntentsView, Metrics, PlanView, ResourceView};
-use crate::model::desired::Coverage;
+use crate::model::desired::TreeState;
 use crate::model::event::EventLedger;
 use crate::model::issue::ProblemCounts;
-use crate::model::ran::Fates;
+use crate::model::ran::ActionCounts;
 
 mod tokens;
 
@@ -30,7 +30,7 @@ fn jane() -> ResourceView {
 fn plan_view() -> PlanView {
     PlanView {
         version: 1,
-        coverage: Coverage::Whole,
+        coverage: TreeState::Complete,
         position: 42,
         head: "9f86".to_owned(),
         commit: None,
@@ -48,8 +48,9 @@ fn plan_view() -> PlanView {
 }
 
 fn totals() -> EventTotals {
-    let actions = Fates { done: 3, refused: 1, ..Fates::default() };
-    let ledger = EventLedger { posts: 4, told: 5, missed: 2, actions, ..EventLedger::default() };
+    let actions = ActionCounts { done: 3, refused: 1, ..ActionCounts::default() };
+    let ledger =
+        EventLedger { posts: 4, verified: 5, missed: 2, actions, ..EventLedger::default() };
     let (age_seconds, lag_seconds) = (Some(7), Some(3));
     EventTotals { ledger, age_seconds, lag_seconds, hooks_dead: 1, ..EventTotals::default() }
 }
@@ -81,25 +82,27 @@ fn tokens() -> Tokens {
 /// Returns a router over an engine that knows one invoice, and the switch of its readiness.
 pub(super) fn door() -> (Router, watch::Sender<bool>) {
     let control = engine(|question| match question {
-        Question::Overview => Reply::Overview(overview()),
-        Question::Resources => Reply::Resources(vec![jane()]),
-        Question::Resource(key) => {
+        EngineQuery::Overview => Reply::Overview(overview()),
+        EngineQuery::Resources => Reply::Resources(vec![jane()]),
+        EngineQuery::Resource(key) => {
             Reply::Resource((key.name.as_str() == "jane").then(|| Box::new(jane())))
         }
-        Question::Metrics => Reply::Metrics(Box::new(counts())),
-        Question::Intents => Reply::Intents(IntentsView::default()),
-        Question::Events(_) => Reply::Events(Box::default()),
-        Question::Event(_) => Reply::Event(None),
-        Question::Hooks => Reply::Hooks(Box::default()),
-        Question::Known(_) | Question::Sought(..) | Question::Rehearsing(_) => {
-            Reply::Known(Ok(Value::Null))
+        EngineQuery::Metrics => Reply::Metrics(Box::new(counts())),
+        EngineQuery::Intents => Reply::Intents(IntentsView::default()),
+        EngineQuery::Events(_) => Reply::Events(Box::default()),
+        EngineQuery::Event(_) => Reply::Event(None),
+        EngineQuery::Hooks => Reply::Hooks(Box::default()),
+        EngineQuery::ScriptResource(_) | EngineQuery::ScriptFind(..) | EngineQuery::TrialRun(_) => {
+            Reply::ScriptData(Ok(Value::Null))
         }
-        Question::Plan | Question::Scoped(_) => Reply::Plan(Box::new(plan_view())),
-        Question::Save(_) => Reply::Unknown(Vec::new()),
-        Question::Approvals => Reply::Approvals(Vec::new()),
-        Question::Addresses => Reply::Addresses(Vec::new()),
-        Question::Happened(_) => Reply::Happened(Vec::new()),
-        Question::IntakeLink(_) | Question::Trail(_) | Question::Settle => Reply::Settled,
+        EngineQuery::Plan | EngineQuery::Scoped(_) => Reply::Plan(Box::new(plan_view())),
+        EngineQuery::Save(_) => Reply::Unknown(Vec::new()),
+        EngineQuery::Approvals => Reply::Approvals(Vec::new()),
+        EngineQuery::Addresses => Reply::Addresses(Vec::new()),
+        EngineQuery::Effects(_) => Reply::Effects(Vec::new()),
+        EngineQuery::IntakeLink(_) | EngineQuery::JournalRefs(_) | EngineQuery::Settle => {
+            Reply::Settled
+        }
     });
     let (switch, ready) = watch::channel(false);
     (router(control, ready, tokens()), switch)

@@ -25,12 +25,12 @@ pub struct Tokens(Arc<[Token]>);
 #[derive(Debug, Clone)]
 pub struct Token {
     pub secret: Secret,
-    caller: Caller,
+    caller: ApiCaller,
 }
 
 /// The caller that a token identifies.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Caller {
+pub struct ApiCaller {
     /// The actor for the journal. It contains only the token's name: one token is one person, from
     /// wherever.
     pub actor: String,
@@ -71,7 +71,7 @@ impl Tokens {
     }
 
     /// Returns the caller of this token. Compares every token, so that the time reveals nothing.
-    pub fn caller(&self, secret: &Secret) -> Option<&Caller> {
+    pub fn caller(&self, secret: &Secret) -> Option<&ApiCaller> {
         let mut found = None;
         for token in self.0.iter() {
             if token.secret == *secret {
@@ -103,7 +103,7 @@ impl Token {
             return Err("a token holds visible ASCII characters alone");
         }
         let actor = name.map_or_else(|| "api token".to_owned(), |name| format!("api token {name}"));
-        Ok(Self { secret: Secret::from(secret), caller: Caller { actor, may_write } })
+        Ok(Self { secret: Secret::from(secret), caller: ApiCaller { actor, may_write } })
     }
 }
 

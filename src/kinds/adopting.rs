@@ -9,19 +9,19 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::diff::mutability_of;
 use super::diff::{changes, flatten};
-use super::readback::{Form, ReadBack, alike, merged, private, remote};
-use super::step::change_of;
-use super::{Change, Field};
+use super::readback::{ReadBack, WireForm, is_same, redact_field, shown_value, with_currency};
+use super::{Mutability, SpecField};
 use crate::base::hash::Mark;
 use crate::base::secret::Secret;
 use crate::effects::mark_of;
-use crate::model::observed::{Applied, Observed};
+use crate::model::observed::{AppliedSpec, Observed};
 use crate::model::plan::FieldChange;
 
 /// Document created from an object.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sketch {
+pub struct ImportTemplate {
     pub kind: &'static str,
     /// Text from which its name is derived.
     pub name: String,
@@ -31,7 +31,7 @@ pub struct Sketch {
 
 /// Inputs for a document created from an object.
 #[derive(Debug)]
-pub struct SketchCx<'a> {
+pub struct ImportTemplateCx<'a> {
     /// The merchant, as the document refers to it.
     pub merchant: &'a str,
     /// Set if the merchant has several accounts, so that the document must name one.
@@ -42,41 +42,41 @@ pub struct SketchCx<'a> {
 
 /// Requirement on an object beyond the fields of its list.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Expect {
+pub struct ImportCheck {
     /// The field of the document, below `spec`.
     pub path: &'static str,
     /// The place in the object, as a JSON pointer.
     pub at: &'static str,
     /// The required value.
-    pub want: Value,
+    pub expected: Value,
     /// Consequence of another value.
-    pub how: How,
+    pub on_mismatch: OnMismatch,
 }
 
 /// Consequence of another value than the expected one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum How {
+pub enum OnMismatch {
     /// It is another object: the field can never change.
-    Never,
+    Reject,
     /// The field differs: the next plan changes it.
-    Otherwise,
-    /// As `Otherwise`, but only the last digits are compared.
-    EndsOtherwise,
-    /// As `Otherwise`, until a payment was attempted; from then on the value means nothing.
-    BeforeFirst,
+    Change,
+    /// As `Change`, but only the last digits are compared.
+    ChangeByLastDigits,
+    /// As `Change`, until a payment was attempted; from then on the value means nothing.
+    ChangeBeforeFirstPayment,
 }
 
 /// Result of a comparison.
 #[derive(Debug)]
-pub struct Met {
+pub struct ImportComparison {
     /// The state on the service, in the form in which reckon would have put it there.
-    pub applied: Applied,
+    pub applied: AppliedSpec,
     /// Changes of the next plan.
     pub changes: Vec<FieldChange>,
     /// Fields that differ and can never change.
-    pub fixed: Vec<String>,
+    pub immutable: Vec<String>,
     /// Fields of the document that the service does not show.
-    pub believed: Vec<String>,
+    pub unverified: Vec<String>,
     /// Further facts about the object.
     pub facts: Value,
     /// The mark of ours that it carries.
@@ -85,17 +85,17 @@ pub struct Met {
 
 /// One object, and the document for which it is to be imported.
 #[derive(Debug)]
-pub struct Meeting<'a> {
+pub struct ImportCandidate<'a> {
     /// Description of the object's list.
-    pub back: &'static ReadBack,
+    pub read_back: &'static ReadBack,
     /// The fields of its kind.
-    pub fields: &'static [Field],
+    pub fields: &'static [SpecField],
     /// Key of the digests that replace private values.
     pub key: &'a [u8; 32],
     /// The state if the object matched its document exactly.
-    pub said: &'a Applied,
+    pub assumed: &'a AppliedSpec,
     /// Further requirements on the object.
-    pub expects: &'a [Expect],
+    pub checks: &'a [ImportCheck],
     /// The number that the document names, where available.
     pub number: Option<&'a Secret>,
     /// The object as the service shows it.
@@ -107,37 +107,42 @@ const PROVED: [&str; 2] = ["merchant", "type"];
 /// A digest that is in no document (the details of the method that pays).
 const DETAILS: &str = "method.details";
 
-impl Meeting<'_> {
+impl ImportCandidate<'_> {
     /// Compares the object with the document.
-    pub fn compare(&self) -> Met {
-        let mut before = self.said.spec.clone();
+    pub fn compare(&self) -> ImportComparison {
+        let mut before = self.assumed.spec.clone();
         let (mut fixed, mut believed) = (Vec::new(), Vec::new());
-        self.shown(&mut before, (&mut fixed, &mut believed));
-        self.expected(&mut before, (&mut fixed, &mut believed));
-        let changes = changes(Some(&before), &self.said.spec, self.fields);
+        self.compare_listed_fields(&mut before, (&mut fixed, &mut believed));
+        self.compare_checks(&mut before, (&mut fixed, &mut believed));
+        let changes = changes(Some(&before), &self.assumed.spec, self.fields);
         let never = changes.iter().map(|change| change.path.clone());
-        fixed.extend(never.filter(|path| change_of(self.fields, path) == Change::Never));
-        believed.extend(self.not_shown());
+        fixed
+            .extend(never.filter(|path| mutability_of(self.fields, path) == Mutability::Immutable));
+        believed.extend(self.unverifiable_fields());
         for list in [&mut fixed, &mut believed] {
             list.sort();
             list.dedup();
         }
-        Met {
-            applied: Applied { spec: before, ..self.said.clone() },
+        ImportComparison {
+            applied: AppliedSpec { spec: before, ..self.assumed.clone() },
             changes,
-            fixed,
-            believed,
-            facts: (self.back.adopted)(self.item),
+            immutable: fixed,
+            unverified: believed,
+            facts: (self.read_back.import_facts)(self.item),
             mark: mark_of(self.item),
         }
     }
 
     /// Compares the fields that the list of the kind shows.
-    fn shown(&self, before: &mut Value, (fixed, believed): (&mut Vec<String>, &mut Vec<String>)) {
-        for shown in self.back.fields {
+    fn compare_listed_fields(
+        &self,
+        before: &mut Value,
+        (fixed, believed): (&mut Vec<String>, &mut Vec<String>),
+    ) {
+        for shown in self.read_back.fields {
             let pointer = format!("/{}", shown.path.replace('.', "/"));
             let Some(said) = before.pointer(&pointer).cloned() else { continue };
-            if shown.form == Form::Fingerprint {
+            if shown.form == WireForm::Fingerprint {
                 match self.same_number(shown.path) {
                     Some(true) => {}
                     Some(false) => fixed.push(shown.path.to_owned()),
@@ -145,12 +150,12 @@ impl Meeting<'_> {
                 }
                 continue;
             }
-            match remote(shown, self.item).filter(|now| !now.is_null()) {
+            match shown_value(shown, self.item).filter(|now| !now.is_null()) {
                 None => remove(before, &pointer),
                 Some(now) => {
-                    let now = private(self.fields, self.key, shown.path, now);
-                    if !alike(shown.form, &said, &now) {
-                        set(before, &pointer, merged(&said, now));
+                    let now = redact_field(self.fields, self.key, shown.path, now);
+                    if !is_same(shown.form, &said, &now) {
+                        set(before, &pointer, with_currency(&said, now));
                     }
                 }
             }
@@ -167,17 +172,17 @@ impl Meeting<'_> {
     }
 
     /// Checks the further requirements.
-    fn expected(
+    fn compare_checks(
         &self,
         before: &mut Value,
         (fixed, believed): (&mut Vec<String>, &mut Vec<String>),
     ) {
-        for Expect { path, at, want, how } in self.expects {
+        for ImportCheck { path, at, expected: want, on_mismatch: how } in self.checks {
             let now = self.item.pointer(at).filter(|now| !now.is_null());
             let attempted = self.item.get("total_occurrences").and_then(Value::as_i64) > Some(0);
             let same = match (how, now) {
-                (How::BeforeFirst, _) if attempted => None,
-                (How::EndsOtherwise, Some(now)) => now
+                (OnMismatch::ChangeBeforeFirstPayment, _) if attempted => None,
+                (OnMismatch::ChangeByLastDigits, Some(now)) => now
                     .as_str()
                     .and_then(last_digits)
                     .map(|now| Some(now.as_str()) == want.as_str()),
@@ -185,11 +190,11 @@ impl Meeting<'_> {
             };
             match (same, how) {
                 (Some(true), _) => {}
-                (Some(false), How::Never) => fixed.push((*path).to_owned()),
-                (Some(false), How::BeforeFirst) => {
+                (Some(false), OnMismatch::Reject) => fixed.push((*path).to_owned()),
+                (Some(false), OnMismatch::ChangeBeforeFirstPayment) => {
                     set(before, &pointer(path), now.cloned().unwrap_or_default());
                 }
-                (Some(false), How::Otherwise | How::EndsOtherwise) => {
+                (Some(false), OnMismatch::Change | OnMismatch::ChangeByLastDigits) => {
                     set(before, &pointer(path), json!({"digest": "another"}));
                 }
                 (None, _) => believed.push((*path).to_owned()),
@@ -198,26 +203,26 @@ impl Meeting<'_> {
     }
 
     /// Returns the fields of the document that no comparison covers.
-    fn not_shown(&self) -> Vec<String> {
+    fn unverifiable_fields(&self) -> Vec<String> {
         let mut leaves = BTreeMap::new();
-        flatten("", &self.said.spec, &mut leaves);
+        flatten("", &self.assumed.spec, &mut leaves);
         let known = |path: &str| {
-            let mut all = self.back.fields.iter().map(|shown| shown.path);
-            let mut more = self.expects.iter().map(|expect| expect.path);
+            let mut all = self.read_back.fields.iter().map(|shown| shown.path);
+            let mut more = self.checks.iter().map(|expect| expect.path);
             let covers = |one: &str| {
                 let rest = path.strip_prefix(one);
                 rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
             };
             all.any(covers) || more.any(covers) || PROVED.contains(&path) || path == DETAILS
         };
-        let local = |path: &str| change_of(self.fields, path) == Change::Local;
+        let local = |path: &str| mutability_of(self.fields, path) == Mutability::LocalOnly;
         leaves.into_keys().filter(|path| !known(path) && !local(path)).collect()
     }
 }
 
 /// Returns the state of an object of which the service shows nothing, and the fields assumed to
 /// match: all of them.
-pub fn unseen(said: &Observed) -> Option<(Applied, Vec<String>)> {
+pub fn assume_unseen(said: &Observed) -> Option<(AppliedSpec, Vec<String>)> {
     let applied = said.applied.clone()?;
     let mut leaves = BTreeMap::new();
     flatten("", &applied.spec, &mut leaves);

@@ -20,13 +20,13 @@ pub(crate) const EXPECTED: &str = "an amount";
 
 /// Notation of an amount.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Written {
+pub enum AmountNotation {
     /// A text with its currency.
     Text,
     /// Minor units.
     Minor,
     /// Something that is no amount; `minor` is then 0.
-    Wrong(MoneyError),
+    Invalid(MoneyError),
 }
 
 /// Amount in a spec.
@@ -36,7 +36,7 @@ pub struct Amount {
     pub minor: i64,
     /// The currency, where one was written.
     pub currency: Option<Currency>,
-    pub written: Written,
+    pub notation: AmountNotation,
 }
 
 impl Amount {
@@ -47,18 +47,18 @@ impl Amount {
 
     /// Returns the amount as money, unless the document wrote no valid amount.
     pub fn read(&self, assumed: Currency) -> Option<Money> {
-        match self.written {
-            Written::Text | Written::Minor => Some(self.money(assumed)),
-            Written::Wrong(_) => None,
+        match self.notation {
+            AmountNotation::Text | AmountNotation::Minor => Some(self.money(assumed)),
+            AmountNotation::Invalid(_) => None,
         }
     }
 
     /// Returns the issue with the notation at `path`.
     pub fn issue(&self, path: &str, cx: &CheckCx) -> Option<Issue> {
-        match &self.written {
-            Written::Text => None,
-            Written::Minor => cx.decimal_amounts_only.then(|| self.not_decimal(path, cx)),
-            Written::Wrong(error) => Some(money_issue(path, error)),
+        match &self.notation {
+            AmountNotation::Text => None,
+            AmountNotation::Minor => cx.decimal_amounts_only.then(|| self.not_decimal(path, cx)),
+            AmountNotation::Invalid(error) => Some(money_issue(path, error)),
         }
     }
 
@@ -91,13 +91,13 @@ impl Amount {
 
     fn from_minor(minor: Option<i64>) -> Self {
         match minor.filter(|minor| (-AMOUNT_MAX..=AMOUNT_MAX).contains(minor)) {
-            Some(minor) => Self { minor, currency: None, written: Written::Minor },
-            None => Self::wrong(MoneyError::OutOfRange),
+            Some(minor) => Self { minor, currency: None, notation: AmountNotation::Minor },
+            None => Self::invalid(MoneyError::OutOfRange),
         }
     }
 
-    fn wrong(error: MoneyError) -> Self {
-        Self { minor: 0, currency: None, written: Written::Wrong(error) }
+    fn invalid(error: MoneyError) -> Self {
+        Self { minor: 0, currency: None, notation: AmountNotation::Invalid(error) }
     }
 }
 
@@ -122,7 +122,7 @@ pub fn money_issue(path: &str, error: &MoneyError) -> Issue {
 
 impl Serialize for Amount {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { minor, currency, written: _ } = self;
+        let Self { minor, currency, notation: _ } = self;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("minor", minor)?;
         if let Some(currency) = currency {
@@ -141,7 +141,7 @@ impl<'de> Deserialize<'de> for Amount {
 /// Canonical form, for reading.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Canonical {
+struct CanonicalAmount {
     minor: i64,
     currency: Option<Currency>,
 }
@@ -160,9 +160,9 @@ impl<'de> Visitor<'de> for AmountVisitor {
             Ok(money) => Amount {
                 minor: money.minor(),
                 currency: Some(money.currency()),
-                written: Written::Text,
+                notation: AmountNotation::Text,
             },
-            Err(error) => Amount::wrong(error),
+            Err(error) => Amount::invalid(error),
         })
     }
 
@@ -175,7 +175,7 @@ impl<'de> Visitor<'de> for AmountVisitor {
     }
 
     fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Amount, A::Error> {
-        let Canonical { minor, currency } =
+        let CanonicalAmount { minor, currency } =
             Deserialize::deserialize(MapAccessDeserializer::new(map))?;
         Ok(Amount { currency, ..Amount::from_minor(Some(minor)) })
     }

@@ -7,16 +7,20 @@ use serde_json::json;
 
 use crate::base::hash::sha256;
 use crate::base::id::RemoteId;
-use crate::kinds::Field;
+use crate::kinds::SpecField;
 use crate::kinds::redact::redact;
 use crate::kinds::step::{StepCx, merchant_of};
 use crate::model::manifest::Manifest;
-use crate::model::observed::{Applied, Observed};
+use crate::model::observed::{AppliedSpec, Observed};
 
 /// Returns the state of a resource whose document was applied, without any further fact.
-pub fn plain(fields: &'static [Field], cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
+pub fn applied_state(
+    fields: &'static [SpecField],
+    cx: &StepCx<'_>,
+    manifest: &Manifest,
+) -> Observed {
     let Manifest { key, annotations, spec, digest, .. } = manifest;
-    let applied = Applied {
+    let applied = AppliedSpec {
         spec: redact(fields, spec, cx.digest_key),
         digest: *digest,
         generation: annotations.generation,

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::base::id::{Key, Mode};
 use crate::base::money::Money;
-use crate::kinds::step::{StepCx, named, text};
+use crate::kinds::step::{StepCx, find_account, text};
 use crate::model::observed::Observed;
 use crate::model::plan::Reason;
 
@@ -30,9 +30,9 @@ pub fn id(spec: &Value, owner: &Observed, total: Money, mode: Mode) -> Result<St
 fn of_mode<'a>(spec: &Value, owner: &'a Observed, mode: Mode) -> Result<&'a Value, Reason> {
     let wanted = text(spec, "bank_account");
     let what = format!("the bank account {wanted:?} is");
-    let account = named(owner.fact("bank_accounts"), wanted, WHAT).map_err(|reason| {
+    let account = find_account(owner.fact("bank_accounts"), wanted, WHAT).map_err(|reason| {
         let other = if mode == Mode::Test { Mode::Live } else { Mode::Test };
-        let found = named(owner.fact("other_bank_accounts"), wanted, WHAT).is_ok();
+        let found = find_account(owner.fact("other_bank_accounts"), wanted, WHAT).is_ok();
         if found { other_mode(&what, other, mode) } else { reason }
     })?;
     match account.get("test_mode").and_then(Value::as_bool).map(mode_word) {
@@ -53,9 +53,9 @@ pub fn other_mode(what: &str, other: Mode, mode: Mode) -> Reason {
 
 /// Returns whether that account holds money in trust, as far as known.
 pub fn is_trust(cx: &StepCx<'_>, spec: &Value, merchant: &Key) -> bool {
-    let owner = cx.view.observed(merchant);
+    let owner = cx.view.observed_state(merchant);
     let accounts = owner.as_ref().map(|owner| owner.fact("bank_accounts"));
-    let account = accounts.and_then(|all| named(all, text(spec, "bank_account"), WHAT).ok());
+    let account = accounts.and_then(|all| find_account(all, text(spec, "bank_account"), WHAT).ok());
     account.is_some_and(|account| account.get("trust") == Some(&Value::Bool(true)))
 }
 

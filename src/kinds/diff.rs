@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::base::money::{Currency, Money};
-use crate::kinds::step::change_of;
-use crate::kinds::{Change, Field};
+use crate::kinds::redact::field_of;
+use crate::kinds::{Mutability, SpecField};
 use crate::model::plan::FieldChange;
-use crate::model::unsure::{is_leaf, is_unsure};
+use crate::model::unsure::{is_leaf, is_unknown};
 
 /// Replacement for a private value.
 const HIDDEN: &str = "•••";
@@ -17,7 +17,7 @@ const NOT_KNOWN: &str = "(not known)";
 
 /// Returns every field that differs, in path order; fields that only steer `reckon` never differ.
 /// Both sides are redacted: private values are digests, shown as dots.
-pub fn changes(before: Option<&Value>, after: &Value, fields: &[Field]) -> Vec<FieldChange> {
+pub fn changes(before: Option<&Value>, after: &Value, fields: &[SpecField]) -> Vec<FieldChange> {
     if before == Some(after) {
         return Vec::new();
     }
@@ -27,13 +27,13 @@ pub fn changes(before: Option<&Value>, after: &Value, fields: &[Field]) -> Vec<F
     let differing = new.keys().chain(old.keys().filter(|path| !new.contains_key(*path)));
     let mut paths: Vec<&String> = differing
         .filter(|path| old.get(*path) != new.get(*path))
-        .filter(|path| change_of(fields, path) != Change::Local)
+        .filter(|path| mutability_of(fields, path) != Mutability::LocalOnly)
         .collect();
     paths.sort();
     let change = |path: &String| FieldChange {
         path: path.clone(),
-        before: shown(old.get(path).copied()),
-        after: shown(new.get(path).copied()),
+        before: render_leaf(old.get(path).copied()),
+        after: render_leaf(new.get(path).copied()),
     };
     paths.into_iter().map(change).collect()
 }
@@ -60,14 +60,14 @@ pub(super) fn flatten<'a>(path: &str, value: &'a Value, leaves: &mut BTreeMap<St
 }
 
 /// Renders a leaf for people: an amount in its currency, a private value as dots.
-fn shown(value: Option<&Value>) -> Value {
+fn render_leaf(value: Option<&Value>) -> Value {
     let Some(value) = value else {
         return Value::Null;
     };
     if value.get("digest").is_some() {
         return Value::from(HIDDEN);
     }
-    if is_unsure(value) {
+    if is_unknown(value) {
         return Value::from(NOT_KNOWN);
     }
     amount(value).map_or_else(|| value.clone(), |money| Value::from(money.to_string()))
@@ -80,4 +80,10 @@ pub fn amount(value: &Value) -> Option<Money> {
     let code = value.get("currency").and_then(Value::as_str);
     let currency = code.map_or(Some(Currency::USD), |code| code.parse().ok())?;
     Some(Money::new(minor, currency))
+}
+
+/// Returns the type of a change at this path: the entry of the field or of its nearest ancestor.
+pub fn mutability_of(fields: &[SpecField], path: &str) -> Mutability {
+    field_of(fields, &format!("spec.{path}"))
+        .map_or(Mutability::Immutable, |field| field.mutability)
 }

@@ -1,7 +1,7 @@
 //! Files that documents name and do not contain, such as an invoice's attachments (design.md part
 //! 5).
 //!
-//! A kind lists the files that a spec names. They are inspected through [`Files`] when the document
+//! A kind lists the files that a spec names. They are inspected through [`AttachmentFiles`] when the document
 //! is read, and never loaded: only name, size and digest are kept. A file that changes under an
 //! unchanged document resembles a secret behind an unchanged reference: objects already on the
 //! service stay as they are.
@@ -14,13 +14,13 @@ use crate::model::issue::Issue;
 use crate::model::manifest::AttachedFile;
 
 /// Inspects files beneath the one folder that the operator opened.
-pub trait Files: fmt::Debug + Send + Sync {
+pub trait AttachmentFiles: fmt::Debug + Send + Sync {
     /// Returns the file at a path below the folder.
     ///
     /// # Errors
     ///
     /// The file is missing, or may not be used.
-    fn look(&self, path: &str) -> Result<AttachedFile, FileTrouble>;
+    fn inspect(&self, path: &str) -> Result<AttachedFile, FileProblem>;
     /// Returns the stamp of a file, without reading it; `None` if the file is missing.
     fn stamp(&self, path: &str) -> Option<Stamp>;
 }
@@ -37,7 +37,7 @@ pub struct Stamp {
 
 /// Reason why a file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileTrouble {
+pub struct FileProblem {
     /// Stable code.
     pub code: &'static str,
     pub message: String,
@@ -55,33 +55,36 @@ pub struct FileRef {
 
 /// Result of one inspection of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Looked {
+pub struct InspectedFile {
     /// The path below the opened folder.
     pub path: String,
     /// The stamp just before the inspection.
     pub stamp: Option<Stamp>,
     /// The file, if it may be used.
-    pub found: Option<AttachedFile>,
+    pub file: Option<AttachedFile>,
 }
 
 /// Inspects every file that a spec names, and returns the problems. Without `files` a spec may name
 /// none.
-pub(super) fn look(named: &[FileRef], files: Option<&dyn Files>) -> (Vec<Looked>, Vec<Issue>) {
+pub(super) fn inspect_all(
+    named: &[FileRef],
+    files: Option<&dyn AttachmentFiles>,
+) -> (Vec<InspectedFile>, Vec<Issue>) {
     let (mut looked, mut issues) = (Vec::new(), Vec::new());
     for FileRef { field, path } in named {
         let stamp = files.and_then(|files| files.stamp(path));
-        let found = files.map_or_else(|| Err(closed()), |files| files.look(path));
-        let found = found.map_err(|FileTrouble { code, message, help }| {
+        let found = files.map_or_else(|| Err(no_folder()), |files| files.inspect(path));
+        let found = found.map_err(|FileProblem { code, message, help }| {
             issues.push(Issue::error(code, field, message, &help));
         });
-        looked.push(Looked { path: path.clone(), stamp, found: found.ok() });
+        looked.push(InspectedFile { path: path.clone(), stamp, file: found.ok() });
     }
     (looked, issues)
 }
 
 /// Returns the problem of a tree without an opened folder.
-fn closed() -> FileTrouble {
-    FileTrouble {
+fn no_folder() -> FileProblem {
+    FileProblem {
         code: "reckon::file::closed",
         message: "no folder of attachments is open to specs".to_owned(),
         help: "write `secrets: {attachments: DIR}` in reckon.yaml, or the `fref_` id of an uploaded file"

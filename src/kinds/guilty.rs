@@ -1,13 +1,13 @@
 //! Maps a field in the service's error messages to the field of a spec.
 
-use crate::kinds::Field;
+use crate::kinds::SpecField;
 
 /// Returns the field below `spec` that a message's `context` names. The service describes its own
 /// request, in which fields are nested deeper (`merchant_application.email`) or less deep (`number`
 /// of a card) than in a spec (service-facts, part 2; partner-api, the list of errors). `None` if no
 /// field fits.
-pub fn field(fields: &[Field], context: &str) -> Option<String> {
-    let context = &bracketed(context);
+pub fn locate(fields: &[SpecField], context: &str) -> Option<String> {
+    let context = &normalise_entries(context);
     let plain = plain(context);
     let mut said = plain.as_str();
     loop {
@@ -19,7 +19,7 @@ pub fn field(fields: &[Field], context: &str) -> Option<String> {
 }
 
 /// Returns the shortest path that ends with these names, or with the last ones of them.
-fn ending(fields: &[Field], mut said: &str) -> Option<&'static str> {
+fn ending(fields: &[SpecField], mut said: &str) -> Option<&'static str> {
     loop {
         let ends = |path: &&str| {
             let rest = path.strip_suffix(said);
@@ -36,7 +36,7 @@ fn ending(fields: &[Field], mut said: &str) -> Option<&'static str> {
 
 /// Returns the context with list entries in brackets, as in `files[0].id`: some services write
 /// `files.0.id`.
-fn bracketed(context: &str) -> String {
+fn normalise_entries(context: &str) -> String {
     let mut text = String::new();
     for (place, part) in context.split('.').enumerate() {
         let is_entry = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -85,7 +85,7 @@ mod tests {
     use crate::kinds::register::find;
 
     fn of(kind: &str, context: &str) -> Option<String> {
-        field(find(kind).unwrap().fields, context)
+        locate(find(kind).unwrap().fields, context)
     }
 
     #[test]

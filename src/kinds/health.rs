@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::base::clock::timestamp;
 use crate::base::money::Money;
-use crate::model::condition::Status;
+use crate::model::condition::ConditionStatus;
 use crate::model::health::Health;
 use crate::model::observed::Observed;
 use crate::model::payment::{Payment, PaymentResult, Payments};
@@ -16,27 +16,27 @@ const CENTURY: i32 = 2000;
 
 /// Returns the health of a saved card by its expiry; well for every method that never expires.
 pub(super) fn of_method(known: &Observed, now: DateTime<Utc>) -> Health {
-    let Some((month, over)) = expiry(known) else { return Health::well() };
+    let Some((month, over)) = expiry(known) else { return Health::healthy() };
     let named = month.format("%Y-%m");
     let (reason, status, message, since, turns) = if now >= over {
         let message = format!("the card expired at the end of {named}; it can pay nothing");
-        ("CardExpired", Status::False, message, over, None)
+        ("CardExpired", ConditionStatus::False, message, over, None)
     } else if now >= month {
         let message = format!("the card expires at the end of {named}");
-        ("CardExpires", Status::True, message, month, Some(over))
+        ("CardExpires", ConditionStatus::True, message, month, Some(over))
     } else {
-        return Health { turns: Some(month), ..Health::well() };
+        return Health { next_change: Some(month), ..Health::healthy() };
     };
-    Health { status, reason, message, since: Some(since), turns }
+    Health { status, reason, message, since: Some(since), next_change: turns }
 }
 
 /// Returns the health of a charge: its payments first, then the method that pays it.
 pub(super) fn of_charge(known: &Observed, method: Option<&Observed>, now: DateTime<Utc>) -> Health {
-    let health = method.map_or_else(Health::well, |method| of_method(method, now));
+    let health = method.map_or_else(Health::healthy, |method| of_method(method, now));
     let Some(payments) = &known.payments else { return health };
     let since = Some(payments.since);
     if payments.failures == 0 {
-        let since = if health.reason == Health::well().reason { since } else { health.since };
+        let since = if health.reason == Health::healthy().reason { since } else { health.since };
         return Health { since, ..health };
     }
     let reason = match payments.last.result {
@@ -44,7 +44,13 @@ pub(super) fn of_charge(known: &Observed, method: Option<&Observed>, now: DateTi
         PaymentResult::Paid | PaymentResult::Declined | PaymentResult::Voided => "PaymentFailed",
     };
     let message = sentence(payments, known.text("currency"));
-    Health { status: Status::False, reason, message, since, turns: health.turns }
+    Health {
+        status: ConditionStatus::False,
+        reason,
+        message,
+        since,
+        next_change: health.next_change,
+    }
 }
 
 /// Describes the newest attempt, and the number of failures before it.
@@ -105,21 +111,22 @@ mod tests {
         for (month, year) in [(json!(12), json!(2026)), (json!("12"), json!("26"))] {
             let known = card(month, year);
             let told = |now: &str| {
-                let Health { status, reason, since, turns, .. } = of_method(&known, at(now));
+                let Health { status, reason, since, next_change: turns, .. } =
+                    of_method(&known, at(now));
                 (status, reason, since, turns)
             };
             let (begin, over) = (at("2026-12-01T00:00:00Z"), at("2027-01-01T00:00:00Z"));
-            let well = (Status::True, "NothingWrong", None, Some(begin));
+            let well = (ConditionStatus::True, "NothingWrong", None, Some(begin));
             assert_eq!(told("2026-11-30T23:59:59Z"), well);
-            let expires = (Status::True, "CardExpires", Some(begin), Some(over));
+            let expires = (ConditionStatus::True, "CardExpires", Some(begin), Some(over));
             assert_eq!(told("2026-12-01T00:00:00Z"), expires);
             assert_eq!(told("2026-12-31T23:59:59Z"), expires);
             assert_eq!(
                 told("2027-01-01T00:00:00Z"),
-                (Status::False, "CardExpired", Some(over), None)
+                (ConditionStatus::False, "CardExpired", Some(over), None)
             );
         }
         let never = of_method(&card(Value::Null, Value::Null), at("2099-01-01T00:00:00Z"));
-        assert_eq!(never, Health::well(), "a bank account never expires");
+        assert_eq!(never, Health::healthy(), "a bank account never expires");
     }
 }

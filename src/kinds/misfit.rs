@@ -1,13 +1,13 @@
 //! Describes to people a document that does not fit its kind's shape.
 //!
 //! The parser's message passes through two steps. [`clean`] removes private text when the misfit is
-//! created: a [`Misfit`] never holds a secret or personal value. [`Misfit::issue`] then rewrites
+//! created: a [`DecodeError`] never holds a secret or personal value. [`DecodeError::issue`] then rewrites
 //! the message without the parser's jargon, with the nearest field or word as help.
 
 use crate::base::money::{Currency, Money};
 use crate::base::secret::mask_digits;
 use crate::kinds::redact::{field_of, names_beneath, touches_private};
-use crate::kinds::{Field, Misfit, amount, secret_source, whole};
+use crate::kinds::{DecodeError, SpecField, amount, secret_source, whole};
 use crate::model::issue::Issue;
 
 /// Longest field name that is repeated in a place where a secret could have been written.
@@ -26,7 +26,7 @@ const SECURITY_CODE_HELP: &str =
 
 /// Parser's message about a place, split into its parts.
 #[derive(Debug, PartialEq, Eq)]
-enum Said<'a> {
+enum ParserMessage<'a> {
     Unknown { name: &'a str, known: Vec<&'a str> },
     Missing { name: &'a str, doc: &'a str },
     Duplicate { name: &'a str },
@@ -36,74 +36,79 @@ enum Said<'a> {
     Other,
 }
 
-fn said(message: &str) -> Said<'_> {
-    cut(message).unwrap_or(Said::Other)
+fn parse_message(message: &str) -> ParserMessage<'_> {
+    split_message(message).unwrap_or(ParserMessage::Other)
 }
 
-fn cut(message: &str) -> Option<Said<'_>> {
+fn split_message(message: &str) -> Option<ParserMessage<'_>> {
     if let Some(rest) = message.strip_prefix("unknown field `") {
         let (name, known) = rest.rsplit_once("`, expected ").or_else(|| rest.rsplit_once("`, "))?;
-        return Some(Said::Unknown { name, known: quoted(known) });
+        return Some(ParserMessage::Unknown { name, known: quoted_words(known) });
     }
     if let Some(rest) = message.strip_prefix("unknown variant `") {
         let (found, known) = rest.rsplit_once("`, expected ")?;
-        return Some(Said::Word { found, known: quoted(known) });
+        return Some(ParserMessage::Word { found, known: quoted_words(known) });
     }
     if let Some(rest) = message.strip_prefix("missing field `") {
         let (name, doc) = rest.split_once('`')?;
-        return Some(Said::Missing { name, doc: doc.trim_start_matches(": ") });
+        return Some(ParserMessage::Missing { name, doc: doc.trim_start_matches(": ") });
     }
     if let Some(rest) = message.strip_prefix("duplicate field `") {
-        return Some(Said::Duplicate { name: rest.split('`').next()? });
+        return Some(ParserMessage::Duplicate { name: rest.split('`').next()? });
     }
     if let Some(rest) = message.strip_prefix("invalid type: ") {
         let (found, expected) = rest.rsplit_once(", expected ")?;
-        return Some(Said::Type { found, expected });
+        return Some(ParserMessage::Type { found, expected });
     }
     let (found, expected) = message.strip_prefix("invalid value: ")?.rsplit_once(", expected ")?;
-    Some(Said::Value { found, expected })
+    Some(ParserMessage::Value { found, expected })
 }
 
-fn quoted(text: &str) -> Vec<&str> {
+fn quoted_words(text: &str) -> Vec<&str> {
     text.split('`').skip(1).step_by(2).collect()
 }
 
 /// Creates a misfit that shows nothing private, from the parser's `path` and `message`.
-pub(crate) fn clean(fields: &[Field], path: &str, offset: Option<usize>, message: &str) -> Misfit {
+pub(crate) fn clean(
+    fields: &[SpecField],
+    path: &str,
+    offset: Option<usize>,
+    message: &str,
+) -> DecodeError {
     let private = touches_private(fields, path);
-    let (path, message) = match said(message) {
-        Said::Unknown { name, known } => clean_unknown(fields, path, name, &known),
-        Said::Missing { name, doc: _ } => {
+    let (path, message) = match parse_message(message) {
+        ParserMessage::Unknown { name, known } => clean_unknown(fields, path, name, &known),
+        ParserMessage::Missing { name, doc: _ } => {
             let doc = field_of(fields, &join(path, name)).map(|field| field.doc);
             let doc = doc.map(|doc| format!(": {}", doc.trim_end_matches('.'))).unwrap_or_default();
             (path.to_owned(), format!("missing field `{name}`{doc}"))
         }
-        Said::Type { found, expected } if private => {
-            (path.to_owned(), format!("invalid type: {}, expected {expected}", sort(found)))
+        ParserMessage::Type { found, expected } if private => {
+            (path.to_owned(), format!("invalid type: {}, expected {expected}", value_type(found)))
         }
-        Said::Value { found, expected } if private => {
-            (path.to_owned(), format!("invalid value: {}, expected {expected}", sort(found)))
+        ParserMessage::Value { found, expected } if private => {
+            (path.to_owned(), format!("invalid value: {}, expected {expected}", value_type(found)))
         }
-        Said::Word { .. } | Said::Other if private && path != "." => {
+        ParserMessage::Word { .. } | ParserMessage::Other if private && path != "." => {
             (path.to_owned(), HIDDEN.to_owned())
         }
-        Said::Duplicate { .. }
-        | Said::Type { .. }
-        | Said::Value { .. }
-        | Said::Word { .. }
-        | Said::Other => (path.to_owned(), message.to_owned()),
+        ParserMessage::Duplicate { .. }
+        | ParserMessage::Type { .. }
+        | ParserMessage::Value { .. }
+        | ParserMessage::Word { .. }
+        | ParserMessage::Other => (path.to_owned(), message.to_owned()),
     };
-    Misfit { path: mask_digits(&path), offset, message: mask_digits(&message) }
+    DecodeError { path: mask_digits(&path), offset, message: mask_digits(&message) }
 }
 
 /// Returns the type of a value, without the value: `string "x"` gives `string`.
-fn sort(found: &str) -> &str {
+fn value_type(found: &str) -> &str {
     found.split(['`', '"']).next().unwrap_or_default().trim_end()
 }
 
 /// Drops known names that are declared only to be refused, and shows the offending name only if
 /// that is safe.
-fn clean_unknown(fields: &[Field], path: &str, name: &str, known: &[&str]) -> (String, String) {
+fn clean_unknown(fields: &[SpecField], path: &str, name: &str, known: &[&str]) -> (String, String) {
     let parent = path.strip_suffix(name).unwrap_or(path).trim_end_matches('.');
     let listed = names_beneath(fields, parent);
     let known = known.iter().filter(|one| listed.is_empty() || listed.contains(one));
@@ -124,13 +129,13 @@ fn join(path: &str, name: &str) -> String {
     if path == "." { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-impl Misfit {
+impl DecodeError {
     /// Returns the problem and its remedy for people.
     pub fn issue(&self) -> Issue {
         let Self { path, offset: _, message } = self;
-        match said(message) {
-            Said::Unknown { name, known } => unknown_issue(path, name, &known),
-            Said::Missing { name, doc } => {
+        match parse_message(message) {
+            ParserMessage::Unknown { name, known } => unknown_issue(path, name, &known),
+            ParserMessage::Missing { name, doc } => {
                 let help = if doc.is_empty() {
                     format!("add `{name}`")
                 } else {
@@ -138,25 +143,29 @@ impl Misfit {
                 };
                 let message = format!("the field `{name}` is missing");
                 Issue::error("reckon::spec::missing_field", &join(path, name), message, help)
-                    .at_key()
+                    .underline_key()
             }
-            Said::Duplicate { name } => {
+            ParserMessage::Duplicate { name } => {
                 let message = format!("the field `{name}` stands there twice");
                 Issue::error("reckon::spec::duplicate_field", path, message, "keep one of them")
-                    .at_key()
+                    .underline_key()
             }
-            Said::Word { found, known } => {
+            ParserMessage::Word { found, known } => {
                 let message = format!("`{found}` is not possible here");
                 let help = suggestion(found, &known);
                 Issue::error("reckon::spec::unknown_value", path, message, help)
             }
-            Said::Type { found, expected } => type_issue(path, found, expected),
-            Said::Value { found, expected } => {
-                let message = format!("expected {}, found {}", wanted(expected), given(found));
-                let help = format!("write {}", wanted(expected));
+            ParserMessage::Type { found, expected } => type_issue(path, found, expected),
+            ParserMessage::Value { found, expected } => {
+                let message = format!(
+                    "expected {}, found {}",
+                    describe_expected(expected),
+                    describe_found(found)
+                );
+                let help = format!("write {}", describe_expected(expected));
                 Issue::error("reckon::spec::wrong_value", path, message, help)
             }
-            Said::Other => {
+            ParserMessage::Other => {
                 let message = if message == HIDDEN { "this cannot be read" } else { message };
                 let help = "look at the indentation and the quotes around it";
                 Issue::error("reckon::spec::unreadable", path, message, help)
@@ -169,14 +178,14 @@ fn unknown_issue(path: &str, name: &str, known: &[&str]) -> Issue {
     if SECURITY_CODES.contains(&name) {
         let message = format!("`{name}` is no field of any spec");
         return Issue::error("reckon::spec::security_code", path, message, SECURITY_CODE_HELP)
-            .at_key();
+            .underline_key();
     }
     let message = match name {
         HIDDEN => "there is a field here that does not exist".to_owned(),
         name => format!("there is no field `{name}` here"),
     };
     let help = suggestion(name, known);
-    Issue::error("reckon::spec::unknown_field", path, message, help).at_key()
+    Issue::error("reckon::spec::unknown_field", path, message, help).underline_key()
 }
 
 fn type_issue(path: &str, found: &str, expected: &str) -> Issue {
@@ -195,13 +204,14 @@ fn type_issue(path: &str, found: &str, expected: &str) -> Issue {
             format!("the number {number} has no currency, and is no whole number of minor units");
         return Issue::error("reckon::amount::float", path, message, help);
     }
-    let message = format!("expected {}, found {}", wanted(expected), given(found));
-    let help = format!("write {}", wanted(expected));
+    let message =
+        format!("expected {}, found {}", describe_expected(expected), describe_found(found));
+    let help = format!("write {}", describe_expected(expected));
     Issue::error("reckon::spec::wrong_type", path, message, help)
 }
 
 /// Describes the type that the parser expected.
-fn wanted(expected: &str) -> &str {
+fn describe_expected(expected: &str) -> &str {
     match expected {
         "a string" | "str" => "a text",
         "a sequence" => "a list",
@@ -219,10 +229,10 @@ fn wanted(expected: &str) -> &str {
 }
 
 /// Describes the value that the parser found, or only its type if the value was removed.
-fn given(found: &str) -> String {
+fn describe_found(found: &str) -> String {
     let value =
         found.find(['`', '"']).and_then(|at| found.get(at..)).map(|value| value.trim_matches('`'));
-    match (sort(found), value) {
+    match (value_type(found), value) {
         ("string", Some(text)) => format!("the text {text}"),
         ("string", None) => "a text".to_owned(),
         ("integer" | "floating point", Some(number)) => {

@@ -18,6 +18,7 @@ pub mod leaving;
 pub mod merchant;
 pub mod merchant_application;
 pub mod misfit;
+pub mod object_step;
 pub mod open_variables;
 mod overdue;
 pub mod readback;
@@ -50,11 +51,11 @@ use serde_json::Value;
 
 use crate::base::id::{Key, Name};
 use crate::base::money::{Currency, Money};
-use crate::model::effect::{Effect, Reading};
+use crate::model::effect::{Effect, RemoteReading};
 use crate::model::health::Health;
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
-use crate::model::observed::{Applied, Observed};
+use crate::model::observed::{AppliedSpec, Observed};
 
 /// Privacy of a field (design.md part 5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,26 +80,26 @@ impl Privacy {
 
 /// Ability of the service to change a field after creation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
+pub enum Mutability {
     /// The service changes the object in place.
     InPlace,
     /// The service changes the object in place, with all its details sent again by a fresh one-time
     /// token.
-    ByToken,
+    ReplaceByToken,
     /// The service cannot change it; the plan reports that at the field's line.
-    Never,
+    Immutable,
     /// The field only steers `reckon`.
-    Local,
+    LocalOnly,
 }
 
-impl Change {
+impl Mutability {
     /// Returns the words for people.
     pub const fn words(self) -> &'static str {
         match self {
             Self::InPlace => "in place",
-            Self::ByToken => "by a fresh token",
-            Self::Never => "never",
-            Self::Local => "reckon's own matter",
+            Self::ReplaceByToken => "by a fresh token",
+            Self::Immutable => "never",
+            Self::LocalOnly => "reckon's own matter",
         }
     }
 }
@@ -106,11 +107,11 @@ impl Change {
 /// Field of a kind, by its path below `spec` (`schedule.days`, `line_items[].description`). A field
 /// covers everything beneath it that has no entry of its own.
 #[derive(Debug, Clone, Copy)]
-pub struct Field {
+pub struct SpecField {
     /// The path below `spec`; `[]` matches any place in a sequence.
     pub path: &'static str,
     pub privacy: Privacy,
-    pub change: Change,
+    pub mutability: Mutability,
     /// Meaning, unit and source, for `explain` and for help texts.
     pub doc: &'static str,
 }
@@ -131,18 +132,18 @@ pub struct CheckCx {
     /// The variables that may supply a secret (`secrets.env`); `None` where unknown.
     pub variables: Option<open_variables::Variables>,
     /// The files that specs may name (`secrets.attachments`); `None` where none was opened.
-    pub files: Option<Arc<dyn files::Files>>,
+    pub files: Option<Arc<dyn files::AttachmentFiles>>,
 }
 
 /// Finds another valid manifest.
 pub type Find<'a> = &'a dyn Fn(&Key) -> Option<Arc<Manifest>>;
 
 /// Kind of manifest: its YAML shape and the checks that need no service.
-pub trait Shape: 'static {
+pub trait SpecSchema: 'static {
     /// Name in YAML.
     const NAME: &'static str;
     /// Every field, for masks, plans and help.
-    const FIELDS: &'static [Field];
+    const FIELDS: &'static [SpecField];
     /// The typed spec. `Serialize` gives the canonical form: defaults filled in, empty left out.
     type Spec: DeserializeOwned + Serialize + JsonSchema;
     /// Returns the problems of one document by itself; paths begin with `spec`.
@@ -156,14 +157,14 @@ pub trait Shape: 'static {
     /// Returns the problems between this document and the valid ones that it refers to.
     fn check_links(spec: &Self::Spec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue>;
     /// Returns the property of the document that only one document of a tree may have.
-    fn sole(_: &Manifest) -> Option<&'static Sole> {
+    fn unique_field(_: &Manifest) -> Option<&'static UniqueField> {
         None
     }
 }
 
 /// Property that only one document of a tree may have. Every document but the first gets an issue.
 #[derive(Debug, Clone, Copy)]
-pub struct Sole {
+pub struct UniqueField {
     /// Stable code of the problem, which also identifies the property.
     pub code: &'static str,
     /// The field that sets the property.
@@ -177,16 +178,16 @@ pub struct Sole {
 }
 
 /// Spec as its kind decoded it. `Debug` leaves the spec out: it may hold personal values.
-pub struct Read {
+pub struct DecodedSpec {
     /// The canonical form.
     pub spec: Value,
     pub references: Vec<Reference>,
     pub issues: Vec<Issue>,
     /// Results of inspecting the files that it names.
-    pub files: Vec<files::Looked>,
+    pub files: Vec<files::InspectedFile>,
 }
 
-impl fmt::Debug for Read {
+impl fmt::Debug for DecodedSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Read({:?}, {:?})", self.references, self.issues)
     }
@@ -194,7 +195,7 @@ impl fmt::Debug for Read {
 
 /// Document that does not fit its kind's shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Misfit {
+pub struct DecodeError {
     /// The path of the offending value, as `serde_path_to_error` writes it (`spec.schedule.start`).
     pub path: String,
     /// Byte offset of the offending value in the document, where the parser knew it.
@@ -204,18 +205,22 @@ pub struct Misfit {
 }
 
 /// Complete kind of manifest: its shape, and its steps.
-pub trait Kind: Shape {
+pub trait ManifestKind: SpecSchema {
     /// Returns the step of a resource that has a document.
-    fn step(cx: &step::StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> step::Draft;
+    fn step(
+        cx: &step::StepCx<'_>,
+        manifest: &Manifest,
+        have: Option<&Observed>,
+    ) -> step::StepDecision;
     /// Returns the step of a resource whose document was removed.
-    fn gone(cx: &step::StepCx<'_>, key: &Key, have: &Observed) -> step::Draft;
+    fn plan_removal(cx: &step::StepCx<'_>, key: &Key, have: &Observed) -> step::StepDecision;
     /// Returns the resources, beside its merchant, that an object without a document still uses:
     /// they are removed after it.
-    fn holds(_: &Key, _: &Applied) -> Vec<Key> {
+    fn dependencies(_: &Key, _: &AppliedSpec) -> Vec<Key> {
         Vec::new()
     }
     /// Returns the effect that a person may request for a resource on the service.
-    fn offer(_: &step::StepCx<'_>, _: &Manifest, _: &Observed) -> Option<Effect> {
+    fn on_demand(_: &step::StepCx<'_>, _: &Manifest, _: &Observed) -> Option<Effect> {
         None
     }
 
@@ -226,8 +231,8 @@ pub trait Kind: Shape {
     }
 
     /// Returns the state of a resource as if the service matched its document exactly.
-    fn as_said(cx: &step::StepCx<'_>, manifest: &Manifest) -> Observed {
-        as_said::plain(Self::FIELDS, cx, manifest)
+    fn assume_applied(cx: &step::StepCx<'_>, manifest: &Manifest) -> Observed {
+        as_said::applied_state(Self::FIELDS, cx, manifest)
     }
 
     /// Returns the requirements on an object, beyond the fields of its list, for its import under
@@ -236,13 +241,16 @@ pub trait Kind: Shape {
     /// # Errors
     ///
     /// The reason why no object can be imported for a document of this kind, and the alternative.
-    fn adopts(_: &step::StepCx<'_>, _: &Manifest) -> Result<Vec<adopting::Expect>, &'static str> {
+    fn import_checks(
+        _: &step::StepCx<'_>,
+        _: &Manifest,
+    ) -> Result<Vec<adopting::ImportCheck>, &'static str> {
         Ok(Vec::new())
     }
 
     /// Returns the health of the object, apart from drift against its document.
     fn health(_: &step::StepCx<'_>, _: Option<&Manifest>, _: &Observed) -> Health {
-        Health::well()
+        Health::healthy()
     }
 
     /// Warns of dates in this spec that are before this day, where its object is to be created.
@@ -252,13 +260,13 @@ pub trait Kind: Shape {
 
     /// Returns the days on which money of this spec is due, from this day on: twelve months of a
     /// schedule.
-    fn dues(_: &Value, _from: NaiveDate) -> Vec<(NaiveDate, Money)> {
+    fn due_payments(_: &Value, _from: NaiveDate) -> Vec<(NaiveDate, Money)> {
         Vec::new()
     }
 
     /// Returns the readings, in order, of facts that may have changed at the service. The spec is
     /// its document's, or the last applied one of a removed document.
-    fn again(_: &step::StepCx<'_>, _: &Key, _: &Value, _: &Observed) -> Vec<Reading> {
+    fn refresh_reads(_: &step::StepCx<'_>, _: &Key, _: &Value, _: &Observed) -> Vec<RemoteReading> {
         Vec::new()
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn invoice(spec: &Value, today: NaiveDate) -> Vec<Issue> {
     let issue = |date: NaiveDate| {
         let message = format!("the invoice date {date} is over");
         let help = "write a later date, unless the invoice is meant to bear this one";
-        Issue::error("reckon::invoice::past", "spec.invoice_date", message, help).warning()
+        Issue::error("reckon::invoice::past", "spec.invoice_date", message, help).as_warning()
     };
     over.map(issue).into_iter().collect()
 }
@@ -40,7 +40,7 @@ pub(super) fn card(spec: &Value, today: NaiveDate) -> Vec<Issue> {
     let message = format!("the card expired in {month:02}/{year}");
     let help = "write the date of the new card, or ask its holder for another one";
     let path = "spec.source.card.exp_year";
-    vec![Issue::error("reckon::saved_method::expired", path, message, help).warning()]
+    vec![Issue::error("reckon::saved_method::expired", path, message, help).as_warning()]
 }
 
 /// Warns of a schedule that began more than a year ago.
@@ -51,7 +51,7 @@ pub(super) fn schedule(spec: &Value, today: NaiveDate) -> Vec<Issue> {
         let message = format!("the schedule began on {start}, more than a year ago");
         let help = "check the year; payments before today are not made up for";
         Issue::error("reckon::recurring_charge::old_start", "spec.schedule.start", message, help)
-            .warning()
+            .as_warning()
     };
     over.map(issue).into_iter().collect()
 }

@@ -6,9 +6,9 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::base::hash::{canonical, keyed};
+use crate::base::hash::{canonical, keyed_digest};
 use crate::base::secret::{Personal, mask_digits};
-use crate::kinds::{Field, Privacy};
+use crate::kinds::{Privacy, SpecField};
 
 /// Domain label that separates these digests from all others under the same key.
 const LABEL: &str = "spec-field";
@@ -17,29 +17,29 @@ const MASK: &str = "•••";
 
 /// Returns the field that covers `path` (`spec.line_items[0].rate`): the longest entry at or above
 /// it.
-pub fn field_of<'a>(fields: &'a [Field], path: &str) -> Option<&'a Field> {
+pub fn field_of<'a>(fields: &'a [SpecField], path: &str) -> Option<&'a SpecField> {
     covering(fields, &pattern(path)?)
 }
 
 /// As [`field_of`], for a place as the table writes it.
-fn covering<'a>(fields: &'a [Field], place: &str) -> Option<&'a Field> {
+fn covering<'a>(fields: &'a [SpecField], place: &str) -> Option<&'a SpecField> {
     let covers = fields.iter().filter(|field| place == field.path || is_beneath(place, field.path));
     covers.max_by_key(|field| field.path.len())
 }
 
 /// Returns whether a value at `path` could hold a secret or personal text, itself or beneath. A
 /// value above `spec` could.
-pub(crate) fn touches_private(fields: &[Field], path: &str) -> bool {
+pub(crate) fn touches_private(fields: &[SpecField], path: &str) -> bool {
     let Some(place) = pattern(path) else {
         return true;
     };
-    let private = |field: &Field| field.privacy != Privacy::Plain;
+    let private = |field: &SpecField| field.privacy != Privacy::Plain;
     field_of(fields, path).is_some_and(private)
         || fields.iter().any(|field| private(field) && is_beneath(field.path, &place))
 }
 
 /// Returns the names of the fields directly beneath `path`; empty where the table lists none.
-pub(crate) fn names_beneath(fields: &[Field], path: &str) -> Vec<&'static str> {
+pub(crate) fn names_beneath(fields: &[SpecField], path: &str) -> Vec<&'static str> {
     let Some(place) = pattern(path) else {
         return Vec::new();
     };
@@ -72,17 +72,17 @@ type Replace<'a> = &'a dyn Fn(Privacy, &str, &Value) -> Value;
 
 /// Returns the canonical spec with `{"digest": "…"}`, 12 digits of a keyed hash, in place of
 /// personal values and of secrets in plain text.
-pub fn redact(fields: &[Field], spec: &Value, key: &[u8; 32]) -> Value {
+pub fn redact(fields: &[SpecField], spec: &Value, key: &[u8; 32]) -> Value {
     let digest = |_: Privacy, place: &str, value: &Value| {
         let data = canonical(&json!([place, value]));
-        json!({ "digest": keyed(key, LABEL, &data).short() })
+        json!({ "digest": keyed_digest(key, LABEL, &data).short() })
     };
     walk(fields, &mut String::new(), spec, &digest)
 }
 
 /// Returns the canonical spec for people: `J•••` for a personal text, `•••` for a secret in plain
 /// text.
-pub fn mask(fields: &[Field], spec: &Value) -> Value {
+pub fn mask(fields: &[SpecField], spec: &Value) -> Value {
     let masked = |privacy: Privacy, _: &str, value: &Value| match (privacy, value) {
         (Privacy::Personal, Value::String(text)) => json!(Personal::from(text.as_str()).mask()),
         (Privacy::Plain, Value::String(text)) => json!(mask_digits(text)),
@@ -93,13 +93,13 @@ pub fn mask(fields: &[Field], spec: &Value) -> Value {
 
 /// Returns the canonical spec without the private values that `shows` hides; card numbers in plain
 /// texts are masked.
-pub fn open(fields: &[Field], spec: &Value, shows: fn(Privacy) -> bool) -> Value {
-    left(fields, &mut String::new(), spec, shows).unwrap_or_default()
+pub fn without_private(fields: &[SpecField], spec: &Value, shows: fn(Privacy) -> bool) -> Value {
+    visible_part(fields, &mut String::new(), spec, shows).unwrap_or_default()
 }
 
 /// Returns the visible part of a value at a place; none if the value is hidden.
-fn left(
-    fields: &[Field],
+fn visible_part(
+    fields: &[SpecField],
     place: &mut String,
     value: &Value,
     shows: fn(Privacy) -> bool,
@@ -112,13 +112,16 @@ fn left(
         Value::Object(map) => {
             let entries = map.iter().filter_map(|(name, value)| {
                 let dot = if place.is_empty() { "" } else { "." };
-                let value = beneath(place, [dot, name], |place| left(fields, place, value, shows));
+                let value =
+                    descend(place, [dot, name], |place| visible_part(fields, place, value, shows));
                 Some((name.clone(), value?))
             });
             Value::Object(entries.collect())
         }
-        Value::Array(items) => beneath(place, ["[]", ""], |place| {
-            Value::Array(items.iter().filter_map(|one| left(fields, place, one, shows)).collect())
+        Value::Array(items) => descend(place, ["[]", ""], |place| {
+            Value::Array(
+                items.iter().filter_map(|one| visible_part(fields, place, one, shows)).collect(),
+            )
         }),
         Value::String(text) => json!(mask_digits(text)),
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
@@ -126,7 +129,7 @@ fn left(
 }
 
 /// Replaces private values below `place`, the current place, which is unchanged at the end.
-fn walk(fields: &[Field], place: &mut String, value: &Value, replace: Replace<'_>) -> Value {
+fn walk(fields: &[SpecField], place: &mut String, value: &Value, replace: Replace<'_>) -> Value {
     let privacy = covering(fields, place).map_or(Privacy::Plain, |field| field.privacy);
     match (privacy, value) {
         (Privacy::Secret, value) if is_source(value) => value.clone(),
@@ -136,13 +139,13 @@ fn walk(fields: &[Field], place: &mut String, value: &Value, replace: Replace<'_
             for (name, value) in map {
                 let dot = if place.is_empty() { "" } else { "." };
                 let value =
-                    beneath(place, [dot, name], |place| walk(fields, place, value, replace));
+                    descend(place, [dot, name], |place| walk(fields, place, value, replace));
                 entries.insert(name.clone(), value);
             }
             Value::Object(entries)
         }
         (Privacy::Plain | Privacy::Personal, Value::Array(items)) => {
-            beneath(place, ["[]", ""], |place| {
+            descend(place, ["[]", ""], |place| {
                 items.iter().map(|item| walk(fields, place, item, replace)).collect()
             })
         }
@@ -156,7 +159,7 @@ fn walk(fields: &[Field], place: &mut String, value: &Value, replace: Replace<'_
 }
 
 /// Runs `work` one step further down.
-fn beneath<T>(place: &mut String, step: [&str; 2], work: impl FnOnce(&mut String) -> T) -> T {
+fn descend<T>(place: &mut String, step: [&str; 2], work: impl FnOnce(&mut String) -> T) -> T {
     let length = place.len();
     place.extend(step);
     let value = work(place);

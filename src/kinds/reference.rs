@@ -60,7 +60,7 @@ pub fn same_merchant(manifest: &Manifest, path: &str, find: Find<'_>) -> Option<
         let message =
             format!("{} belongs to {}, not to {}", other.key, theirs.short(), ours.short());
         let help = "write one of the same merchant; nothing is shared between merchants";
-        Issue::error("reckon::reference::other_merchant", path, message, help).related(
+        Issue::error("reckon::reference::other_merchant", path, message, help).with_related(
             Some(other.key.clone()),
             MERCHANT_FIELD,
             format!("{} is the merchant here", theirs.short()),
@@ -77,7 +77,7 @@ pub fn bearer_token(manifest: &Manifest, what: &str, find: Find<'_>) -> Option<I
         let message =
             format!("{what} needs an access token, and {} has gateway keys alone", merchant.key);
         let help = "give the merchant an `authorization_code` or an `access_token`";
-        Issue::error("reckon::reference::keys_alone", MERCHANT_FIELD, message, help).related(
+        Issue::error("reckon::reference::keys_alone", MERCHANT_FIELD, message, help).with_related(
             Some(merchant.key.clone()),
             "spec.credentials.keys",
             "the gateway accepts these, the partner interface does not",

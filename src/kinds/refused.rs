@@ -11,21 +11,22 @@ use crate::model::issue::Issue;
 
 /// Presence of a refused field.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Refused {
-    given: bool,
+pub struct RefusedField {
+    is_written: bool,
 }
 
-impl Refused {
+impl RefusedField {
     /// Returns the issue at `path`, where the field was written.
     pub fn issue(self, path: &str, message: &str, help: &str) -> Option<Issue> {
-        let issue = || Issue::error("reckon::spec::refused_field", path, message, help).at_key();
-        self.given.then(issue)
+        let issue =
+            || Issue::error("reckon::spec::refused_field", path, message, help).underline_key();
+        self.is_written.then(issue)
     }
 }
 
-impl<'de> Deserialize<'de> for Refused {
+impl<'de> Deserialize<'de> for RefusedField {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         IgnoredAny::deserialize(deserializer)?;
-        Ok(Self { given: true })
+        Ok(Self { is_written: true })
     }
 }

@@ -12,30 +12,31 @@ use serde_json::Value;
 use crate::base::id::{Key, Name};
 use crate::base::money::Money;
 use crate::base::secret::mask_digits;
-use crate::kinds::adopting::Expect;
-use crate::kinds::contact::Contact;
-use crate::kinds::invoice::Invoice;
-use crate::kinds::merchant::Merchant;
-use crate::kinds::merchant_application::MerchantApplication;
+use crate::kinds::adopting::ImportCheck;
+use crate::kinds::contact::ContactKind;
+use crate::kinds::invoice::InvoiceKind;
+use crate::kinds::merchant::MerchantKind;
+use crate::kinds::merchant_application::MerchantApplicationKind;
 use crate::kinds::readback::ReadBack;
-use crate::kinds::recurring_charge::RecurringCharge;
-use crate::kinds::saved_method::SavedMethod;
-use crate::kinds::step::{Draft, StepCx};
+use crate::kinds::recurring_charge::RecurringChargeKind;
+use crate::kinds::saved_method::SavedMethodKind;
+use crate::kinds::step::{StepCx, StepDecision};
 use crate::kinds::{
-    CheckCx, Field, Find, Kind, Misfit, Read, Shape, Sole, files, misfit, schema, secret_place,
+    CheckCx, DecodeError, DecodedSpec, Find, ManifestKind, SpecField, SpecSchema, UniqueField,
+    files, misfit, schema, secret_place,
 };
-use crate::model::effect::{Effect, Reading};
+use crate::model::effect::{Effect, RemoteReading};
 use crate::model::health::Health;
 use crate::model::issue::Issue;
 use crate::model::manifest::Manifest;
-use crate::model::observed::{Applied, Observed};
+use crate::model::observed::{AppliedSpec, Observed};
 
 /// One kind, without its types.
 #[derive(Debug)]
 pub struct KindRow {
     /// Name in YAML.
     pub name: &'static str,
-    pub fields: &'static [Field],
+    pub fields: &'static [SpecField],
     /// The JSON Schema of its spec, every field with its text.
     pub schema: fn() -> Value,
     /// Decodes one complete YAML document of this kind.
@@ -43,44 +44,44 @@ pub struct KindRow {
     /// # Errors
     ///
     /// The document does not fit the kind's shape.
-    pub read: fn(yaml: &str, namespace: &Name, cx: &CheckCx) -> Result<Read, Misfit>,
+    pub read: fn(yaml: &str, namespace: &Name, cx: &CheckCx) -> Result<DecodedSpec, DecodeError>,
     /// Compares a valid manifest of this kind with the ones that it refers to.
     pub check_links: fn(&Manifest, Find<'_>) -> Vec<Issue>,
     /// Returns the property of a manifest that only one document of a tree may have.
-    pub sole: fn(&Manifest) -> Option<&'static Sole>,
+    pub unique_field: fn(&Manifest) -> Option<&'static UniqueField>,
     /// Returns the step of a resource that has a document.
-    pub step: fn(&StepCx<'_>, &Manifest, Option<&Observed>) -> Draft,
+    pub step: fn(&StepCx<'_>, &Manifest, Option<&Observed>) -> StepDecision,
     /// Returns the step of a resource whose document was removed.
-    pub gone: fn(&StepCx<'_>, &Key, &Observed) -> Draft,
+    pub plan_removal: fn(&StepCx<'_>, &Key, &Observed) -> StepDecision,
     /// Returns the resources, beside its merchant, that an object without a document still uses.
-    pub holds: fn(&Key, &Applied) -> Vec<Key>,
+    pub dependencies: fn(&Key, &AppliedSpec) -> Vec<Key>,
     /// Returns the effect that a person may request for a resource on the service.
-    pub offer: fn(&StepCx<'_>, &Manifest, &Observed) -> Option<Effect>,
+    pub on_demand: fn(&StepCx<'_>, &Manifest, &Observed) -> Option<Effect>,
     /// Returns the description of reading an object of this spec; `None` if the service never shows
     /// it.
     pub read_back: fn(&Value) -> Option<&'static ReadBack>,
     /// Returns the state of a resource as if the service matched its document exactly.
-    pub as_said: fn(&StepCx<'_>, &Manifest) -> Observed,
+    pub assume_applied: fn(&StepCx<'_>, &Manifest) -> Observed,
     /// Returns the requirements on an object, beyond the fields of its list, for its import.
-    pub adopts: fn(&StepCx<'_>, &Manifest) -> Result<Vec<Expect>, &'static str>,
+    pub import_checks: fn(&StepCx<'_>, &Manifest) -> Result<Vec<ImportCheck>, &'static str>,
     /// Returns the health of an object, apart from drift against its document.
     pub health: fn(&StepCx<'_>, Option<&Manifest>, &Observed) -> Health,
     /// Returns the days on which money of a spec is due, from a day on.
-    pub dues: fn(&Value, NaiveDate) -> Vec<(NaiveDate, Money)>,
+    pub due_payments: fn(&Value, NaiveDate) -> Vec<(NaiveDate, Money)>,
     /// Warns of dates in a spec that are before a day, where its object is to be created.
     pub overdue: fn(&Value, NaiveDate) -> Vec<Issue>,
     /// Returns the readings, in order, of facts that may have changed at the service.
-    pub again: fn(&StepCx<'_>, &Key, &Value, &Observed) -> Vec<Reading>,
+    pub refresh_reads: fn(&StepCx<'_>, &Key, &Value, &Observed) -> Vec<RemoteReading>,
 }
 
 /// All kinds, each after the kinds that it refers to.
 pub static KINDS: &[KindRow] = &[
-    row::<MerchantApplication>(),
-    row::<Merchant>(),
-    row::<Contact>(),
-    row::<Invoice>(),
-    row::<SavedMethod>(),
-    row::<RecurringCharge>(),
+    row::<MerchantApplicationKind>(),
+    row::<MerchantKind>(),
+    row::<ContactKind>(),
+    row::<InvoiceKind>(),
+    row::<SavedMethodKind>(),
+    row::<RecurringChargeKind>(),
 ];
 
 /// All lists of the service that show managed objects.
@@ -95,32 +96,32 @@ pub fn find(name: &str) -> Option<&'static KindRow> {
     KINDS.iter().find(|row| row.name == name)
 }
 
-const fn row<K: Kind>() -> KindRow {
+const fn row<K: ManifestKind>() -> KindRow {
     KindRow {
         name: K::NAME,
         fields: K::FIELDS,
         schema: schema::of::<K>,
         read: read::<K>,
         check_links: check_links::<K>,
-        sole: K::sole,
+        unique_field: K::unique_field,
         step: K::step,
-        gone: K::gone,
-        holds: K::holds,
-        offer: K::offer,
+        plan_removal: K::plan_removal,
+        dependencies: K::dependencies,
+        on_demand: K::on_demand,
         read_back: K::read_back,
-        as_said: K::as_said,
-        adopts: K::adopts,
+        assume_applied: K::assume_applied,
+        import_checks: K::import_checks,
         health: K::health,
-        dues: K::dues,
+        due_payments: K::due_payments,
         overdue: K::overdue,
-        again: K::again,
+        refresh_reads: K::refresh_reads,
     }
 }
 
 /// Document whose header was read before.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, bound = "S: Deserialize<'de>")]
-struct Document<S> {
+struct DocumentBody<S> {
     #[serde(default, rename = "apiVersion")]
     _api_version: IgnoredAny,
     #[serde(default, rename = "kind")]
@@ -130,39 +131,43 @@ struct Document<S> {
     spec: S,
 }
 
-fn read<K: Shape>(yaml: &str, namespace: &Name, cx: &CheckCx) -> Result<Read, Misfit> {
+fn read<K: SpecSchema>(
+    yaml: &str,
+    namespace: &Name,
+    cx: &CheckCx,
+) -> Result<DecodedSpec, DecodeError> {
     let spec = parse::<K>(yaml)?;
     let mut canonical = serde_json::to_value(&spec)
         .map_err(|error| misfit::clean(K::FIELDS, "spec", None, &error.to_string()))?;
     let mut issues = K::check(&spec, cx);
-    issues.extend(secret_place::settle(K::FIELDS, &mut canonical, cx));
-    let (files, troubles) = files::look(&K::files(&spec), cx.files.as_deref());
+    issues.extend(secret_place::resolve_places(K::FIELDS, &mut canonical, cx));
+    let (files, troubles) = files::inspect_all(&K::files(&spec), cx.files.as_deref());
     issues.extend(troubles);
-    Ok(Read {
+    Ok(DecodedSpec {
         spec: canonical,
         files,
         references: K::references(&spec, namespace),
-        issues: issues.into_iter().map(masked).collect(),
+        issues: issues.into_iter().map(mask_numbers).collect(),
     })
 }
 
 /// Decodes a document. Tracking places costs time, so only a document that does not fit is read a
 /// second time, with them.
-fn parse<K: Shape>(yaml: &str) -> Result<K::Spec, Misfit> {
-    if let Ok(document) = serde_yaml::from_str::<Document<K::Spec>>(yaml) {
+fn parse<K: SpecSchema>(yaml: &str) -> Result<K::Spec, DecodeError> {
+    if let Ok(document) = serde_yaml::from_str::<DocumentBody<K::Spec>>(yaml) {
         return Ok(document.spec);
     }
     let parser = serde_yaml::Deserializer::from_str(yaml);
-    let document: Result<Document<K::Spec>, _> = serde_path_to_error::deserialize(parser);
-    document.map(|document| document.spec).map_err(|error| misfit_of::<K>(yaml, &error))
+    let document: Result<DocumentBody<K::Spec>, _> = serde_path_to_error::deserialize(parser);
+    document.map(|document| document.spec).map_err(|error| decode_error_of::<K>(yaml, &error))
 }
 
 /// Describes a decoding error. The parser reads no further than it must, so broken YAML may first
 /// appear as a wrong field: it is reported as broken.
-fn misfit_of<K: Shape>(
+fn decode_error_of<K: SpecSchema>(
     yaml: &str,
     error: &serde_path_to_error::Error<serde_yaml::Error>,
-) -> Misfit {
+) -> DecodeError {
     if let Err(broken) = serde_yaml::from_str::<IgnoredAny>(yaml) {
         return broken_yaml(&broken);
     }
@@ -178,7 +183,7 @@ fn misfit_of<K: Shape>(
 }
 
 /// Describes broken YAML without the parser's line numbers, which count within the slice.
-fn broken_yaml(error: &serde_yaml::Error) -> Misfit {
+fn broken_yaml(error: &serde_yaml::Error) -> DecodeError {
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or_default();
     let offset = error.location().map(|location| location.index());
@@ -201,9 +206,9 @@ fn without_path<'a>(message: &'a str, path: &str) -> &'a str {
     }
 }
 
-fn check_links<K: Shape>(manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
+fn check_links<K: SpecSchema>(manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
     match K::Spec::deserialize(&manifest.spec) {
-        Ok(spec) => K::check_links(&spec, manifest, find).into_iter().map(masked).collect(),
+        Ok(spec) => K::check_links(&spec, manifest, find).into_iter().map(mask_numbers).collect(),
         Err(error) => {
             vec![misfit::clean(K::FIELDS, "spec", None, &error.to_string()).issue()]
         }
@@ -211,7 +216,7 @@ fn check_links<K: Shape>(manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
 }
 
 /// Masks card numbers in the texts of an issue.
-fn masked(mut issue: Issue) -> Issue {
+fn mask_numbers(mut issue: Issue) -> Issue {
     issue.message = mask_digits(&issue.message);
     issue.help = mask_digits(&issue.help);
     issue

@@ -10,7 +10,7 @@ use crate::model::observed::Observed;
 
 /// Returns the desired spec with every reference written as in the applied one, where both mean the
 /// same.
-pub(super) fn as_before(
+pub(super) fn with_former_references(
     cx: &StepCx<'_>,
     manifest: &Manifest,
     have: Option<&Observed>,
@@ -32,7 +32,7 @@ pub(super) fn as_before(
             continue;
         }
         let kind = reference.key.kind.as_str();
-        let known = cx.view.observed(&reference.key);
+        let known = cx.view.observed_state(&reference.key);
         let was = |namespace: &&crate::base::id::Name| {
             let name = resolve(kind, old, namespace).ok();
             name.zip(known.as_ref()).is_some_and(|(name, known)| known.former.contains(&name))

@@ -11,10 +11,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
 use crate::kinds::amount::Amount;
-use crate::kinds::refused::Refused;
+use crate::kinds::refused::RefusedField;
 use crate::kinds::secret_source::SecretSource;
-use crate::kinds::whole::Whole;
-use crate::kinds::{Field, Shape};
+use crate::kinds::whole::WholeNumber;
+use crate::kinds::{SpecField, SpecSchema};
 
 /// The dialect of every schema here.
 pub const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
@@ -24,10 +24,10 @@ const NOISE: [&str; 5] = ["$schema", "title", "description", "writeOnly", "forma
 
 /// Secret that may never be in plain text: schema type of its field in place of [`SecretSource`].
 #[derive(Debug)]
-pub enum Hidden {}
+pub enum HiddenSecret {}
 
 /// Returns the schema of a kind's spec; its description is the meaning of the kind.
-pub(crate) fn of<K: Shape>() -> Value {
+pub(crate) fn of<K: SpecSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|one| one.inline_subschemas = true);
     let mut schema = settings.for_deserialize().into_generator().into_root_schema_for::<K::Spec>();
     let meaning = schema.remove("description");
@@ -40,7 +40,7 @@ pub(crate) fn of<K: Shape>() -> Value {
 }
 
 /// Adds the text of every field, and removes keys that do not belong there.
-fn tidy(fields: &[Field], path: &str, schema: &mut Value) {
+fn tidy(fields: &[SpecField], path: &str, schema: &mut Value) {
     let Value::Object(map) = schema else { return };
     let own = map.get("x-own").is_some();
     map.retain(|name, value| own && name == "title" || !is_noise(name, value));
@@ -87,7 +87,7 @@ fn is_refused(property: &Value) -> bool {
 }
 
 /// Adds the text of the kind's table to a field.
-fn describe(fields: &[Field], path: &str, schema: &mut Value) {
+fn describe(fields: &[SpecField], path: &str, schema: &mut Value) {
     let field = fields.iter().find(|field| field.path == path);
     if let (Some(field), Value::Object(map)) = (field, schema) {
         first(map, "description", json!(field.doc));
@@ -124,7 +124,7 @@ fn forms() -> Vec<Value> {
     ]
 }
 
-impl JsonSchema for Hidden {
+impl JsonSchema for HiddenSecret {
     fn schema_name() -> Cow<'static, str> {
         "Hidden".into()
     }
@@ -163,7 +163,7 @@ impl JsonSchema for Amount {
     }
 }
 
-impl JsonSchema for Whole {
+impl JsonSchema for WholeNumber {
     fn schema_name() -> Cow<'static, str> {
         "Whole".into()
     }
@@ -180,7 +180,7 @@ impl JsonSchema for Whole {
     }
 }
 
-impl JsonSchema for Refused {
+impl JsonSchema for RefusedField {
     fn schema_name() -> Cow<'static, str> {
         "Refused".into()
     }

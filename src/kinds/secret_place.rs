@@ -7,12 +7,12 @@ use serde_json::{Map, Value};
 
 use crate::kinds::open_variables::Variables;
 use crate::kinds::redact::field_of;
-use crate::kinds::{CheckCx, Field, Privacy};
+use crate::kinds::{CheckCx, Privacy, SpecField};
 use crate::model::issue::Issue;
 
 /// Gives every sealed text its field, and returns the issues of sources that the operator's file
 /// must declare (`secrets.exec`, `secrets.env`), where it is known.
-pub(crate) fn settle(fields: &[Field], spec: &mut Value, cx: &CheckCx) -> Vec<Issue> {
+pub(crate) fn resolve_places(fields: &[SpecField], spec: &mut Value, cx: &CheckCx) -> Vec<Issue> {
     let mut issues = Vec::new();
     // Most documents have no source, and a tree may hold very many documents.
     if !has_source(spec) {
@@ -21,7 +21,7 @@ pub(crate) fn settle(fields: &[Field], spec: &mut Value, cx: &CheckCx) -> Vec<Is
     walk("spec", spec, &mut |path, source| {
         let private = field_of(fields, path).is_some_and(|one| one.privacy == Privacy::Secret);
         if private {
-            issues.extend(place(path, source));
+            issues.extend(set_place(path, source));
             issues.extend(program_issue(path, source, cx.programs.as_deref()));
             issues.extend(variable_issue(path, source, cx.variables.as_ref()));
         }
@@ -60,11 +60,11 @@ fn walk(path: &str, value: &mut Value, visit: &mut dyn FnMut(&str, &mut Map<Stri
 }
 
 /// Sets the field of a sealed text; a field that was written by hand is an error.
-fn place(path: &str, source: &mut Map<String, Value>) -> Option<Issue> {
+fn set_place(path: &str, source: &mut Map<String, Value>) -> Option<Issue> {
     let written = source.shift_remove("field").map(|_| {
         let message = "the place of a sealed text is its own field, and cannot be written";
         let path = format!("{path}.field");
-        Issue::error("reckon::spec::unknown_field", &path, message, "leave it out").at_key()
+        Issue::error("reckon::spec::unknown_field", &path, message, "leave it out").underline_key()
     });
     if source.contains_key("age") {
         let field = path.strip_prefix("spec.").unwrap_or(path);

@@ -35,7 +35,7 @@ pub struct SecretSource {
 
 /// The one source that a checked [`SecretSource`] names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source<'a> {
+pub enum SecretSourceRef<'a> {
     /// A variable of the environment.
     Env(&'a str),
     /// A file beneath the folder of secrets.
@@ -50,14 +50,14 @@ pub enum Source<'a> {
 
 impl SecretSource {
     /// Returns the source; `None` if none or several are set.
-    pub fn source(&self) -> Option<Source<'_>> {
+    pub fn source(&self) -> Option<SecretSourceRef<'_>> {
         let Self { env, file, exec, age, field: _, literal } = self;
         let given = [
-            env.as_deref().map(Source::Env),
-            file.as_deref().map(Source::File),
-            exec.as_deref().map(Source::Exec),
-            age.as_deref().map(Source::Age),
-            literal.as_ref().map(Source::Literal),
+            env.as_deref().map(SecretSourceRef::Env),
+            file.as_deref().map(SecretSourceRef::File),
+            exec.as_deref().map(SecretSourceRef::Exec),
+            age.as_deref().map(SecretSourceRef::Age),
+            literal.as_ref().map(SecretSourceRef::Literal),
         ];
         let mut given = given.into_iter().flatten();
         given.next().filter(|_| given.next().is_none())
@@ -66,10 +66,14 @@ impl SecretSource {
     /// Returns the text, if it is in plain text.
     pub fn literal(&self) -> Option<&Secret> {
         match self.source() {
-            Some(Source::Literal(text)) => Some(text),
-            Some(Source::Env(_) | Source::File(_) | Source::Exec(_) | Source::Age(_)) | None => {
-                None
-            }
+            Some(SecretSourceRef::Literal(text)) => Some(text),
+            Some(
+                SecretSourceRef::Env(_)
+                | SecretSourceRef::File(_)
+                | SecretSourceRef::Exec(_)
+                | SecretSourceRef::Age(_),
+            )
+            | None => None,
         }
     }
 
@@ -82,35 +86,35 @@ impl SecretSource {
                 "a secret comes from exactly one place",
                 forms.as_str(),
             ),
-            Some(Source::Env(name)) if !is_variable(name) => (
+            Some(SecretSourceRef::Env(name)) if !is_variable(name) => (
                 "reckon::secret::env_name",
                 "this is no name of an environment variable",
                 "write capital letters, digits and `_`, such as `{env: CODE_ACME}`",
             ),
-            Some(Source::File(name)) if !is_relative(name) => (
+            Some(SecretSourceRef::File(name)) if !is_relative(name) => (
                 "reckon::secret::file_name",
                 "this is no file beneath the folder of secrets",
                 "write a relative path without `..`, such as `{file: acme/code}`",
             ),
-            Some(Source::Exec(name)) if !is_program(name) => (
+            Some(SecretSourceRef::Exec(name)) if !is_program(name) => (
                 "reckon::secret::exec_name",
                 "this is no name of a program",
                 "write a name that `secrets.exec` of reckon.yaml declares, such as `{exec: card-of-jane}`; never a command",
             ),
-            Some(Source::Age(text)) if !is_sealed(text) => (
+            Some(SecretSourceRef::Age(text)) if !is_sealed(text) => (
                 "reckon::secret::age_malformed",
                 "this is no sealed text",
                 "write the whole of what `reckon seal KIND/NAME FIELD` prints, with its first and last line",
             ),
-            Some(Source::Literal(text)) if text.expose().trim().is_empty() => {
+            Some(SecretSourceRef::Literal(text)) if text.expose().trim().is_empty() => {
                 ("reckon::secret::empty", "the secret is empty", forms.as_str())
             }
             Some(
-                Source::Env(_)
-                | Source::File(_)
-                | Source::Exec(_)
-                | Source::Age(_)
-                | Source::Literal(_),
+                SecretSourceRef::Env(_)
+                | SecretSourceRef::File(_)
+                | SecretSourceRef::Exec(_)
+                | SecretSourceRef::Age(_)
+                | SecretSourceRef::Literal(_),
             ) => return None,
         };
         Some(Issue::error(code, path, message, help))

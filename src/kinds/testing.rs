@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::files::{FileTrouble, Files, Stamp};
-use super::{CheckCx, Misfit, Read, register};
+use super::files::{AttachmentFiles, FileProblem, Stamp};
+use super::{CheckCx, DecodeError, DecodedSpec, register};
 use crate::base::hash::{canonical, sha256};
 use crate::base::id::{Key, Kind, Name};
 use crate::base::money::Currency;
-use crate::model::issue::{At, Issue};
-use crate::model::manifest::{Annotations, AttachedFile, Manifest, Place};
+use crate::model::issue::{Issue, UnderlinedPart};
+use crate::model::manifest::{Annotations, AttachedFile, DocumentPlace, Manifest};
 
 pub(crate) fn cx() -> CheckCx {
     CheckCx {
@@ -30,9 +30,9 @@ pub(crate) fn cx() -> CheckCx {
 #[derive(Debug)]
 struct Letters;
 
-impl Files for Letters {
-    fn look(&self, path: &str) -> Result<AttachedFile, FileTrouble> {
-        let name = path.strip_prefix("letters/").ok_or_else(|| FileTrouble {
+impl AttachmentFiles for Letters {
+    fn inspect(&self, path: &str) -> Result<AttachedFile, FileProblem> {
+        let name = path.strip_prefix("letters/").ok_or_else(|| FileProblem {
             code: "reckon::file::unreadable",
             message: format!("`{path}` is not there"),
             help: "put it there".to_owned(),
@@ -51,7 +51,7 @@ pub(crate) fn document(kind: &str, spec: &str) -> String {
     format!("apiVersion: reckon.dev/v1\nkind: {kind}\nmetadata:\n  name: it\nspec:\n  {spec}\n")
 }
 
-pub(crate) fn read_in(kind: &str, spec: &str, cx: &CheckCx) -> Result<Read, Misfit> {
+pub(crate) fn read_in(kind: &str, spec: &str, cx: &CheckCx) -> Result<DecodedSpec, DecodeError> {
     let row = register::find(kind).unwrap();
     (row.read)(&document(kind, spec), &Name::default_namespace(), cx)
 }
@@ -71,10 +71,10 @@ pub(crate) fn lines(issues: &[Issue]) -> String {
 }
 
 fn line(issue: &Issue) -> String {
-    let Issue { code, severity: _, path, at, message, help, related } = issue;
+    let Issue { code, severity: _, path, underlined: at, message, help, related } = issue;
     let at = match at {
-        At::Key => " (key)",
-        At::Value => "",
+        UnderlinedPart::Key => " (key)",
+        UnderlinedPart::Value => "",
     };
     let related = related.iter().map(|related| {
         let key = related.key.as_ref().map(|key| format!("{key} ")).unwrap_or_default();
@@ -102,8 +102,8 @@ pub(crate) fn manifest(kind: &str, name: &str, spec: &str) -> Arc<Manifest> {
         digest: sha256(&canonical(&read.spec)),
         spec: read.spec,
         references: read.references,
-        files: read.files.into_iter().filter_map(|one| one.found).collect(),
-        place: Place { file: Arc::from("it.yaml"), line: 1, offset: 0, length: 0 },
+        files: read.files.into_iter().filter_map(|one| one.file).collect(),
+        place: DocumentPlace { file: Arc::from("it.yaml"), line: 1, offset: 0, length: 0 },
     })
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Serializer;
 
-use crate::api::rules::Problems;
+use crate::api::rules::FieldProblems;
 use crate::base::secret::Personal;
 use crate::model::issue::Issue;
 
@@ -10,7 +10,7 @@ use crate::model::issue::Issue;
 pub const EMAIL_LENGTH_MAX: usize = 254;
 
 /// Checks that the text is not blank. `example` is a text to write instead.
-pub fn filled(path: &str, text: &str, example: &str) -> Option<Issue> {
+pub fn not_blank(path: &str, text: &str, example: &str) -> Option<Issue> {
     text.trim().is_empty().then(|| {
         let help = format!("write a text, such as `{example}`");
         Issue::error("reckon::text::empty", path, "this is empty", help)
@@ -18,7 +18,7 @@ pub fn filled(path: &str, text: &str, example: &str) -> Option<Issue> {
 }
 
 /// Checks that the text has at most `max` characters.
-pub fn short(path: &str, text: &str, max: usize) -> Option<Issue> {
+pub fn at_most(path: &str, text: &str, max: usize) -> Option<Issue> {
     let length = text.chars().count();
     (length > max).then(|| {
         let message = format!("this has {length} characters, and the service keeps {max}");
@@ -28,8 +28,8 @@ pub fn short(path: &str, text: &str, max: usize) -> Option<Issue> {
 }
 
 /// Checks both of the above.
-pub fn filled_and_short(path: &str, text: &str, example: &str, max: usize) -> Option<Issue> {
-    filled(path, text, example).or_else(|| short(path, text, max))
+pub fn not_blank_and_at_most(path: &str, text: &str, example: &str, max: usize) -> Option<Issue> {
+    not_blank(path, text, example).or_else(|| at_most(path, text, max))
 }
 
 /// Checks that the text has the form of an e-mail address. The address is not probed, and the
@@ -53,7 +53,7 @@ fn is_email(text: &str) -> bool {
 /// Checks a postal code: 3 to 9 letters and digits, at most 10 characters with spaces and dashes.
 /// The message does not repeat it (service-facts, 31).
 pub fn postal_code(path: &str, code: &str) -> Option<Issue> {
-    let mut problems = Problems::default();
+    let mut problems = FieldProblems::default();
     problems.postal_code("", Some(code));
     let fits = !code.is_empty() && problems.into_list().is_empty();
     (!fits).then(|| {
@@ -63,22 +63,25 @@ pub fn postal_code(path: &str, code: &str) -> Option<Issue> {
 }
 
 /// Serialises a personal text into the canonical form.
-pub fn exposed<S: Serializer>(text: &Personal, serializer: S) -> Result<S::Ok, S::Error> {
+pub fn serialize_exposed<S: Serializer>(text: &Personal, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(text.expose())
 }
 
 /// Serialises an optional personal text.
-pub fn exposed_option<S: Serializer>(
+pub fn serialize_exposed_option<S: Serializer>(
     text: &Option<Personal>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     match text {
-        Some(text) => exposed(text, serializer),
+        Some(text) => serialize_exposed(text, serializer),
         None => serializer.serialize_none(),
     }
 }
 
 /// Serialises a list of personal texts.
-pub fn exposed_list<S: Serializer>(texts: &[Personal], serializer: S) -> Result<S::Ok, S::Error> {
+pub fn serialize_exposed_list<S: Serializer>(
+    texts: &[Personal],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(texts.iter().map(Personal::expose))
 }

@@ -8,17 +8,17 @@ use crate::base::id::Key;
 
 /// Known facts about the absence of a resource's document.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Absence {
+pub struct MissingDocument {
     /// When the document was first missed. A live resource is removed only some time after this
     /// mark.
-    pub marked: Option<Marked>,
+    pub marked: Option<MarkedForPrune>,
     /// A person's permission for the removal, past any guard.
-    pub allowed: Option<Allowed>,
+    pub allowed: Option<PruneAllowed>,
 }
 
 /// Mark of a missing document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Marked {
+pub struct MarkedForPrune {
     pub at: DateTime<Utc>,
     /// The git commit of the tree in which the document was missing.
     pub commit: Option<String>,
@@ -26,7 +26,7 @@ pub struct Marked {
 
 /// A person's permission for a removal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Allowed {
+pub struct PruneAllowed {
     pub at: DateTime<Utc>,
     pub actor: String,
     /// The permission names this very resource: then even a live resource is removed without delay.
@@ -35,21 +35,23 @@ pub struct Allowed {
 
 /// The body of a record about absence: one resource, and its change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AbsenceRecord {
+pub struct MissingDocumentRecord {
     pub key: Key,
-    pub said: Said,
+    #[serde(rename = "said")]
+    pub change: MissingDocumentChange,
 }
 
 /// A change of a document's absence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Said {
+pub enum MissingDocumentChange {
     /// The document is missing.
-    Marked(Marked),
+    Marked(MarkedForPrune),
     /// The removal is permitted; of a new document: it is a different one.
-    Allowed(Allowed),
+    Allowed(PruneAllowed),
     /// The document is back.
-    Back { at: DateTime<Utc> },
+    #[serde(rename = "back")]
+    Returned { at: DateTime<Utc> },
 }
 
 /// The body of a record about a rename: the new name inherits the known facts of the old one.

@@ -58,53 +58,55 @@ pub struct Disowned {
 /// Record of the unknown objects that block a merchant or a resource; they replace those that were
 /// found before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StraysFound {
+pub struct UnknownObjectsFound {
     /// The blocked merchant or resource.
     pub key: Key,
     pub merchant: Key,
     /// The objects; empty: the block is over.
-    pub found: Vec<Stray>,
+    pub found: Vec<UnknownObject>,
     pub at: DateTime<Utc>,
 }
 
 /// An unknown object: it carries a mark of ours, and is not the object that this state knows by the
 /// mark.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stray {
+pub struct UnknownObject {
     pub id: RemoteId,
     pub mark: Mark,
     /// The list that shows the object, such as `cards`.
     pub list: String,
     /// This state knows the mark by another object: then this one is a second one.
-    pub second: bool,
+    #[serde(rename = "second")]
+    pub is_duplicate: bool,
     /// The money that it collects from its payer, as the service showed it; `None` for an object
     /// that collects no money.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub collects: Option<Collects>,
+    #[serde(rename = "collects")]
+    pub collection: Option<Collection>,
 }
 
 /// The money that a recurring charge collects at each occurrence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Collects {
+pub struct Collection {
     /// The amount of one occurrence.
     pub amount: Money,
     /// The status of the charge at the service, such as `ACTIVE`.
     pub status: String,
 }
 
-impl Collects {
+impl Collection {
     /// Returns whether the service goes on collecting by itself.
     pub fn is_active(&self) -> bool {
         self.status == "ACTIVE"
     }
 }
 
-impl fmt::Display for Stray {
+impl fmt::Display for UnknownObject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { id, mark, list, second: _, collects } = self;
+        let Self { id, mark, list, is_duplicate: _, collection: collects } = self;
         let money = collects
             .as_ref()
-            .map(|Collects { amount, status }| format!(", {status}, {amount} per occurrence"));
+            .map(|Collection { amount, status }| format!(", {status}, {amount} per occurrence"));
         write!(f, "{id} ({list}, {mark}{})", money.unwrap_or_default())
     }
 }
@@ -113,15 +115,15 @@ impl fmt::Display for Stray {
 const NAMED_MAX: usize = 3;
 
 /// Formats the blocking objects and the commands that resolve the block.
-pub fn sentence(strays: &[Stray]) -> String {
+pub fn describe_unknown_objects(strays: &[UnknownObject]) -> String {
     let named: Vec<String> = strays.iter().take(NAMED_MAX).map(ToString::to_string).collect();
     let more = match strays.len().saturating_sub(named.len()) {
         0 => String::new(),
         more => format!(" and {more} more (`reckon intents` names all)"),
     };
     let named = format!("{}{more}", named.join(", "));
-    let out = way_out(strays);
-    if strays.iter().all(|stray| stray.second) {
+    let out = resolving_commands(strays);
+    if strays.iter().all(|stray| stray.is_duplicate) {
         return format!(
             "the service holds another object with its mark: {named}. End one of them there; or {out}"
         );
@@ -134,8 +136,8 @@ pub fn sentence(strays: &[Stray]) -> String {
 }
 
 /// Returns the commands that assign the objects; the id is in them where there is one object.
-fn way_out(strays: &[Stray]) -> String {
-    if let [Stray { id, .. }] = strays {
+fn resolving_commands(strays: &[UnknownObject]) -> String {
+    if let [UnknownObject { id, .. }] = strays {
         return format!(
             "say `reckon import KIND/NAME {id}` if it belongs to a document, or `reckon forget {id}` if it belongs to none"
         );
@@ -146,7 +148,7 @@ fn way_out(strays: &[Stray]) -> String {
 
 /// A request to adopt an object: `import`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Adopting {
+pub struct AdoptRequest {
     /// The document's key.
     pub key: Key,
     /// The object's id.
@@ -159,29 +161,33 @@ pub struct Adopting {
 
 /// Result of an adoption request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Adopted {
+pub struct AdoptionReport {
     /// The document's key.
     pub key: Key,
     pub remote_id: RemoteId,
-    pub stands: Taken,
+    #[serde(rename = "stands")]
+    pub status: AdoptionStatus,
     /// A sentence for people.
     pub message: String,
     /// The changes of the next plan.
     pub changes: Vec<FieldChange>,
     /// Fields of the document that the service does not show; they are assumed to match.
-    pub believed: Vec<String>,
+    #[serde(rename = "believed")]
+    pub unverified_fields: Vec<String>,
 }
 
 /// Status of an adoption request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Taken {
+pub enum AdoptionStatus {
     /// The adoption is recorded.
     Adopted,
     /// The object can be adopted; no record was written.
-    Fits,
+    #[serde(rename = "fits")]
+    Adoptable,
     /// The same adoption was recorded before; no record was written.
-    Already,
+    #[serde(rename = "already")]
+    AlreadyAdopted,
     /// The service does not show the object: a person has to confirm the adoption.
     Unverified,
     /// The object cannot be adopted in the present state.
@@ -197,7 +203,7 @@ pub enum Taken {
 /// A request to forget: `forget`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Forgetting {
+pub enum ForgetRequest {
     Resource(Key),
     /// An unknown object with a mark of ours.
     Object(RemoteId),
@@ -206,7 +212,7 @@ pub enum Forgetting {
 /// Result of a request to forget.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Forgot {
+pub enum ForgetResult {
     /// The resource is unmanaged; its object, where it had one, is unchanged.
     Resource(Key, Option<RemoteId>),
     /// The object is disowned; the key is the merchant or resource that it blocked.
@@ -219,7 +225,7 @@ pub enum Forgot {
 
 /// A request for a list's objects: `import --all`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Inventory {
+pub struct InventoryRequest {
     pub merchant: Key,
     /// The name of the list.
     pub list: String,
@@ -227,15 +233,16 @@ pub struct Inventory {
 
 /// An object of a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Found {
+pub struct InventoryItem {
     pub id: RemoteId,
-    pub what: What,
+    #[serde(rename = "what")]
+    pub import_option: ImportOption,
 }
 
 /// The possible adoption of an object of a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum What {
+pub enum ImportOption {
     /// The object is known under this key.
     Known(Key),
     /// This document describes the object, which can be adopted for it.
@@ -252,22 +259,28 @@ pub enum What {
 mod tests {
     use super::*;
 
-    fn stray(id: &str, second: bool) -> Stray {
+    fn stray(id: &str, second: bool) -> UnknownObject {
         let mark = Mark::parse("rkabcdefghijklmnopqrstuvwxya").unwrap();
-        Stray { id: id.parse().unwrap(), mark, list: "cards".to_owned(), second, collects: None }
+        UnknownObject {
+            id: id.parse().unwrap(),
+            mark,
+            list: "cards".to_owned(),
+            is_duplicate: second,
+            collection: None,
+        }
     }
 
     #[test]
     fn what_stands_in_the_way_is_named_with_the_way_out() {
-        let many: Vec<Stray> = (0..5).map(|n| stray(&format!("card_{n}"), false)).collect();
-        let told = sentence(&many);
+        let many: Vec<UnknownObject> = (0..5).map(|n| stray(&format!("card_{n}"), false)).collect();
+        let told = describe_unknown_objects(&many);
         for part in
             ["know (5)", "card_2 (cards, rk", "and 2 more", "reckon import", "reckon forget"]
         {
             assert!(told.contains(part), "{told}");
         }
         assert!(!told.contains("--empty-remote"), "the dangerous way is no way out: {told}");
-        let told = sentence(&[stray("card_9", true)]);
+        let told = describe_unknown_objects(&[stray("card_9", true)]);
         assert!(told.contains("another object with its mark: card_9"), "{told}");
         assert!(!told.contains("--empty-remote"), "{told}");
     }

@@ -30,13 +30,13 @@ pub struct AtMost {
 
 /// Returns the number of a moment's span of `seconds` seconds; `None` if the span is empty or too
 /// long.
-pub fn span(at: DateTime<Utc>, seconds: u64) -> Option<i64> {
+pub fn span_number(at: DateTime<Utc>, seconds: u64) -> Option<i64> {
     let seconds = i64::try_from(seconds).ok().filter(|seconds| *seconds > 0)?;
     Some(at.timestamp().div_euclid(seconds))
 }
 
 /// Parses a span such as `1d`, `12h` or `30m` into seconds; `None` for any other text.
-pub fn seconds(text: &str) -> Option<u64> {
+pub fn parse_span(text: &str) -> Option<u64> {
     let unit = text.find(|found: char| !found.is_ascii_digit())?;
     let (number, unit) = text.split_at_checked(unit)?;
     let seconds: u64 = match unit {
@@ -52,9 +52,9 @@ pub fn seconds(text: &str) -> Option<u64> {
 
 /// Notifications of one key, by the length and the number of their span.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counted(BTreeMap<u64, BTreeMap<i64, u32>>);
+pub struct NotificationCounts(BTreeMap<u64, BTreeMap<i64, u32>>);
 
-impl Counted {
+impl NotificationCounts {
     /// Counts one more notification if the bound allows it, and returns whether it does.
     pub fn allows(&mut self, bound: &AtMost) -> bool {
         let spans = self.0.entry(bound.seconds).or_default();
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn k16_a_span_allows_its_count_in_whatever_order_events_come() {
-        let mut counted = Counted::default();
+        let mut counted = NotificationCounts::default();
         let allowed: Vec<bool> = [5, 4, 5, 5, 4, 4, 6].map(|at| counted.allows(&bound(at))).into();
         assert_eq!(allowed, [true, true, true, false, true, false, true]);
         for at in 100..200 {
@@ -96,12 +96,15 @@ mod tests {
     #[test]
     fn k16_spans_are_cut_by_the_events_own_time() {
         let at = |text: &str| DateTime::parse_from_rfc3339(text).unwrap().to_utc();
-        let day = seconds("1d").unwrap();
-        let of = |text: &str| span(at(text), day);
+        let day = parse_span("1d").unwrap();
+        let of = |text: &str| span_number(at(text), day);
         assert_eq!(of("2026-11-30T00:00:00Z"), of("2026-11-30T23:59:59Z"));
         assert_ne!(of("2026-11-30T23:59:59Z"), of("2026-12-01T00:00:00Z"));
         assert_eq!(of("1969-12-31T23:59:59Z"), Some(-1));
-        assert_eq!(["1", "d", "0d", "1y", "-1d", "99999999999999999999d"].map(seconds), [None; 6]);
-        assert_eq!(seconds("2w"), Some(1_209_600));
+        assert_eq!(
+            ["1", "d", "0d", "1y", "-1d", "99999999999999999999d"].map(parse_span),
+            [None; 6]
+        );
+        assert_eq!(parse_span("2w"), Some(1_209_600));
     }
 }

@@ -19,7 +19,7 @@ pub const ATTACHED: &str = "attached";
 
 /// The record of a supplied token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Attachment {
+pub struct TokenAttachment {
     /// The saved method, or the recurring charge that copies its details.
     pub key: Key,
     pub merchant: Key,
@@ -34,20 +34,21 @@ pub struct Attachment {
     /// For a resource that copies a saved method's details: that method. `None` for the method's
     /// own token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub beside: Option<Beside>,
+    #[serde(rename = "beside")]
+    pub copied_method: Option<CopiedMethod>,
 }
 
 /// The saved method whose token came with this one. A recurring charge copies the details of its
 /// method. The service accepts new details only by a token of the charge's own (gateway-api, PATCH
 /// /v1/recurring/charges/{id}).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Beside {
+pub struct CopiedMethod {
     pub method: Key,
     /// The digest of the method's own token: this token is used once that one is saved.
     pub token: Digest,
 }
 
-impl Attachment {
+impl TokenAttachment {
     /// Returns the fact that the record establishes about the method.
     pub fn fact(&self) -> Value {
         json!({
@@ -55,14 +56,14 @@ impl Attachment {
             "digest": self.digest.to_string(),
             "at": timestamp(&self.at),
             "generation": self.generation,
-            "beside": self.beside,
+            "beside": self.copied_method,
         })
     }
 }
 
 /// The last token that was supplied for a resource, as its facts hold it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Brought {
+pub struct SuppliedToken {
     /// The vault's name of the token.
     pub sealed: String,
     /// A keyed digest of the token.
@@ -71,10 +72,11 @@ pub struct Brought {
     generation: u32,
     /// The saved method with whose token this one came, for a resource that copied its details.
     #[serde(default)]
-    pub beside: Option<Beside>,
+    #[serde(rename = "beside")]
+    pub copied_method: Option<CopiedMethod>,
 }
 
-impl Brought {
+impl SuppliedToken {
     /// Returns the token that was supplied for this generation and has not been used yet.
     pub fn of(known: &Observed, generation: u32) -> Option<Self> {
         let brought: Self = serde_json::from_value(known.fact(ATTACHED).clone()).ok()?;
@@ -83,26 +85,26 @@ impl Brought {
 
     /// Returns the value that represents a token's details in the record of what was put on the
     /// service.
-    pub fn given(token: Digest) -> Value {
+    pub fn details_marker(token: Digest) -> Value {
         json!({"digest": token.short()})
     }
 }
 
 /// A saved method that waits for its payer's details.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Awaited {
+pub struct AwaitedDetails {
     pub key: Key,
     /// `card` or `bank`.
-    pub sort: &'static str,
+    pub method_type: &'static str,
     /// The failure of the latest token, or the reason for the wait, for people.
-    pub trouble: Option<String>,
+    pub failure: Option<String>,
     /// The payer's details replace a method that is saved already.
     pub replaces: bool,
 }
 
-impl fmt::Display for Awaited {
+impl fmt::Display for AwaitedDetails {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { key, sort, trouble, replaces } = self;
+        let Self { key, method_type: sort, failure: trouble, replaces } = self;
         let name = key.short();
         if let Some(trouble) = trouble {
             write!(f, "{trouble}; ")?;
@@ -121,8 +123,8 @@ mod tests {
     use super::*;
     use crate::base::hash::sha256;
 
-    fn attachment() -> Attachment {
-        Attachment {
+    fn attachment() -> TokenAttachment {
+        TokenAttachment {
             key: "SavedMethod/default/jane".parse().unwrap(),
             merchant: "Merchant/default/acme".parse().unwrap(),
             generation: 2,
@@ -130,7 +132,7 @@ mod tests {
             digest: sha256(b"t"),
             at: "2026-11-21T18:00:00Z".parse().unwrap(),
             actor: "payer".to_owned(),
-            beside: None,
+            copied_method: None,
         }
     }
 
@@ -138,38 +140,43 @@ mod tests {
     fn a_token_is_of_the_generation_that_it_was_brought_for() {
         let one = attachment();
         let mut known = Observed::unknown(one.merchant.clone(), one.at);
-        assert_eq!(Brought::of(&known, 2), None);
+        assert_eq!(SuppliedToken::of(&known, 2), None);
         known.facts = json!({ ATTACHED: one.fact() });
-        let brought = Brought::of(&known, 2).unwrap();
+        let brought = SuppliedToken::of(&known, 2).unwrap();
         assert_eq!(
             (brought.sealed.as_str(), brought.digest, brought.at),
             ("00", one.digest, one.at)
         );
-        assert_eq!(Brought::of(&known, 1), None);
-        assert_eq!(Brought::of(&known, 3), None);
+        assert_eq!(SuppliedToken::of(&known, 1), None);
+        assert_eq!(SuppliedToken::of(&known, 3), None);
     }
 
     #[test]
     fn a_token_for_what_copied_details_names_whose_they_are_and_older_records_have_none() {
         let method: Key = "SavedMethod/default/jane".parse().unwrap();
-        let beside = Beside { method, token: sha256(b"m") };
-        let one = Attachment { beside: Some(beside.clone()), ..attachment() };
+        let beside = CopiedMethod { method, token: sha256(b"m") };
+        let one = TokenAttachment { copied_method: Some(beside.clone()), ..attachment() };
         let known = Observed::unknown(one.merchant.clone(), one.at);
         let known = Observed { facts: json!({ ATTACHED: one.fact() }), ..known };
-        assert_eq!(Brought::of(&known, 2).unwrap().beside, Some(beside));
+        assert_eq!(SuppliedToken::of(&known, 2).unwrap().copied_method, Some(beside));
         let stored = serde_json::to_value(attachment()).unwrap();
         assert!(stored.get("beside").is_none(), "{stored}");
-        assert_eq!(serde_json::from_value::<Attachment>(stored).unwrap(), attachment());
+        assert_eq!(serde_json::from_value::<TokenAttachment>(stored).unwrap(), attachment());
     }
 
     #[test]
     fn whoever_waits_is_told_what_to_do() {
         let key = attachment().key;
-        let awaited = Awaited { key: key.clone(), sort: "card", trouble: None, replaces: false };
+        let awaited = AwaitedDetails {
+            key: key.clone(),
+            method_type: "card",
+            failure: None,
+            replaces: false,
+        };
         let told = awaited.to_string();
         assert!(told.starts_with("waits for the payer's card: `reckon link SavedMethod/jane`"));
         let trouble = Some("it came too late".to_owned());
-        let late = Awaited { key, sort: "bank", trouble, replaces: true };
+        let late = AwaitedDetails { key, method_type: "bank", failure: trouble, replaces: true };
         let told = late.to_string();
         assert!(told.starts_with("it came too late; waits for the payer's bank once more: "));
         assert!(

@@ -13,14 +13,14 @@ use serde_json::Value;
 use crate::base::id::{Key, Mode, PublicKey};
 use crate::model::observed::Observed;
 
-/// The fact that holds a [`Bound`].
-pub const BOUND: &str = "bound";
+/// The fact that holds a [`MerchantBinding`].
+pub const BINDING: &str = "bound";
 /// The fact that names one public key; older states have only this one.
 const PUBLIC_KEY: &str = "public_key";
 
 /// The merchant and accounts that its credentials opened when they were read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Bound {
+pub struct MerchantBinding {
     /// The generation of the document at the time of the reading.
     pub generation: u32,
     pub mode: Mode,
@@ -48,15 +48,15 @@ pub struct LiveBinding {
 impl LiveBinding {
     /// Makes the binding that a person has to approve, from the accounts that an application's code
     /// opened.
-    pub fn new(merchant: Key, application: Key, bound: Bound) -> Self {
-        let Bound { generation, mode, name, public_keys } = bound;
+    pub fn new(merchant: Key, application: Key, bound: MerchantBinding) -> Self {
+        let MerchantBinding { generation, mode, name, public_keys } = bound;
         Self { merchant, application, generation, mode, name, public_keys }
     }
 }
 
 /// A person's approval of a live binding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Approval {
+pub struct BindingApproval {
     /// The approved binding; the approval is valid for no other.
     pub binding: LiveBinding,
     pub at: DateTime<Utc>,
@@ -65,15 +65,18 @@ pub struct Approval {
 
 impl Observed {
     /// Returns the accounts that the merchant's credentials opened; `None` while none were read.
-    pub fn bound(&self) -> Option<Bound> {
-        let said = self.facts.get(BOUND);
-        said.map_or_else(|| self.bound_by_one(), |said| Bound::deserialize(said).ok())
+    pub fn merchant_binding(&self) -> Option<MerchantBinding> {
+        let said = self.facts.get(BINDING);
+        said.map_or_else(
+            || self.binding_from_single_key(),
+            |said| MerchantBinding::deserialize(said).ok(),
+        )
     }
 
     /// Reads the binding of a state that was written before all public keys were kept.
-    fn bound_by_one(&self) -> Option<Bound> {
+    fn binding_from_single_key(&self) -> Option<MerchantBinding> {
         let key = PublicKey::new(self.text(PUBLIC_KEY)?).ok()?;
-        Some(Bound {
+        Some(MerchantBinding {
             generation: self.applied.as_ref().map_or(0, |applied| applied.generation),
             mode: Mode::deserialize(self.fact("mode")).ok()?,
             name: self.text("merchant_name").map(str::to_owned),
@@ -83,8 +86,8 @@ impl Observed {
 }
 
 /// Returns whether these facts contain a binding.
-pub fn speaks_of_binding(facts: &Value) -> bool {
-    facts.get(BOUND).is_some() || facts.get(PUBLIC_KEY).is_some()
+pub fn has_binding_facts(facts: &Value) -> bool {
+    facts.get(BINDING).is_some() || facts.get(PUBLIC_KEY).is_some()
 }
 
 #[cfg(test)]
@@ -103,14 +106,14 @@ mod tests {
     fn an_older_state_is_bound_by_the_one_key_that_it_knows() {
         let old = known(json!({"public_key": "m_1", "mode": "test", "merchant_name": "Acme"}));
         let new = json!({"generation": 0, "mode": "test", "name": "Acme", "public_keys": ["m_1"]});
-        assert_eq!(old.bound(), known(json!({ BOUND: new })).bound());
-        assert!(old.bound().is_some());
-        assert_eq!(known(json!({"accounts": []})).bound(), None);
+        assert_eq!(old.merchant_binding(), known(json!({ BINDING: new })).merchant_binding());
+        assert!(old.merchant_binding().is_some());
+        assert_eq!(known(json!({"accounts": []})).merchant_binding(), None);
     }
 
     #[test]
     fn a_binding_is_written_as_one_object_and_read_back() {
-        let bound = Bound {
+        let bound = MerchantBinding {
             generation: 2,
             mode: Mode::Live,
             name: Some("Acme".to_owned()),

@@ -11,7 +11,7 @@ use crate::model::service_problem::ServiceProblem;
 
 /// The class of a failure (service-facts, part 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Class {
+pub enum ErrorClass {
     /// The failure may pass by itself: no connection, no answer, a server error, a concurrently
     /// changed object.
     Transient,
@@ -29,18 +29,18 @@ pub enum Class {
 
 /// The visible form of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sign<'a> {
+pub enum FailureSignal<'a> {
     /// An answer with this status and these words.
     Answer(u16, &'a ServiceProblem),
     /// No connection, or one that broke, or no answer in time.
-    Silence,
+    NoAnswer,
     /// A 200 that cannot be read, or an answer that is larger than allowed.
     Unreadable,
 }
 
 /// The next step after a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum After {
+pub enum Remedy {
     /// The call is retried after a growing, random wait.
     TryAgain,
     /// The call is retried, not before the service's time, and the merchant's calls become fewer.
@@ -94,7 +94,7 @@ const PROCESSOR_DOWN: &[&str] = &[
 /// Codes of a refusal by the tenant's settings, or by the status of the merchant or the account
 /// (service-facts, part 2). The same request is accepted once that is changed back; no event
 /// reports the change.
-const FOR_NOW: &[&str] = &[
+const REVERSIBLE: &[&str] = &[
     "unavailable_for_merchant_policy",
     "unavailable_for_merchant_status",
     "account_not_active",
@@ -103,19 +103,19 @@ const FOR_NOW: &[&str] = &[
 
 /// Returns whether a refusal of this code may pass without a change of the document.
 pub fn may_pass(code: &str) -> bool {
-    FOR_NOW.contains(&code)
+    REVERSIBLE.contains(&code)
 }
 
-impl Class {
+impl ErrorClass {
     /// Returns the class of a failure, from the one table. `None` for a 200.
     ///
     /// A 401 that names a transaction does not concern the credentials. The service recorded that
     /// transaction as refused for the country of the caller (service-facts, 21 and 26).
-    pub fn of(sign: Sign<'_>) -> Option<Self> {
+    pub fn of(sign: FailureSignal<'_>) -> Option<Self> {
         let (status, problem) = match sign {
-            Sign::Answer(status, problem) => (status, problem),
-            Sign::Silence => return Some(Self::Transient),
-            Sign::Unreadable => return Some(Self::Unknown),
+            FailureSignal::Answer(status, problem) => (status, problem),
+            FailureSignal::NoAnswer => return Some(Self::Transient),
+            FailureSignal::Unreadable => return Some(Self::Unknown),
         };
         Some(match (status, problem.code()) {
             (200, _) => return None,
@@ -130,14 +130,14 @@ impl Class {
     }
 
     /// Returns the next step after a failure of a call with this credential.
-    pub fn after(self, auth: Auth) -> After {
+    pub fn remedy(self, auth: Auth) -> Remedy {
         match (self, auth) {
-            (Self::Transient, _) => After::TryAgain,
-            (Self::Throttled, _) => After::SlowDown,
-            (Self::Invalid | Self::Declined | Self::Unknown, _) => After::AwaitDocument,
-            (Self::Unauthorised, Auth::None | Auth::Tenant) => After::AwaitOperator,
+            (Self::Transient, _) => Remedy::TryAgain,
+            (Self::Throttled, _) => Remedy::SlowDown,
+            (Self::Invalid | Self::Declined | Self::Unknown, _) => Remedy::AwaitDocument,
+            (Self::Unauthorised, Auth::None | Auth::Tenant) => Remedy::AwaitOperator,
             (Self::Unauthorised, Auth::Payments | Auth::PublicKey | Auth::SecretKey) => {
-                After::AwaitAuthorization
+                Remedy::AwaitAuthorization
             }
         }
     }
@@ -155,19 +155,19 @@ impl Class {
     }
 }
 
-impl fmt::Display for Class {
+impl fmt::Display for ErrorClass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())
     }
 }
 
-impl Sign<'_> {
+impl FailureSignal<'_> {
     /// Returns whether the host itself is down: no answer, or a server error that is not a
     /// processor's behind it.
-    pub fn is_of_the_host(self) -> bool {
+    pub fn is_host_down(self) -> bool {
         match self {
             Self::Answer(500..=599, problem) => !PROCESSOR_DOWN.contains(&problem.code()),
-            Self::Silence => true,
+            Self::NoAnswer => true,
             Self::Answer(_, _) | Self::Unreadable => false,
         }
     }
@@ -181,67 +181,70 @@ fn names_a_transaction(problem: &ServiceProblem) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::Message;
+    use crate::api::ProblemMessage;
 
-    fn class(status: u16, code: &str) -> Option<Class> {
-        Class::of(Sign::Answer(status, &ServiceProblem::shown(code, "why")))
+    fn class(status: u16, code: &str) -> Option<ErrorClass> {
+        ErrorClass::of(FailureSignal::Answer(status, &ServiceProblem::from_code(code, "why")))
     }
 
     #[test]
     fn every_status_and_code_has_its_class() {
         for (status, code, expected) in [
             (200, "", None),
-            (201, "", Some(Class::Unknown)),
-            (302, "", Some(Class::Unknown)),
-            (400, "malformed_request", Some(Class::Invalid)),
-            (401, "not_authorized", Some(Class::Unauthorised)),
-            (403, "", Some(Class::Unknown)),
-            (404, "resource_not_found", Some(Class::Invalid)),
-            (408, "", Some(Class::Transient)),
-            (409, "version_conflict", Some(Class::Transient)),
-            (409, "duplicate", Some(Class::Invalid)),
-            (422, "invalid_data", Some(Class::Invalid)),
-            (422, "card_number_invalid", Some(Class::Invalid)),
-            (422, "card_declined", Some(Class::Declined)),
-            (422, "ach_account_closed", Some(Class::Declined)),
-            (429, "card_declined", Some(Class::Throttled)),
-            (500, "server_error", Some(Class::Transient)),
-            (500, "card_processing_error", Some(Class::Transient)),
-            (503, "", Some(Class::Transient)),
-            (999, "", Some(Class::Unknown)),
+            (201, "", Some(ErrorClass::Unknown)),
+            (302, "", Some(ErrorClass::Unknown)),
+            (400, "malformed_request", Some(ErrorClass::Invalid)),
+            (401, "not_authorized", Some(ErrorClass::Unauthorised)),
+            (403, "", Some(ErrorClass::Unknown)),
+            (404, "resource_not_found", Some(ErrorClass::Invalid)),
+            (408, "", Some(ErrorClass::Transient)),
+            (409, "version_conflict", Some(ErrorClass::Transient)),
+            (409, "duplicate", Some(ErrorClass::Invalid)),
+            (422, "invalid_data", Some(ErrorClass::Invalid)),
+            (422, "card_number_invalid", Some(ErrorClass::Invalid)),
+            (422, "card_declined", Some(ErrorClass::Declined)),
+            (422, "ach_account_closed", Some(ErrorClass::Declined)),
+            (429, "card_declined", Some(ErrorClass::Throttled)),
+            (500, "server_error", Some(ErrorClass::Transient)),
+            (500, "card_processing_error", Some(ErrorClass::Transient)),
+            (503, "", Some(ErrorClass::Transient)),
+            (999, "", Some(ErrorClass::Unknown)),
         ] {
             assert_eq!(class(status, code), expected, "{status} {code}");
         }
-        assert_eq!(Class::of(Sign::Silence), Some(Class::Transient));
-        assert_eq!(Class::of(Sign::Unreadable), Some(Class::Unknown));
+        assert_eq!(ErrorClass::of(FailureSignal::NoAnswer), Some(ErrorClass::Transient));
+        assert_eq!(ErrorClass::of(FailureSignal::Unreadable), Some(ErrorClass::Unknown));
     }
 
     #[test]
     fn a_refusal_for_the_country_is_no_matter_of_credentials() {
-        let message = Message::new("not_authorized", "Not authorized");
-        let problem =
-            ServiceProblem::told(vec![Message { entity_id: Some("tx1".to_owned()), ..message }]);
-        assert_eq!(Class::of(Sign::Answer(401, &problem)), Some(Class::Invalid));
+        let message = ProblemMessage::new("not_authorized", "Not authorized");
+        let problem = ServiceProblem::from_messages(vec![ProblemMessage {
+            entity_id: Some("tx1".to_owned()),
+            ..message
+        }]);
+        assert_eq!(ErrorClass::of(FailureSignal::Answer(401, &problem)), Some(ErrorClass::Invalid));
     }
 
     #[test]
     fn refused_credentials_are_the_operators_or_the_merchants() {
         for auth in [Auth::None, Auth::Tenant] {
-            assert_eq!(Class::Unauthorised.after(auth), After::AwaitOperator);
+            assert_eq!(ErrorClass::Unauthorised.remedy(auth), Remedy::AwaitOperator);
         }
         for auth in [Auth::Payments, Auth::PublicKey, Auth::SecretKey] {
-            assert_eq!(Class::Unauthorised.after(auth), After::AwaitAuthorization);
-            assert_eq!(Class::Declined.after(auth), After::AwaitDocument);
-            assert_eq!(Class::Throttled.after(auth), After::SlowDown);
+            assert_eq!(ErrorClass::Unauthorised.remedy(auth), Remedy::AwaitAuthorization);
+            assert_eq!(ErrorClass::Declined.remedy(auth), Remedy::AwaitDocument);
+            assert_eq!(ErrorClass::Throttled.remedy(auth), Remedy::SlowDown);
         }
     }
 
     #[test]
     fn a_processor_that_is_down_is_not_the_host() {
-        let of =
-            |status, code| Sign::Answer(status, &ServiceProblem::shown(code, "")).is_of_the_host();
-        assert!(of(500, "server_error") && of(502, "") && Sign::Silence.is_of_the_host());
+        let of = |status, code| {
+            FailureSignal::Answer(status, &ServiceProblem::from_code(code, "")).is_host_down()
+        };
+        assert!(of(500, "server_error") && of(502, "") && FailureSignal::NoAnswer.is_host_down());
         assert!(!of(500, "card_processor_not_available") && !of(429, "") && !of(422, ""));
-        assert!(!Sign::Unreadable.is_of_the_host());
+        assert!(!FailureSignal::Unreadable.is_host_down());
     }
 }

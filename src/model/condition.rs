@@ -21,7 +21,7 @@ pub enum ConditionType {
 
 /// The answer of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Status {
+pub enum ConditionStatus {
     True,
     False,
     /// Neither is known now.
@@ -33,7 +33,7 @@ pub enum Status {
 pub struct Condition {
     #[serde(rename = "type")]
     pub kind: ConditionType,
-    pub status: Status,
+    pub status: ConditionStatus,
     /// Reason as a CamelCase word, for programs.
     pub reason: String,
     /// Reason as a sentence, for people.
@@ -55,7 +55,7 @@ impl ConditionType {
     }
 }
 
-impl Status {
+impl ConditionStatus {
     /// Returns the word for programs.
     pub fn word(self) -> &'static str {
         match self {
@@ -66,7 +66,7 @@ impl Status {
     }
 }
 
-impl From<bool> for Status {
+impl From<bool> for ConditionStatus {
     fn from(yes: bool) -> Self {
         if yes { Self::True } else { Self::False }
     }

@@ -6,17 +6,19 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::Key;
-use crate::model::manifest::{Kept, Manifest};
+use crate::model::manifest::{Manifest, PackedManifest};
 
 /// State of the tree: whether a resource without a manifest may be removed (law 2).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Coverage {
+pub enum TreeState {
     /// Every document of the tree was read and is valid: pruning is allowed.
-    Whole,
+    #[serde(rename = "whole")]
+    Complete,
     /// Some document was unreadable or invalid: a missing document proves no removal.
     #[default]
-    Partial,
+    #[serde(rename = "partial")]
+    Incomplete,
 }
 
 /// The desired state of the files.
@@ -24,16 +26,20 @@ pub enum Coverage {
 pub struct Desired {
     /// Every valid manifest. A document that is valid itself but refers to a broken or missing one
     /// is in `broken` instead.
-    pub manifests: BTreeMap<Key, Arc<Kept>>,
+    pub manifests: BTreeMap<Key, Arc<PackedManifest>>,
     /// Documents that have a name and cannot be used.
     pub broken: BTreeSet<Key>,
     /// State of the tree; decides whether pruning is allowed.
-    pub coverage: Coverage,
+    pub tree_state: TreeState,
 }
 
 impl Default for Desired {
     fn default() -> Self {
-        Self { manifests: BTreeMap::new(), broken: BTreeSet::new(), coverage: Coverage::Partial }
+        Self {
+            manifests: BTreeMap::new(),
+            broken: BTreeSet::new(),
+            tree_state: TreeState::Incomplete,
+        }
     }
 }
 

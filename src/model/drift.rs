@@ -34,7 +34,7 @@ impl Drift {
     }
 
     /// Counts these fields as found changed, after the earlier findings.
-    pub fn again(before: Option<&Self>, digest: Digest, paths: Vec<String>, at: &str) -> Self {
+    pub fn with_found(before: Option<&Self>, digest: Digest, paths: Vec<String>, at: &str) -> Self {
         let before = before.filter(|before| before.digest == digest);
         let mut times = before.map(|before| before.times.clone()).unwrap_or_default();
         for path in paths {
@@ -45,7 +45,7 @@ impl Drift {
     }
 
     /// Returns the fields of these that were put back too often already.
-    pub fn returning<'a>(&'a self, paths: impl Iterator<Item = &'a str>) -> Vec<String> {
+    pub fn often_returned<'a>(&'a self, paths: impl Iterator<Item = &'a str>) -> Vec<String> {
         let often = |path: &&str| self.times.get(*path).is_some_and(|times| *times > RETURNS_MAX);
         paths.filter(often).map(str::to_owned).collect()
     }
@@ -53,7 +53,7 @@ impl Drift {
 
 /// Returns the cause of the object's disappearance, if another program or person ended or removed
 /// just this one.
-pub fn vanished(known: &Observed) -> Option<&str> {
+pub fn vanished_reason(known: &Observed) -> Option<&str> {
     let told = known.fact(VANISHED);
     let id = told.get("id").and_then(serde_json::Value::as_str);
     let same = id.is_some() && id == known.remote_id.as_ref().map(RemoteId::as_str);

@@ -7,7 +7,7 @@ use crate::base::money::Currency;
 
 /// The change of one month's due money by one step.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Due {
+pub struct MonthlyDue {
     /// The first day of the month.
     pub month: NaiveDate,
     pub currency: Currency,

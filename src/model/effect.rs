@@ -11,7 +11,7 @@ use crate::api::{Auth, Host, Method};
 use crate::base::hash::SourceId;
 use crate::base::id::{Key, Mode, RemoteId};
 use crate::model::manifest::OnDoubt;
-use crate::model::observed::Applied;
+use crate::model::observed::AppliedSpec;
 use crate::model::plan::MoneyMove;
 
 /// Work that an executor can do for a resource now.
@@ -20,18 +20,18 @@ use crate::model::plan::MoneyMove;
     clippy::large_enum_variant,
     reason = "there is one for each step that can be done, and never a list"
 )]
-pub enum Work {
+pub enum StepWork {
     /// Change the service.
     Effect(Effect),
     /// Read from the service.
-    Read(Reading),
+    Read(RemoteReading),
     /// Record, without any call, that the service already matches the file.
-    Note(Applied),
+    Record(AppliedSpec),
 }
 
 /// A reading; its named row in the register defines its calls and their results.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reading {
+pub struct RemoteReading {
     /// The row, such as `merchant.credentials`.
     pub name: &'static str,
     /// The resource that is read.
@@ -41,9 +41,9 @@ pub struct Reading {
     /// The merchant's mode.
     pub mode: Mode,
     /// The manifest that requires the reading.
-    pub applied: Applied,
+    pub applied: AppliedSpec,
     /// Further arguments, as its row requires them; null for most.
-    pub about: Value,
+    pub subject: Value,
 }
 
 /// A request before its secrets are put in. A JSON value `{"$secret": SOURCE}` in the body
@@ -51,7 +51,7 @@ pub struct Reading {
 ///
 /// `Debug` leaves the body out, which may hold personal values.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
-pub struct Request {
+pub struct EffectRequest {
     /// The endpoint's name.
     pub endpoint: String,
     pub method: Method,
@@ -69,7 +69,7 @@ pub struct Request {
     pub body: Value,
 }
 
-impl fmt::Debug for Request {
+impl fmt::Debug for EffectRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Request({} {})", self.method.as_str(), self.path)
     }
@@ -89,29 +89,29 @@ pub struct Effect {
     pub target: Option<RemoteId>,
     /// The permanent name of the required effect.
     pub source_id: SourceId,
-    pub request: Request,
+    pub request: EffectRequest,
     /// The body holds private values and has to be sealed.
     pub sealed: bool,
     /// Required values of the answer, by path (law 4).
     pub expect: BTreeMap<String, Value>,
     /// The state of the service once the effect is done.
-    pub applied: Applied,
+    pub applied: AppliedSpec,
     /// Further arguments besides its resource, as its row requires them; null for most. Two effects
     /// of one name with equal arguments do the same.
-    pub about: Value,
+    pub subject: Value,
     /// A single-use value in the body, such as a one-time token.
-    pub once: Option<Box<Once>>,
+    pub single_use: Option<Box<SingleUse>>,
     /// The settlement where no proof of the effect exists.
     pub on_doubt: OnDoubt,
     /// The money that the effect moves; empty for an effect that moves none. Limits count it.
     pub moves: Vec<MoneyMove>,
     /// Further counts for limits.
-    pub counts: Counts,
+    pub counts: ExposureCounts,
 }
 
 /// Quantities besides money that limits count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts {
+pub struct ExposureCounts {
     /// Objects that are removed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub deletes: u32,
@@ -129,12 +129,12 @@ fn is_zero(count: &u32) -> bool {
 /// outcome; an expired value is never used. Either way the resource forgets it. A value with
 /// `again` is forgotten only by the answer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Once {
+pub struct SingleUse {
     /// Time of expiry.
-    pub until: DateTime<Utc>,
+    pub expires_at: DateTime<Utc>,
     /// The facts that make the resource forget it.
-    pub spent: Value,
+    pub clearing_facts: Value,
     /// A failed try leaves the value to the next one: the service itself accepts it once, and the
     /// created object is found by its mark.
-    pub again: bool,
+    pub is_reusable: bool,
 }

@@ -25,9 +25,9 @@ pub struct Restored {
 
 impl Restored {
     /// Describes what was put back, and when.
-    fn story(&self) -> String {
+    fn describe(&self) -> String {
         let Self { epoch, backup_at, at, put_back, .. } = self;
-        let (from, to) = (minute(backup_at), minute(at));
+        let (from, to) = (format_minute(backup_at), format_minute(at));
         if *put_back {
             format!("epoch {epoch}: the state was put back to one of {from}, as was found at {to}")
         } else {
@@ -51,7 +51,7 @@ pub struct Release {
 
 /// A person's request to record a statement about the time between a backup and its restore.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Releasing {
+pub struct ReleaseRequest {
     /// The resources that it covers; empty: all.
     pub keys: Vec<Key>,
     /// The resources are actions of hooks that were done.
@@ -67,9 +67,11 @@ pub struct Epoch {
     /// The first intent of this epoch: earlier ones may have been settled since the backup.
     pub first_intent: IntentId,
     /// Creations that no lookup can find are on hold.
-    pub holds: bool,
+    #[serde(rename = "holds")]
+    pub holds_unfindable: bool,
     /// Objects that the service can be asked about are looked up before their creation.
-    pub looks: bool,
+    #[serde(rename = "looks")]
+    pub looks_up_first: bool,
 }
 
 impl Epoch {
@@ -79,32 +81,32 @@ impl Epoch {
     }
 
     /// Explains why a creation that no lookup can find is on hold, and the remedy.
-    pub fn reason(&self, key: &Key) -> String {
+    pub fn hold_reason(&self, key: &Key) -> String {
         format!(
             "{}, and nothing can tell whether it was made in between; look for it at the service, and if it is not \
              there say `reckon store release {}`",
-            self.began.story(),
+            self.began.describe(),
             key.short()
         )
     }
 
     /// Explains why an action of a hook waits for a person, and the remedy.
-    pub fn reason_of_action(&self, action: &Key) -> String {
+    pub fn action_hold_reason(&self, action: &Key) -> String {
         let name = action.short();
         format!(
             "{}, and nothing can tell whether this was done in between; if it was not, say `reckon store release \
              {name}`, and else `reckon store release --done {name}`",
-            self.began.story()
+            self.began.describe()
         )
     }
 
     /// Explains why an object is looked up before its creation.
-    pub fn looked_for(&self) -> String {
-        format!("{}, and it may have been sent in between", self.began.story())
+    pub fn lookup_reason(&self) -> String {
+        format!("{}, and it may have been sent in between", self.began.describe())
     }
 }
 
 /// Formats a moment for people, in UTC.
-fn minute(at: &DateTime<Utc>) -> String {
+fn format_minute(at: &DateTime<Utc>) -> String {
     at.format("%Y-%m-%d %H:%M UTC").to_string()
 }

@@ -8,17 +8,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::hash::Digest;
 use crate::base::id::{Key, Mode};
-use crate::model::ran::Fates;
-use crate::model::remote_object::{RemoteObject, Standing};
+use crate::model::ran::ActionCounts;
+use crate::model::remote_object::{Freshness, RemoteObject};
 
 /// One request to a merchant's webhook address, on disk before it was answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Posted {
+pub struct ReceivedWebhook {
     /// The merchant that the address belongs to.
     pub merchant: Key,
     /// The mode that the address belongs to.
     pub mode: Mode,
-    pub what: PostedWhat,
+    pub what: WebhookContent,
     /// The sealed body, digits of cards masked: the body itself, or the vault's name of it.
     pub body: String,
     pub at: DateTime<Utc>,
@@ -27,13 +27,14 @@ pub struct Posted {
 /// Content of a posted webhook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum PostedWhat {
+pub enum WebhookContent {
     /// The id of an event of the merchant's mode.
     Event(String),
     /// The id of an event at the address of the other mode, whose events are not ours to read.
     OtherMode(String),
     /// A body that cannot be an event; holds its keyed digest.
-    Garbled(Digest),
+    #[serde(rename = "garbled")]
+    Malformed(Digest),
 }
 
 /// The way in which an event was read from the service.
@@ -51,7 +52,7 @@ pub enum Via {
 
 /// One verified event, as the service itself shows it to the merchant's own key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Told {
+pub struct VerifiedEvent {
     pub merchant: Key,
     /// The id of the event.
     pub event: String,
@@ -65,12 +66,14 @@ pub struct Told {
     /// The object that the event shows, if it shows one.
     pub object: Option<RemoteObject>,
     /// The object's freshness against the known version.
-    pub standing: Standing,
+    #[serde(rename = "standing")]
+    pub freshness: Freshness,
     /// The known version before the event, where it differed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous: Option<RemoteObject>,
     /// The resources of ours that the event concerns.
-    pub about: Vec<Key>,
+    #[serde(rename = "about")]
+    pub resources: Vec<Key>,
     /// A person had old events read again, and excluded the new ones from hooks.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub quiet: bool,
@@ -79,7 +82,7 @@ pub struct Told {
 
 /// A forged webhook: the service does not have its event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Forged {
+pub struct ForgedWebhook {
     pub merchant: Key,
     /// The id that was posted.
     pub event: String,
@@ -111,7 +114,8 @@ pub struct EventEntry {
     /// once the service itself showed the event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub posted: Option<String>,
-    pub stands: EventStands,
+    #[serde(rename = "stands")]
+    pub status: EventStatus,
     /// The page of waiting events that holds it, while it waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<u64>,
@@ -120,7 +124,7 @@ pub struct EventEntry {
 /// Status of an event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum EventStands {
+pub enum EventStatus {
     /// A webhook named it, and it waits to be read from the service.
     Waiting,
     /// It was posted at the address of the other mode alone.
@@ -128,7 +132,8 @@ pub enum EventStands {
     /// The service does not have it.
     Forged,
     /// The service shows it.
-    Told(Box<Told>),
+    #[serde(rename = "told")]
+    Verified(Box<VerifiedEvent>),
 }
 
 /// Counts and cursors of a merchant's events.
@@ -140,7 +145,8 @@ pub struct EventLedger {
     /// Recorded webhooks whose event came at the same time in another one.
     pub repeated: u64,
     /// Webhooks that could not be an event.
-    pub garbled: u64,
+    #[serde(rename = "garbled")]
+    pub malformed: u64,
     /// Events of the other mode.
     pub other_mode: u64,
     /// Webhooks whose event the service does not have.
@@ -148,7 +154,8 @@ pub struct EventLedger {
     /// Events that were posted and wait to be read.
     pub waiting: u64,
     /// Events that the service showed.
-    pub told: u64,
+    #[serde(rename = "told")]
+    pub verified: u64,
     /// Events that the service showed and retention dropped.
     pub dropped: u64,
     /// Posted ids without an event that retention dropped.
@@ -175,7 +182,7 @@ pub struct EventLedger {
     /// Actions that hooks requested and that are not settled.
     pub pending: u64,
     /// Outcomes of the actions that hooks requested.
-    pub actions: Fates,
+    pub actions: ActionCounts,
     /// The time of the newest event, by the service's clock.
     pub newest: Option<DateTime<Utc>>,
     /// Every event up to this moment is known, by the service's clock.
@@ -187,8 +194,8 @@ pub struct EventLedger {
 impl EventLedger {
     /// Returns the number of stored events: the service showed them, and retention did not drop
     /// them.
-    pub fn held(&self) -> u64 {
-        self.told.saturating_sub(self.dropped)
+    pub fn stored_count(&self) -> u64 {
+        self.verified.saturating_sub(self.dropped)
     }
 
     /// Adds the counts of another ledger; `newest` becomes the later of both. The horizon, the
@@ -197,11 +204,11 @@ impl EventLedger {
         let pairs = [
             (&mut self.posts, other.posts),
             (&mut self.repeated, other.repeated),
-            (&mut self.garbled, other.garbled),
+            (&mut self.malformed, other.malformed),
             (&mut self.other_mode, other.other_mode),
             (&mut self.forged, other.forged),
             (&mut self.waiting, other.waiting),
-            (&mut self.told, other.told),
+            (&mut self.verified, other.verified),
             (&mut self.dropped, other.dropped),
             (&mut self.forgeries_dropped, other.forgeries_dropped),
             (&mut self.lapsed, other.lapsed),

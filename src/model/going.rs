@@ -24,7 +24,7 @@ pub enum Removal {
 
 impl Removal {
     /// Returns the word for a sum: `3 deleted`.
-    pub fn done(self) -> &'static str {
+    pub fn past_participle(self) -> &'static str {
         match self {
             Self::Delete => "deleted",
             Self::Neutralise => "neutralised",
@@ -36,7 +36,7 @@ impl Removal {
 
 /// A tripped guard that blocks removals (`policy.prune`).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trip {
+pub struct GuardTripped {
     /// The guard's key in `reckon.yaml`, such as `policy.prune.percent`.
     pub guard: &'static str,
     /// The guard's finding, and its limit.
@@ -47,7 +47,7 @@ pub struct Trip {
 
 /// Removal status of a resource without a document, or with a new name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Going {
+pub enum RemovalStatus {
     /// Its collection is ended; holds the necessary steps and the amount that is not collected.
     Neutralised(String),
     /// Its authorisation is withdrawn.
@@ -58,7 +58,7 @@ pub enum Going {
     Guarded {
         /// The resource, for the command that permits the removal.
         key: Key,
-        trip: Trip,
+        trip: GuardTripped,
     },
     /// It is live, and its missing document is not marked yet.
     Unmarked {
@@ -86,7 +86,7 @@ pub enum Going {
     CannotMove(String),
 }
 
-impl Going {
+impl RemovalStatus {
     /// Returns the word for programs.
     pub fn word(&self) -> &'static str {
         match self {
@@ -104,7 +104,7 @@ impl Going {
     }
 
     /// Returns whether a person has to act: exit code 3.
-    pub fn needs_a_person(&self) -> bool {
+    pub fn needs_operator(&self) -> bool {
         match self {
             Self::Ended(_)
             | Self::Guarded { .. }
@@ -136,7 +136,7 @@ impl Going {
     }
 }
 
-impl fmt::Display for Going {
+impl fmt::Display for RemovalStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Neutralised(how) => {
@@ -177,7 +177,7 @@ impl fmt::Display for Going {
                 "it says the same as {}, whose document is gone: write reckon.dev/moved-from: {} to go on \
                  with that one, or, if both are meant: reckon apply --allow-prune {}",
                 from.short(),
-                from_text(key, from),
+                former_name(key, from),
                 key.short()
             ),
             Self::Moved { from } => write!(
@@ -203,7 +203,7 @@ fn whole_name(key: &Key) -> String {
 }
 
 /// Formats a former name for the annotation.
-fn from_text(key: &Key, from: &Key) -> String {
+fn former_name(key: &Key, from: &Key) -> String {
     if key.namespace == from.namespace {
         return from.name.to_string();
     }
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn m15_a_move_back_is_told_how() {
         let to: Key = "Contact/team-b/jane".parse().unwrap();
-        let told = Going::MovedAway { to }.to_string();
+        let told = RemovalStatus::MovedAway { to }.to_string();
         assert!(
             told.contains("remove that document and write `reckon.dev/moved-from: team-b/jane`"),
             "{told}"

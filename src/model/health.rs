@@ -3,13 +3,13 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::model::condition::Status;
+use crate::model::condition::ConditionStatus;
 
 /// The health of one object, as its kind derives it from known facts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Health {
     /// False: the object has a problem.
-    pub status: Status,
+    pub status: ConditionStatus,
     /// Reason as a CamelCase word, for programs.
     pub reason: &'static str,
     /// Reason as a sentence, for people.
@@ -17,29 +17,35 @@ pub struct Health {
     /// Time since which it holds; `None` without any event.
     pub since: Option<DateTime<Utc>>,
     /// Next time at which the passing of time alone changes it.
-    pub turns: Option<DateTime<Utc>>,
+    pub next_change: Option<DateTime<Utc>>,
 }
 
 impl Health {
     /// Returns the health of an object without problems.
-    pub fn well() -> Self {
+    pub fn healthy() -> Self {
         Self {
-            status: Status::True,
+            status: ConditionStatus::True,
             reason: "NothingWrong",
             message: "no payment failed or was returned, and nothing expired".to_owned(),
             since: None,
-            turns: None,
+            next_change: None,
         }
     }
 
     /// Returns the health of a resource without an object.
-    pub fn of_nothing() -> Self {
+    pub fn not_created() -> Self {
         let message = "there is no object that could be healthy".to_owned();
-        Self { status: Status::Unknown, reason: "NotCreated", message, since: None, turns: None }
+        Self {
+            status: ConditionStatus::Unknown,
+            reason: "NotCreated",
+            message,
+            since: None,
+            next_change: None,
+        }
     }
 
     /// Returns whether no problem is known.
-    pub fn is_well(&self) -> bool {
-        self.status != Status::False
+    pub fn is_healthy(&self) -> bool {
+        self.status != ConditionStatus::False
     }
 }

@@ -33,7 +33,7 @@ pub const NAMED_BY_CONTENT: &str = "$named_by_content";
 /// One action request of a run. No action is done before the whole run succeeded. `Debug` leaves
 /// the fields out: they may hold a payer's own text.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
-pub struct Wish {
+pub struct ActionRequest {
     /// The request's name beneath the event: chosen by the script, or derived from its content. One
     /// name does one thing, once.
     pub name: Name,
@@ -62,7 +62,7 @@ pub struct Wish {
 /// Characters of the digest in a name that is derived from content.
 const DIGEST_LENGTH: usize = 16;
 
-impl Wish {
+impl ActionRequest {
     /// Derives the name of a request for which the script chose none: the verb, and a digest of
     /// everything else.
     ///
@@ -82,7 +82,7 @@ impl Wish {
 
     /// Adds the digest of the content, where the name is not derived from it.
     #[must_use]
-    pub fn fixed(self) -> Self {
+    pub fn with_content_digest(self) -> Self {
         let content = (!self.is_named_by_content()).then(|| self.digest());
         Self { content, ..self }
     }
@@ -94,7 +94,7 @@ impl Wish {
 
     /// Returns whether another action of the same name requests the same. Records without digests,
     /// from older versions, count as equal.
-    pub fn asks_for(&self, content: Option<Digest>) -> bool {
+    pub fn requests_same(&self, content: Option<Digest>) -> bool {
         content.is_none() || self.content.is_none() || self.content == content
     }
 
@@ -108,7 +108,7 @@ impl Wish {
     }
 }
 
-impl fmt::Debug for Wish {
+impl fmt::Debug for ActionRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Wish({} {})", self.verb, self.name)
     }
@@ -116,7 +116,7 @@ impl fmt::Debug for Wish {
 
 /// One read of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Look {
+pub struct HookRead {
     /// The name of the read function, such as `transaction`.
     pub what: String,
     pub arguments: Value,
@@ -126,7 +126,7 @@ pub struct Look {
 
 /// One successful run. `Debug` leaves out the values that it read and kept.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
-pub struct Run {
+pub struct HookRun {
     /// The script: the name of its file without `.rhai`.
     pub script: String,
     /// The called function of the script.
@@ -134,14 +134,16 @@ pub struct Run {
     /// SHA-256 of the script and of all its imports.
     pub hash: Digest,
     /// Action requests, in their order.
-    pub wishes: Vec<Wish>,
+    #[serde(rename = "wishes")]
+    pub requests: Vec<ActionRequest>,
     /// Values kept for later runs of the same script, by key.
     pub kept: Vec<(String, Value)>,
     /// Additions to kept values, by key: whole numbers and amounts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub added: Vec<(String, Value)>,
     /// Reads, in their order.
-    pub looks: Vec<Look>,
+    #[serde(rename = "looks")]
+    pub reads: Vec<HookRead>,
     /// Log lines for the operator.
     pub log: Vec<String>,
     /// Number of executed operations.
@@ -156,9 +158,9 @@ pub struct Run {
     pub answers: Vec<Value>,
 }
 
-impl fmt::Debug for Run {
+impl fmt::Debug for HookRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Run({}: {}, {:?})", self.script, self.function, self.wishes)
+        write!(f, "Run({}: {}, {:?})", self.script, self.function, self.requests)
     }
 }
 
@@ -172,7 +174,7 @@ mod tests {
     fn the_name_that_content_gives_never_changes() {
         let merchant = "Merchant/acme".parse().unwrap();
         let fields = json!({"transaction": "t1", "amount": "5.00 USD"});
-        let name = Wish::content_name("refund", Some(&merchant), &fields, None).unwrap();
+        let name = ActionRequest::content_name("refund", Some(&merchant), &fields, None).unwrap();
         assert_eq!(name.as_str(), "refund-bocrq33ipfnrcvca");
     }
 }

@@ -8,7 +8,7 @@ use crate::base::id::Key;
 
 /// One stored webhook. It is a hint: anyone can post one (partner-api, Events).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct InboxEvent {
+pub struct PartnerWebhook {
     /// A keyed digest of its address and content: an equal one is the same webhook again.
     pub id: Digest,
     pub at: DateTime<Utc>,

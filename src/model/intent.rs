@@ -13,9 +13,9 @@ use crate::api::{Auth, Host, Method};
 use crate::base::hash::{Digest, Mark, SourceId};
 use crate::base::id::{IntentId, Key, Mode, RemoteId};
 use crate::model::manifest::OnDoubt;
-use crate::model::observed::{Applied, Observation};
+use crate::model::observed::{AppliedSpec, Observation};
 use crate::model::service_problem::ServiceProblem;
-use crate::model::stake::Stake;
+use crate::model::stake::Exposure;
 
 /// A durable record of one effect, with the exact request. Written before the request is sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,19 +38,21 @@ pub struct Intent {
     /// Required values of the answer, by path (law 4).
     pub expect: BTreeMap<String, Value>,
     /// The state of the service once the effect is done.
-    pub applied: Applied,
+    pub applied: AppliedSpec,
     /// The known state just before the call.
     pub baseline: Value,
     /// Further arguments besides its resource, as its row requires them; null for most.
     #[serde(default, skip_serializing_if = "Value::is_null")]
-    pub about: Value,
+    #[serde(rename = "about")]
+    pub subject: Value,
     /// The settlement where no proof of the effect exists.
     pub on_doubt: OnDoubt,
     pub cause: Cause,
     pub at: DateTime<Utc>,
     /// The amounts and counts that limits apply to.
-    #[serde(default, skip_serializing_if = "Stake::is_empty")]
-    pub stake: Stake,
+    #[serde(default, skip_serializing_if = "Exposure::is_empty")]
+    #[serde(rename = "stake")]
+    pub exposure: Exposure,
 }
 
 /// A stored request, which can be sent again with the same bytes.
@@ -126,7 +128,8 @@ pub enum IntentState {
         reason: String,
     },
     /// On hold: only a person can settle it.
-    Held {
+    #[serde(rename = "held")]
+    OnHold {
         /// Number of times that it was sent.
         attempt: u32,
         /// The cause, with the evidence.
@@ -139,9 +142,10 @@ pub enum IntentState {
 /// A later record about an intent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Progress {
+pub enum IntentProgress {
     /// It is about to be sent once more.
-    Again,
+    #[serde(rename = "again")]
+    Resent,
     /// The answer was lost.
     Doubt {
         /// The fate of the answer.
@@ -152,7 +156,7 @@ pub enum Progress {
         unsent: bool,
     },
     /// The effect happened.
-    Done { observation: Box<Observation>, proof: Proof },
+    Done { observation: Box<Observation>, proof: EffectProof },
     /// The service refused it and did nothing.
     Refused {
         /// The HTTP status.
@@ -172,7 +176,8 @@ pub enum Progress {
         reason: String,
     },
     /// A person has to act.
-    Held {
+    #[serde(rename = "held")]
+    OnHold {
         reason: String,
         /// Facts that are known anyway, such as the id of an answer that does not match.
         observation: Option<Box<Observation>>,
@@ -182,7 +187,7 @@ pub enum Progress {
 /// Evidence that an effect happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Proof {
+pub enum EffectProof {
     /// The service answered.
     Answer,
     /// A later lookup found it.
@@ -210,7 +215,7 @@ impl IntentState {
         match self {
             Self::Open { attempt: _ } => "open",
             Self::InDoubt { attempt: _, reason: _ } => "in_doubt",
-            Self::Held { attempt: _, reason: _ } => "held",
+            Self::OnHold { attempt: _, reason: _ } => "held",
             Self::Closed => "closed",
         }
     }
@@ -220,56 +225,57 @@ impl IntentState {
         match self {
             Self::Open { attempt }
             | Self::InDoubt { attempt, reason: _ }
-            | Self::Held { attempt, reason: _ } => *attempt,
+            | Self::OnHold { attempt, reason: _ } => *attempt,
             Self::Closed => 0,
         }
     }
 
     /// Returns the state after `progress`: the one table of an intent's life.
-    pub fn next(&self, id: IntentId, progress: &Progress) -> Result<Self, IllegalTransition> {
+    pub fn next(&self, id: IntentId, progress: &IntentProgress) -> Result<Self, IllegalTransition> {
         let illegal = || IllegalTransition { id, from: self.word(), by: progress.word() };
         let attempt = self.attempt();
         match (self, progress) {
-            (Self::Closed, _) | (Self::Open { .. }, Progress::Again | Progress::GivenUp { .. }) => {
+            (Self::Closed, _)
+            | (Self::Open { .. }, IntentProgress::Resent | IntentProgress::GivenUp { .. }) => {
                 Err(illegal())
             }
-            (Self::InDoubt { .. } | Self::Held { .. }, Progress::Again) => {
+            (Self::InDoubt { .. } | Self::OnHold { .. }, IntentProgress::Resent) => {
                 Ok(Self::Open { attempt: attempt.saturating_add(1) })
             }
-            (_, Progress::Doubt { reason, unsent }) => Ok(Self::InDoubt {
+            (_, IntentProgress::Doubt { reason, unsent }) => Ok(Self::InDoubt {
                 attempt: attempt.saturating_sub(u32::from(*unsent)),
                 reason: reason.clone(),
             }),
-            (_, Progress::Held { reason, observation: _ }) => {
-                Ok(Self::Held { attempt, reason: reason.clone() })
+            (_, IntentProgress::OnHold { reason, observation: _ }) => {
+                Ok(Self::OnHold { attempt, reason: reason.clone() })
             }
             (
                 _,
-                Progress::Done { .. }
-                | Progress::Refused { .. }
-                | Progress::NotSent { .. }
-                | Progress::GivenUp { .. },
+                IntentProgress::Done { .. }
+                | IntentProgress::Refused { .. }
+                | IntentProgress::NotSent { .. }
+                | IntentProgress::GivenUp { .. },
             ) => Ok(Self::Closed),
         }
     }
 }
 
-impl Progress {
+impl IntentProgress {
     /// Returns the progress's name.
     pub fn word(&self) -> &'static str {
         match self {
-            Self::Again => "again",
+            Self::Resent => "again",
             Self::Doubt { reason: _, unsent: _ } => "doubt",
             Self::Done { observation: _, proof: _ } => "done",
             Self::Refused { status: _, problem: _ } => "refused",
             Self::NotSent { reason: _ } => "not_sent",
             Self::GivenUp { reason: _ } => "given_up",
-            Self::Held { reason: _, observation: _ } => "held",
+            Self::OnHold { reason: _, observation: _ } => "held",
         }
     }
 }
 
-impl fmt::Display for Proof {
+impl fmt::Display for EffectProof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Answer => "answered",
@@ -293,7 +299,7 @@ pub struct OpenIntent {
 /// A person's statement that a repeated creation, or a possible duplicate at the service, was
 /// handled: `intents dismiss`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OrphanSeen {
+pub struct OrphanDismissed {
     /// The intent whose outcome was not known.
     pub intent: IntentId,
     /// The resource that was created again.
@@ -311,15 +317,15 @@ mod tests {
     #[test]
     fn what_did_not_arrive_does_not_count_as_sent() {
         let id = IntentId::new(1);
-        let doubt = |unsent| Progress::Doubt { reason: "no answer".to_owned(), unsent };
+        let doubt = |unsent| IntentProgress::Doubt { reason: "no answer".to_owned(), unsent };
         let mut state = IntentState::Open { attempt: 1 }.next(id, &doubt(false)).unwrap();
         for (unsent, sent) in [(true, 1), (true, 1), (false, 2), (true, 2)] {
-            state = state.next(id, &Progress::Again).unwrap();
+            state = state.next(id, &IntentProgress::Resent).unwrap();
             state = state.next(id, &doubt(unsent)).unwrap();
             assert_eq!(state.attempt(), sent);
         }
         let plain = serde_json::to_value(doubt(false)).unwrap();
         assert_eq!(plain, serde_json::json!({"doubt": {"reason": "no answer"}}));
-        assert_eq!(serde_json::from_value::<Progress>(plain).unwrap(), doubt(false));
+        assert_eq!(serde_json::from_value::<IntentProgress>(plain).unwrap(), doubt(false));
     }
 }

@@ -11,7 +11,7 @@ use crate::base::id::Key;
 
 /// One step of a path into a document.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Segment {
+pub enum PathSegment {
     /// A key of a mapping.
     Key(String),
     /// A position in a sequence, from 0.
@@ -20,7 +20,7 @@ pub enum Segment {
 
 /// A path from the root of a document to a value.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Path(pub Vec<Segment>);
+pub struct Path(pub Vec<PathSegment>);
 
 impl Path {
     /// Parses `spec.line_items[0].rate`. Keys that hold a dot cannot be written this way.
@@ -29,10 +29,10 @@ impl Path {
         for part in text.split('.').filter(|part| !part.is_empty()) {
             let mut pieces = part.split('[');
             if let Some(key) = pieces.next().filter(|key| !key.is_empty()) {
-                segments.push(Segment::Key(key.to_owned()));
+                segments.push(PathSegment::Key(key.to_owned()));
             }
             let indexes = pieces.filter_map(|piece| piece.trim_end_matches(']').parse().ok());
-            segments.extend(indexes.map(Segment::Index));
+            segments.extend(indexes.map(PathSegment::Index));
         }
         Self(segments)
     }
@@ -41,7 +41,7 @@ impl Path {
     #[must_use]
     pub fn key(&self, key: &str) -> Self {
         let mut segments = self.0.clone();
-        segments.push(Segment::Key(key.to_owned()));
+        segments.push(PathSegment::Key(key.to_owned()));
         Self(segments)
     }
 
@@ -49,7 +49,7 @@ impl Path {
     #[must_use]
     pub fn index(&self, index: usize) -> Self {
         let mut segments = self.0.clone();
-        segments.push(Segment::Index(index));
+        segments.push(PathSegment::Index(index));
         Self(segments)
     }
 }
@@ -58,9 +58,9 @@ impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (place, segment) in self.0.iter().enumerate() {
             match segment {
-                Segment::Key(key) if place == 0 => write!(f, "{key}")?,
-                Segment::Key(key) => write!(f, ".{key}")?,
-                Segment::Index(index) => write!(f, "[{index}]")?,
+                PathSegment::Key(key) if place == 0 => write!(f, "{key}")?,
+                PathSegment::Key(key) => write!(f, ".{key}")?,
+                PathSegment::Index(index) => write!(f, "[{index}]")?,
             }
         }
         Ok(())
@@ -69,7 +69,7 @@ impl fmt::Display for Path {
 
 /// The part of a field that an issue underlines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum At {
+pub enum UnderlinedPart {
     /// The field's name: the field is not allowed, or a field beneath it is missing.
     Key,
     Value,
@@ -101,7 +101,7 @@ pub struct Issue {
     pub severity: Severity,
     /// The field at fault. A path that does not exist points at its nearest ancestor.
     pub path: Path,
-    pub at: At,
+    pub underlined: UnderlinedPart,
     /// The problem and its cause, in a sentence without a full stop.
     pub message: String,
     /// The text to write instead.
@@ -121,7 +121,7 @@ impl Issue {
             code,
             severity: Severity::Error,
             path: Path::parse(path),
-            at: At::Value,
+            underlined: UnderlinedPart::Value,
             message: message.into(),
             help: help.into(),
             related: Vec::new(),
@@ -130,21 +130,26 @@ impl Issue {
 
     /// Points the issue at the field's name.
     #[must_use]
-    pub fn at_key(mut self) -> Self {
-        self.at = At::Key;
+    pub fn underline_key(mut self) -> Self {
+        self.underlined = UnderlinedPart::Key;
         self
     }
 
     /// Turns the issue into a warning.
     #[must_use]
-    pub fn warning(mut self) -> Self {
+    pub fn as_warning(mut self) -> Self {
         self.severity = Severity::Warning;
         self
     }
 
     /// Adds a second place.
     #[must_use]
-    pub fn related(mut self, key: Option<Key>, path: &str, message: impl Into<String>) -> Self {
+    pub fn with_related(
+        mut self,
+        key: Option<Key>,
+        path: &str,
+        message: impl Into<String>,
+    ) -> Self {
         self.related.push(Related { key, path: Path::parse(path), message: message.into() });
         self
     }
@@ -153,7 +158,7 @@ impl Issue {
 /// An issue with its place in a file, as `validate -o json` prints it (design.md part 4). Lines and
 /// columns count from 1, columns in characters; `length` is in characters too.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Problem {
+pub struct PlacedIssue {
     /// The file, relative to the directory of `reckon.yaml`.
     pub file: String,
     /// From 1.
@@ -171,7 +176,7 @@ pub struct Problem {
     pub related: Vec<RelatedPlace>,
 }
 
-/// A second place of a [`Problem`].
+/// A second place of a [`PlacedIssue`].
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RelatedPlace {
     pub file: String,
@@ -217,8 +222,8 @@ impl ProblemCounts {
     }
 }
 
-impl<'a> FromIterator<&'a Problem> for ProblemCounts {
-    fn from_iter<I: IntoIterator<Item = &'a Problem>>(problems: I) -> Self {
+impl<'a> FromIterator<&'a PlacedIssue> for ProblemCounts {
+    fn from_iter<I: IntoIterator<Item = &'a PlacedIssue>>(problems: I) -> Self {
         let mut tally = Self::default();
         problems.into_iter().for_each(|problem| tally.add(problem.severity));
         tally
@@ -227,14 +232,14 @@ impl<'a> FromIterator<&'a Problem> for ProblemCounts {
 
 /// The problems of a tree: the first ones with their places, and the count of the rest.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Problems {
+pub struct TreeProblems {
     /// Sorted by file and line; bounded per file and in total.
-    pub shown: Vec<Problem>,
+    pub shown: Vec<PlacedIssue>,
     /// The problems beyond the bound.
     pub omitted: ProblemCounts,
 }
 
-impl Problems {
+impl TreeProblems {
     /// Returns the counts of all problems, shown or not.
     pub fn total(&self) -> ProblemCounts {
         self.shown.iter().collect::<ProblemCounts>().plus(self.omitted)

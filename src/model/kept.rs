@@ -18,13 +18,13 @@ pub const ALL_BYTES_MAX: u64 = 64 << 20;
 
 /// Size of kept values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KeptSize {
+pub struct ScriptValuesSize {
     pub keys: u64,
     /// Bytes of keys and values, as JSON.
     pub bytes: u64,
 }
 
-impl KeptSize {
+impl ScriptValuesSize {
     /// Returns the size of one value under a key; zero for null.
     pub fn of(key: &str, value: &Value) -> Self {
         if value.is_null() {
@@ -36,7 +36,7 @@ impl KeptSize {
 
     /// Returns the sum of both sizes.
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
+    pub fn plus(self, other: Self) -> Self {
         let Self { keys, bytes } = other;
         Self { keys: self.keys.saturating_add(keys), bytes: self.bytes.saturating_add(bytes) }
     }

@@ -4,23 +4,26 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::counted::verbed;
-use crate::model::plan::Verdict;
+use crate::base::counted::count_verb;
+use crate::model::plan::PlannedAction;
 
 /// A limit that a step would exceed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Over {
+pub struct LimitExceeded {
     /// The limit's name, such as `policy.limits.per_day`.
     pub limit: String,
     /// The allowed value, such as `5000.00 USD` or `10 deletes`.
-    pub allows: String,
+    #[serde(rename = "allows")]
+    pub allowed: String,
     /// The value that the step would cause.
-    pub would: String,
+    #[serde(rename = "would")]
+    pub resulting: String,
     /// The place of the limit, such as `reckon.yaml:14`.
     pub place: String,
-    pub scope: Scope,
+    pub scope: LimitScope,
     /// The step's action without this limit.
-    pub wants: Verdict,
+    #[serde(rename = "wants")]
+    pub intended: PlannedAction,
     /// The people who approved it so far.
     pub approved_by: Vec<String>,
     /// Number of necessary approvers, as far as it is known.
@@ -30,7 +33,7 @@ pub struct Over {
 /// The part of a plan that a limit applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Scope {
+pub enum LimitScope {
     /// One amount by itself.
     Object,
     /// A sum, with this step added.
@@ -39,15 +42,15 @@ pub enum Scope {
     Plan,
 }
 
-impl Over {
+impl LimitExceeded {
     /// Returns the sentence with the command that approves the plan of this checksum.
-    pub fn of_plan(&self, checksum: &str) -> String {
+    pub fn for_plan(&self, checksum: &str) -> String {
         self.sentence(&format!("`reckon approve {checksum}`"))
     }
 
     fn sentence(&self, command: &str) -> String {
-        let Self { limit, allows, would, place, approvers, .. } = self;
-        let what = if self.scope == Scope::Plan { "the whole plan" } else { "this" };
+        let Self { limit, allowed: allows, resulting: would, place, approvers, .. } = self;
+        let what = if self.scope == LimitScope::Plan { "the whole plan" } else { "this" };
         let who = if *approvers > 1 {
             format!("have {approvers} people approve")
         } else {
@@ -56,24 +59,24 @@ impl Over {
         format!(
             "{limit} allows {allows} ({place}), and {what} would make it {would}: raise it there, or {who} the plan: \
              {command}{}",
-            self.progress()
+            self.approval_progress()
         )
     }
 
     /// Formats the people who approved the plan already, and the number of missing approvals.
-    fn progress(&self) -> String {
+    fn approval_progress(&self) -> String {
         let Self { approved_by, approvers, .. } = self;
         let missing = approvers.saturating_sub(approved_by.len());
         if approved_by.is_empty() || missing == 0 {
             return String::new();
         }
-        let more = verbed(missing, "more person has", "more people have");
+        let more = count_verb(missing, "more person has", "more people have");
         format!(" ({} did, {more} to)", approved_by.join(", "))
     }
 }
 
 /// Formats the sentence without the checksum of the plan.
-impl fmt::Display for Over {
+impl fmt::Display for LimitExceeded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.sentence("`reckon plan` shows the command"))
     }

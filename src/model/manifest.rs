@@ -13,7 +13,7 @@ use crate::base::packed::Packed;
 
 /// Place of a document in its file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Place {
+pub struct DocumentPlace {
     /// The file, relative to the directory of `reckon.yaml`.
     pub file: Arc<str>,
     /// The line on which the document begins, from 1.
@@ -86,11 +86,11 @@ pub struct Manifest<S = Value> {
     /// SHA-256 over the canonical spec, annotations and files: equal digests mean the same desired
     /// state.
     pub digest: Digest,
-    pub place: Place,
+    pub place: DocumentPlace,
 }
 
 /// A document in its stored form: with its spec packed.
-pub type Kept = Manifest<Packed<Value>>;
+pub type PackedManifest = Manifest<Packed<Value>>;
 
 impl<S> fmt::Debug for Manifest<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -100,13 +100,13 @@ impl<S> fmt::Debug for Manifest<S> {
 
 impl Manifest {
     /// Converts to the stored form.
-    pub fn pack(self) -> Kept {
+    pub fn pack(self) -> PackedManifest {
         let spec = Packed::from(&self.spec);
         self.with(spec)
     }
 }
 
-impl Kept {
+impl PackedManifest {
     /// Converts to the readable form. Every JSON value parses back from its own text; a spec that
     /// did not would be null, without any effect.
     pub fn unpack(&self) -> Manifest {

@@ -6,25 +6,26 @@ use serde_json::Value;
 
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key, RemoteId};
-use crate::model::absence::Absence;
-use crate::model::adoption::Stray;
-use crate::model::bound::Approval;
+use crate::model::absence::MissingDocument;
+use crate::model::adoption::UnknownObject;
+use crate::model::bound::BindingApproval;
 use crate::model::class::may_pass;
 use crate::model::manifest::Deletion;
 use crate::model::payment::Payments;
 use crate::model::service_problem::ServiceProblem;
-use crate::model::unauthorised::{Unauthorised, opens};
+use crate::model::unauthorised::{RefusedCredentials, proves_acceptance};
 
 /// Origin of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Source {
+pub enum FactSource {
     /// The answer to our own call.
     Answer,
     /// A reading of the service.
     Read,
     /// A webhook from the service: a hint.
-    Notice,
+    #[serde(rename = "notice")]
+    Webhook,
     /// A person's statement.
     Operator,
 }
@@ -37,13 +38,13 @@ pub struct Observation {
     pub merchant: Key,
     /// Time at which the fact was true.
     pub at: DateTime<Utc>,
-    pub source: Source,
+    pub source: FactSource,
     /// The id that the service gave; `None` for a creation whose id is unknown.
     pub remote_id: Option<RemoteId>,
     /// Existence of the remote object.
     pub exists: Option<bool>,
     /// The spec that was put on the service, private values as digests.
-    pub applied: Option<Applied>,
+    pub applied: Option<AppliedSpec>,
     /// The kind's facts about the object (status, accounts …): top-level fields replace older ones,
     /// a null removes one.
     pub facts: Value,
@@ -51,7 +52,7 @@ pub struct Observation {
 
 /// A spec as it was put on the service.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Applied {
+pub struct AppliedSpec {
     /// The canonical spec with private values replaced by keyed digests.
     pub spec: Value,
     /// The manifest's digest: an equal one requires no change.
@@ -64,7 +65,7 @@ pub struct Applied {
 
 /// A refusal by the service: the same desired state is not sent again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Refusal {
+pub struct ServiceRefusal {
     /// The intent that was refused.
     pub intent: IntentId,
     /// The manifest's digest at that time.
@@ -76,7 +77,7 @@ pub struct Refusal {
     pub at: DateTime<Utc>,
 }
 
-impl Refusal {
+impl ServiceRefusal {
     /// Returns whether the service may accept the same later, without a change of the document.
     pub fn may_pass(&self) -> bool {
         may_pass(self.problem.code())
@@ -90,7 +91,7 @@ impl Refusal {
 
 /// The hold of a resource.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Held {
+pub struct OnHold {
     /// The intent that cannot be settled, if one is the cause.
     pub intent: Option<IntentId>,
     /// The cause, in a sentence.
@@ -109,24 +110,26 @@ pub struct Observed {
     /// The remote object exists.
     pub exists: bool,
     /// The spec that was last put on the service.
-    pub applied: Option<Applied>,
+    pub applied: Option<AppliedSpec>,
     /// The kind's facts about the object.
     pub facts: Value,
     /// The last refusal, until an effect succeeds.
-    pub refusal: Option<Refusal>,
+    pub refusal: Option<ServiceRefusal>,
     /// The hold, while no effect is done for the resource.
-    pub held: Option<Held>,
+    #[serde(rename = "held")]
+    pub on_hold: Option<OnHold>,
     /// Number of repeated creations without proof of the first try: possible orphans.
-    pub remade: u32,
+    #[serde(rename = "remade")]
+    pub recreated: u32,
     /// Another merchant, to which the public keys that were read for this one are bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rival: Option<Box<Key>>,
     /// The live binding of a merchant that a person approved last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub approval: Option<Box<Approval>>,
+    pub approval: Option<Box<BindingApproval>>,
     /// The service's refusal of this merchant's credentials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unauthorised: Option<Box<Unauthorised>>,
+    pub unauthorised: Option<Box<RefusedCredentials>>,
     /// The resource's former names, the first one first: that one is its name on the service.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub former: Vec<Key>,
@@ -135,10 +138,12 @@ pub struct Observed {
     pub moved_to: Option<Box<Key>>,
     /// The known facts about its document's absence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub absence: Option<Box<Absence>>,
+    #[serde(rename = "absence")]
+    pub missing_document: Option<Box<MissingDocument>>,
     /// Unknown objects with marks of ours that block the resource.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub strays: Vec<Stray>,
+    #[serde(rename = "strays")]
+    pub unknown_objects: Vec<UnknownObject>,
     /// Time of the last change of its existence, its id, or the spec that was put on the service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed: Option<DateTime<Utc>>,
@@ -148,7 +153,7 @@ pub struct Observed {
     /// The time of the newest fact.
     pub at: DateTime<Utc>,
     /// The source of the newest fact.
-    pub source: Source,
+    pub source: FactSource,
 }
 
 impl Observed {
@@ -161,26 +166,26 @@ impl Observed {
             applied: None,
             facts: Value::Object(serde_json::Map::new()),
             refusal: None,
-            held: None,
-            remade: 0,
+            on_hold: None,
+            recreated: 0,
             rival: None,
             approval: None,
             unauthorised: None,
             former: Vec::new(),
             moved_to: None,
-            absence: None,
-            strays: Vec::new(),
+            missing_document: None,
+            unknown_objects: Vec::new(),
             changed: None,
             payments: None,
             at,
-            source: Source::Operator,
+            source: FactSource::Operator,
         }
     }
 
     /// Applies one more fact. A reading older than the known state changes nothing (law 3); the
     /// answer to our own call always counts as new, whatever its clock time.
-    pub fn learn(&mut self, fact: &Observation) {
-        if (fact.source == Source::Read && fact.at < self.at) || self.outranks(fact) {
+    pub fn apply(&mut self, fact: &Observation) {
+        if (fact.source == FactSource::Read && fact.at < self.at) || self.outranks(fact) {
             return;
         }
         if self.is_changed_by(fact) {
@@ -196,13 +201,13 @@ impl Observed {
         if fact.applied.is_some() {
             self.applied.clone_from(&fact.applied);
         }
-        merge(&mut self.facts, &fact.facts);
-        self.unauthorised.take_if(|_| opens(fact));
+        merge_facts(&mut self.facts, &fact.facts);
+        self.unauthorised.take_if(|_| proves_acceptance(fact));
     }
 
     /// Returns whether a fact contradicts the known state of the object itself.
     fn is_changed_by(&self, fact: &Observation) -> bool {
-        let put = |one: &Option<Applied>| one.as_ref().map(|one| (one.digest, one.generation));
+        let put = |one: &Option<AppliedSpec>| one.as_ref().map(|one| (one.digest, one.generation));
         fact.exists.is_some_and(|exists| exists != self.exists)
             || (fact.remote_id.is_some() && fact.remote_id != self.remote_id)
             || (fact.applied.is_some() && put(&fact.applied) != put(&self.applied))
@@ -212,15 +217,15 @@ impl Observed {
     /// reverse (law 3), as far as both concern one submission.
     fn outranks(&self, fact: &Observation) -> bool {
         let says = |facts: &Value, state: &str| facts.get("state").is_some_and(|one| one == state);
-        fact.source == Source::Notice
+        fact.source == FactSource::Webhook
             && says(&self.facts, "provisioned")
             && says(&fact.facts, "declined")
             && fact.facts.get("mark") == self.facts.get("mark")
-            && !crate::base::planted::is("older-event-wins")
+            && !crate::base::planted::is_active("older-event-wins")
     }
 
     /// Returns the first name of a renamed resource.
-    pub fn origin(&self) -> Option<&Key> {
+    pub fn first_name(&self) -> Option<&Key> {
         self.former.first()
     }
 
@@ -236,7 +241,7 @@ impl Observed {
 }
 
 /// Replaces top-level fields of `facts` by those of `news`; a null removes.
-fn merge(facts: &mut Value, news: &Value) {
+fn merge_facts(facts: &mut Value, news: &Value) {
     let (Some(facts), Some(news)) = (facts.as_object_mut(), news.as_object()) else {
         return;
     };

@@ -9,7 +9,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::base::outside::{Known, ServiceText};
+use crate::base::outside::{KnownValues, ServiceText};
 use crate::model::service_problem::ServiceProblem;
 
 /// The only four results of a call. `Debug` leaves the reply out: it may hold a token or a key.
@@ -48,7 +48,7 @@ pub enum Outcome {
 impl Outcome {
     /// Makes a `NotSent` for an internal reason, which may repeat the operator's own text.
     pub fn not_sent(reason: &str) -> Self {
-        let reason = ServiceText::cleaned(reason, &Known::default());
+        let reason = ServiceText::clean(reason, &KnownValues::default());
         Self::NotSent { reason, retry_after_s: None }
     }
 }

@@ -65,7 +65,7 @@ pub struct Payments {
 }
 
 /// The payment that one version of an object shows.
-struct Heard {
+struct ShownPayment {
     payment: Payment,
     /// It is a try of its own, and not the sum of tries that events report one by one.
     is_try: bool,
@@ -76,13 +76,13 @@ impl Payments {
     /// by our clock.
     ///
     /// Returns `None` if the version shows no payment, or no newer one.
-    pub fn after(
+    pub fn after_version(
         known: Option<&Self>,
         object: &RemoteObject,
         previous: Option<&RemoteObject>,
         at: DateTime<Utc>,
     ) -> Option<Self> {
-        let Heard { payment, is_try } = heard(object, previous)?;
+        let ShownPayment { payment, is_try } = shown_payment(object, previous)?;
         if known.is_some_and(|known| known.last.at > payment.at) {
             return None;
         }
@@ -104,32 +104,32 @@ impl Payments {
     }
 
     /// Returns the known payments once a person excluded the failed payment from the collection.
-    fn passed_over(known: &Self, at: DateTime<Utc>) -> Option<Self> {
+    fn after_exclusion(known: &Self, at: DateTime<Utc>) -> Option<Self> {
         (known.failures > 0).then(|| Self { last: known.last.clone(), failures: 0, since: at })
     }
 
     /// Returns the known payments after any event.
-    pub fn told(
+    pub fn after_event(
         known: Option<&Self>,
         object: &RemoteObject,
         previous: Option<&RemoteObject>,
         at: DateTime<Utc>,
     ) -> Option<Self> {
         if object.kind == OCCURRENCE && object.status.as_deref() == Some("IGNORED") {
-            return Self::passed_over(known?, at);
+            return Self::after_exclusion(known?, at);
         }
-        Self::after(known, object, previous, at)
+        Self::after_version(known, object, previous, at)
     }
 }
 
 const OCCURRENCE: &str = "recurring_charge.occurrence";
 
 /// Extracts the payment that a version of an object shows.
-fn heard(object: &RemoteObject, previous: Option<&RemoteObject>) -> Option<Heard> {
+fn shown_payment(object: &RemoteObject, previous: Option<&RemoteObject>) -> Option<ShownPayment> {
     let status = object.status.as_deref()?;
     let before = previous.and_then(|previous| previous.status.as_deref());
     let is_try = object.kind == "transaction";
-    if is_try && object.sort.as_deref().is_some_and(|sort| sort != "CHARGE") {
+    if is_try && object.transaction_type.as_deref().is_some_and(|sort| sort != "CHARGE") {
         return None;
     }
     let result = match (object.kind.as_str(), status, before) {
@@ -151,7 +151,7 @@ fn heard(object: &RemoteObject, previous: Option<&RemoteObject>) -> Option<Heard
         reason: object.failure.clone(),
         at: object.modified,
     };
-    Some(Heard { payment, is_try })
+    Some(ShownPayment { payment, is_try })
 }
 
 #[cfg(test)]
@@ -174,7 +174,8 @@ mod tests {
         for (minute, (kind, status, before)) in (1..).zip(steps) {
             let before = before.map(|before| version(kind, before, 0));
             let now = version(kind, status, minute);
-            known = Payments::told(known.as_ref(), &now, before.as_ref(), at(minute)).or(known);
+            known =
+                Payments::after_event(known.as_ref(), &now, before.as_ref(), at(minute)).or(known);
         }
         known.unwrap()
     }

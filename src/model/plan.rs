@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::base::id::{Key, Mode};
 use crate::base::money::Money;
-use crate::model::condition::Status;
-use crate::model::effect::{Counts, Effect, Work};
+use crate::model::condition::ConditionStatus;
+use crate::model::effect::{Effect, ExposureCounts, StepWork};
 use crate::model::health::Health;
 
 pub use crate::model::reason::Reason;
@@ -18,8 +18,9 @@ pub use crate::model::reason::Reason;
 /// The action of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum PlannedAction {
     /// The service matches; no action.
+    #[serde(rename = "settled")]
     Settled,
     /// A remote object is created.
     Create,
@@ -37,9 +38,9 @@ pub enum Verdict {
     Blocked,
 }
 
-impl Verdict {
+impl PlannedAction {
     /// Returns whether a step of this verdict is a change that `apply` would make.
-    pub fn changes(self) -> bool {
+    pub fn is_change(self) -> bool {
         match self {
             Self::Create | Self::Update | Self::Delete | Self::Read => true,
             Self::Settled | Self::Orphan | Self::Wait | Self::Blocked => false,
@@ -93,7 +94,7 @@ impl fmt::Display for Replaced {
 #[derive(Debug, Clone)]
 pub struct Step {
     pub key: Key,
-    pub verdict: Verdict,
+    pub action: PlannedAction,
     pub reason: Reason,
     /// Field by field, before and after.
     pub changes: Vec<FieldChange>,
@@ -108,21 +109,21 @@ pub struct Step {
     /// File and line of the document.
     pub place: Option<(Arc<str>, usize)>,
     /// The executor's work for now; `None` while a prerequisite is missing.
-    pub work: Option<Arc<Work>>,
+    pub work: Option<Arc<StepWork>>,
     /// An effect on demand of an outside person, such as an applicant who clicks.
-    pub offer: Option<Arc<Effect>>,
+    pub on_demand: Option<Arc<Effect>>,
     /// The invoice that the new object would replace, if the replaced one stays in force.
     pub replaces: Option<Box<Replaced>>,
     /// Further counts for limits, besides money.
-    pub counts: Counts,
+    pub counts: ExposureCounts,
 }
 
 impl Step {
     /// Makes a step without work.
-    pub fn idle(key: Key, verdict: Verdict, reason: Reason) -> Self {
+    pub fn idle(key: Key, verdict: PlannedAction, reason: Reason) -> Self {
         Self {
             key,
-            verdict,
+            action: verdict,
             reason,
             changes: Vec::new(),
             money: Vec::new(),
@@ -131,9 +132,9 @@ impl Step {
             remote_id: None,
             place: None,
             work: None,
-            offer: None,
+            on_demand: None,
             replaces: None,
-            counts: Counts::default(),
+            counts: ExposureCounts::default(),
         }
     }
 
@@ -143,40 +144,40 @@ impl Step {
         clippy::wildcard_enum_match_arm,
         reason = "every other reason is about the comparison"
     )]
-    pub fn synced(&self) -> Status {
+    pub fn sync_status(&self) -> ConditionStatus {
         match &self.reason {
             Reason::InDoubt(_)
-            | Reason::Held(_)
-            | Reason::Strays(_)
+            | Reason::OnHold(_)
+            | Reason::UnknownObjects(_)
             | Reason::Suspended
             | Reason::SuspendedBy(_)
-            | Reason::AbsenceNotBelieved => Status::Unknown,
-            _ if self.verdict == Verdict::Orphan => Status::Unknown,
-            _ => Status::from(self.ready && self.verdict == Verdict::Settled),
+            | Reason::PruneSuspended => ConditionStatus::Unknown,
+            _ if self.action == PlannedAction::Orphan => ConditionStatus::Unknown,
+            _ => ConditionStatus::from(self.ready && self.action == PlannedAction::Settled),
         }
     }
 
     /// Returns the health of its object.
     pub fn health(&self) -> Health {
-        self.health.as_deref().cloned().unwrap_or_else(Health::well)
+        self.health.as_deref().cloned().unwrap_or_else(Health::healthy)
     }
 
     /// Returns whether its object is healthy, or its health is not known.
-    pub fn is_well(&self) -> bool {
-        self.health.as_deref().is_none_or(Health::is_well)
+    pub fn is_healthy(&self) -> bool {
+        self.health.as_deref().is_none_or(Health::is_healthy)
     }
 
     /// Returns whether the resource is ready (design.md part 4, "Ready means"): synced, not in
     /// doubt and not unhealthy.
     pub fn is_ready(&self) -> bool {
-        self.synced() == Status::True && self.is_well()
+        self.sync_status() == ConditionStatus::True && self.is_healthy()
     }
 
     /// Returns the first message about the resource: its health, where that alone is not in order,
     /// else its reason.
     pub fn headline(&self) -> (&'static str, String) {
-        match self.health.as_deref().filter(|health| !health.is_well()) {
-            Some(health) if self.synced() == Status::True => {
+        match self.health.as_deref().filter(|health| !health.is_healthy()) {
+            Some(health) if self.sync_status() == ConditionStatus::True => {
                 (health.reason, health.message.clone())
             }
             Some(_) | None => (self.reason.word(), self.reason.to_string()),
@@ -184,8 +185,8 @@ impl Step {
     }
 
     /// Returns whether a person has to act: exit code 3.
-    pub fn stuck(&self) -> bool {
-        self.reason.needs_a_person()
+    pub fn needs_operator(&self) -> bool {
+        self.reason.needs_operator()
     }
 }
 
@@ -201,6 +202,6 @@ pub struct Plan {
 impl Plan {
     /// Returns the number of steps that change something.
     pub fn changes(&self) -> usize {
-        self.steps.iter().filter(|step| step.verdict.changes()).count()
+        self.steps.iter().filter(|step| step.action.is_change()).count()
     }
 }

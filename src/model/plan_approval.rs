@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::id::{IntentId, Key, Mode};
 use crate::base::money::Money;
-use crate::model::stake::Wish;
+use crate::model::stake::SpendRequest;
 
 /// An approved sum.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,17 +31,17 @@ pub struct PlanApproval {
     /// The sums of the plan.
     pub ceilings: Vec<Ceiling>,
     /// The steps, each with its amounts.
-    pub steps: Vec<Wish>,
+    pub steps: Vec<SpendRequest>,
     pub actor: String,
     pub at: DateTime<Utc>,
     /// The signed commit that contains the approval, where it was no command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub signed: Option<Box<Signature>>,
+    pub signed: Option<Box<ApprovalSignature>>,
 }
 
 /// The evidence of an approval that came in a signed commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Signature {
+pub struct ApprovalSignature {
     /// The approval's file, from the top of the repository.
     pub file: String,
     /// The commit that added the file.
@@ -55,7 +55,7 @@ pub struct Signature {
 
 /// An approval as the fold holds it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KeptApproval {
+pub struct StoredApproval {
     pub approval: PlanApproval,
     /// The steps that were done under it, each with its intent: an approval is used once.
     pub used: Vec<(Key, IntentId)>,
@@ -63,12 +63,12 @@ pub struct KeptApproval {
 
 impl PlanApproval {
     /// Returns whether the approval came in this file of this commit.
-    pub fn came_in(&self, file: &str, commit: &str) -> bool {
+    pub fn is_from(&self, file: &str, commit: &str) -> bool {
         self.signed.as_ref().is_some_and(|signed| signed.file == file && signed.commit == commit)
     }
 }
 
-impl KeptApproval {
+impl StoredApproval {
     /// Returns whether this step was already done under it.
     pub fn is_used_for(&self, key: &Key) -> bool {
         self.used.iter().any(|(used, _)| used == key)

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::base::hash::{Digest, sha256};
 use crate::base::id::{Key, Name, NameError};
 use crate::model::action::Action;
-use crate::model::hook::{NOTIFY, RECONCILE, RESUME, Run, SUSPEND, Wish};
+use crate::model::hook::{ActionRequest, HookRun, NOTIFY, RECONCILE, RESUME, SUSPEND};
 
 /// Maximum length of a chain of causes: event, action, the event of that, and so on.
 pub const DEPTH_MAX: u32 = 4;
@@ -24,25 +24,28 @@ pub const FAILED_MAX: u64 = 500;
 
 /// Record of the hook runs of one event, with all their action requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Ran {
+pub struct HookRunRecord {
     pub merchant: Key,
     pub event: String,
     /// The event's number among the merchant's events.
     pub number: u64,
     /// The event failed before, and only the failed scripts were run again.
     #[serde(default)]
-    pub again: bool,
+    #[serde(rename = "again")]
+    pub is_retry: bool,
     /// The lane of the script; `None` in records from when the scripts of an event were run
     /// together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lane: Option<Lane>,
+    #[serde(rename = "lane")]
+    pub script_identity: Option<ScriptIdentity>,
     /// The script's name at the time of the failure, where it differed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub formerly: Option<String>,
+    #[serde(rename = "formerly")]
+    pub former_script: Option<String>,
     /// The successful runs.
-    pub runs: Vec<Run>,
+    pub runs: Vec<HookRun>,
     /// The failed runs.
-    pub failures: Vec<Failed>,
+    pub failures: Vec<HookFailure>,
     /// Number of hooks before it in its chain of causes.
     pub depth: u32,
     pub at: DateTime<Utc>,
@@ -50,7 +53,7 @@ pub struct Ran {
 
 /// One script's sequence of a merchant's events: one after the other, independent of other scripts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Lane {
+pub struct ScriptIdentity {
     pub script: String,
     /// SHA-256 of the script's text without its own name: a renamed script continues at the same
     /// event.
@@ -62,13 +65,13 @@ pub struct Lane {
 pub struct Cursor {
     /// The number of the last event that it was run for.
     pub to: u64,
-    /// The text of the script at that time, as in [`Lane`].
+    /// The text of the script at that time, as in [`ScriptIdentity`].
     pub text: Digest,
 }
 
 /// A failed hook run; it requested no action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failed {
+pub struct HookFailure {
     pub script: String,
     pub function: String,
     /// The error, with the place in the script.
@@ -76,15 +79,16 @@ pub struct Failed {
     /// Number of runs so far.
     pub tries: u32,
     /// Time of the next run; `None`: a person has to act (`events dead`).
-    pub again: Option<DateTime<Utc>>,
-    /// The text of the script, as in [`Lane`].
+    #[serde(rename = "again")]
+    pub retry_at: Option<DateTime<Utc>>,
+    /// The text of the script, as in [`ScriptIdentity`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<Digest>,
 }
 
 /// Record that every hook of the events up to this one was run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Passed {
+pub struct CursorAdvanced {
     pub merchant: Key,
     /// The number of the last event.
     pub to: u64,
@@ -95,19 +99,20 @@ pub struct Passed {
     /// Scripts that stay behind, because too many of their runs failed. Where all scripts advanced,
     /// these did not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub held: Vec<Lane>,
+    #[serde(rename = "held")]
+    pub held_back: Vec<ScriptIdentity>,
 }
 
 /// The permanent name of a hook's action.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct WishId {
+pub struct ActionRequestId {
     pub merchant: Key,
     pub event: String,
     /// The action's own name beneath the event.
     pub name: Name,
 }
 
-impl WishId {
+impl ActionRequestId {
     /// Returns the name of the action in the journal.
     ///
     /// # Errors
@@ -123,26 +128,28 @@ impl WishId {
 
 /// A requested action that is not settled.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Pending {
-    pub id: WishId,
+pub struct PendingAction {
+    pub id: ActionRequestId,
     /// The action request.
-    pub wish: Wish,
+    #[serde(rename = "wish")]
+    pub request: ActionRequest,
     /// The script that requested it.
     pub script: String,
     /// A lost state may have done the action, and no proof exists.
     #[serde(default)]
-    pub unsure: bool,
+    #[serde(rename = "unsure")]
+    pub maybe_done: bool,
     pub at: DateTime<Utc>,
 }
 
-impl Pending {
+impl PendingAction {
     /// Returns the key of the action. Without a merchant, the action has the key that it would have
     /// at the event's merchant.
     ///
     /// # Errors
     /// Only after an internal error.
     pub fn action(&self) -> Result<Key, NameError> {
-        let merchant = self.wish.merchant.as_ref().unwrap_or(&self.id.merchant);
+        let merchant = self.request.merchant.as_ref().unwrap_or(&self.id.merchant);
         Ok(Action::key(merchant, &self.id.action_name()?))
     }
 }
@@ -162,7 +169,7 @@ pub enum Channel {
 
 impl Channel {
     /// Returns the channel of an action.
-    pub fn of(wish: &Wish) -> Self {
+    pub fn of(wish: &ActionRequest) -> Self {
         match wish.verb.as_str() {
             SUSPEND | RESUME | RECONCILE => Self::Internal,
             NOTIFY => {
@@ -179,23 +186,24 @@ impl Channel {
 pub struct Scheduled {
     /// Due time.
     pub at: DateTime<Utc>,
-    pub id: WishId,
+    pub id: ActionRequestId,
     pub channel: Channel,
 }
 
 impl Scheduled {
     /// Returns the position of a pending action: the script's time, and at once by default.
-    pub fn of(pending: &Pending) -> Self {
-        let at = pending.wish.at.map_or(pending.at, |at| at.max(pending.at));
-        Self { at, id: pending.id.clone(), channel: Channel::of(&pending.wish) }
+    pub fn of(pending: &PendingAction) -> Self {
+        let at = pending.request.at.map_or(pending.at, |at| at.max(pending.at));
+        Self { at, id: pending.id.clone(), channel: Channel::of(&pending.request) }
     }
 }
 
 /// Outcome of a hook's action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Granted {
-    pub id: WishId,
-    pub fate: Fate,
+pub struct ActionResult {
+    pub id: ActionRequestId,
+    #[serde(rename = "fate")]
+    pub outcome: ActionOutcome,
     /// The outcome in a sentence.
     pub message: String,
     pub at: DateTime<Utc>,
@@ -204,7 +212,7 @@ pub struct Granted {
 /// The possible outcomes of a hook's action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Fate {
+pub enum ActionOutcome {
     Done,
     /// The service refused it.
     Refused,
@@ -218,9 +226,10 @@ pub enum Fate {
 
 /// A failed action of a hook: it ended and, as far as is known, was not done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Undone {
+pub struct FailedAction {
     /// The outcome.
-    pub granted: Granted,
+    #[serde(rename = "granted")]
+    pub result: ActionResult,
     /// The requested verb.
     pub verb: String,
     /// The script that requested it.
@@ -229,7 +238,7 @@ pub struct Undone {
 
 /// Record that a person acknowledged the outcomes of an event's hooks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Dismissed {
+pub struct HooksAcknowledged {
     pub event: String,
     pub actor: String,
     pub at: DateTime<Utc>,
@@ -238,7 +247,7 @@ pub struct Dismissed {
 /// Numbers of hooks' actions by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Fates {
+pub struct ActionCounts {
     pub done: u64,
     /// Refused by the service.
     pub refused: u64,
@@ -250,21 +259,21 @@ pub struct Fates {
     pub skipped: u64,
 }
 
-impl Fates {
+impl ActionCounts {
     /// Counts one more outcome.
-    pub fn count(&mut self, fate: Fate) {
+    pub fn count(&mut self, fate: ActionOutcome) {
         let number = match fate {
-            Fate::Done => &mut self.done,
-            Fate::Refused => &mut self.refused,
-            Fate::Invalid => &mut self.invalid,
-            Fate::Unknown => &mut self.unknown,
-            Fate::Skipped => &mut self.skipped,
+            ActionOutcome::Done => &mut self.done,
+            ActionOutcome::Refused => &mut self.refused,
+            ActionOutcome::Invalid => &mut self.invalid,
+            ActionOutcome::Unknown => &mut self.unknown,
+            ActionOutcome::Skipped => &mut self.skipped,
         };
         *number = number.saturating_add(1);
     }
 
     /// Returns the number of actions that were not done, as far as is known.
-    pub fn undone(&self) -> u64 {
+    pub fn failed(&self) -> u64 {
         self.refused.saturating_add(self.invalid).saturating_add(self.unknown)
     }
 }
@@ -272,11 +281,12 @@ impl Fates {
 /// Record that the delivery of a notification starts, or failed for certain. A notification that a
 /// process started and did not finish may have arrived.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Telling {
+pub struct NotificationAttempt {
     /// The action that requests it.
-    pub id: WishId,
+    pub id: ActionRequestId,
     /// The delivery is in progress; false: it provably reached no recipient.
-    pub under_way: bool,
+    #[serde(rename = "under_way")]
+    pub in_progress: bool,
     pub at: DateTime<Utc>,
 }
 
@@ -286,15 +296,16 @@ pub struct FailedHook {
     pub merchant: Key,
     pub event: String,
     /// The last failure.
-    pub failed: Failed,
+    pub failed: HookFailure,
     /// A lost state may have run it, too.
     #[serde(default)]
-    pub doubted: bool,
+    #[serde(rename = "doubted")]
+    pub maybe_ran: bool,
 }
 
 /// Record that a person requested another run of an event's hooks that failed for good.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Replayed {
+pub struct HooksReplayed {
     pub merchant: Key,
     pub event: String,
     pub actor: String,
@@ -305,9 +316,9 @@ pub struct Replayed {
 mod tests {
     use super::*;
 
-    fn id(event: &str, name: &str) -> WishId {
+    fn id(event: &str, name: &str) -> ActionRequestId {
         let merchant = "Merchant/acme".parse().unwrap();
-        WishId { merchant, event: event.to_owned(), name: name.parse().unwrap() }
+        ActionRequestId { merchant, event: event.to_owned(), name: name.parse().unwrap() }
     }
 
     #[test]

@@ -3,18 +3,18 @@
 use std::fmt;
 
 use crate::base::id::Key;
-use crate::model::adoption::{self, Stray};
-use crate::model::attachment::Awaited;
+use crate::model::adoption::{self, UnknownObject};
+use crate::model::attachment::AwaitedDetails;
 use crate::model::bound::LiveBinding;
-use crate::model::going::{Going, Removal};
-use crate::model::limit::Over;
+use crate::model::going::{Removal, RemovalStatus};
+use crate::model::limit::LimitExceeded;
 use crate::model::suspension::Suspension;
 
 /// The reason of a step's verdict: a word for programs and a sentence for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
     /// The service matches the file.
-    InSync,
+    Settled,
     /// The service does not have it yet.
     NotCreated,
     /// Fields differ from the state that was last put on the service.
@@ -22,7 +22,7 @@ pub enum Reason {
     /// Fields differ that change only with a fresh one-time token.
     Renewed,
     /// A payer gave other details than those that are saved.
-    Given,
+    DetailsGiven,
     /// These fields drifted on the service.
     Drifted(Vec<String>),
     /// These fields were put back and drifted again, too often.
@@ -40,7 +40,7 @@ pub enum Reason {
     /// The document is missing and its policy is to leave the object.
     Orphaned,
     /// The document seems missing, but some file is invalid, so pruning is suspended.
-    AbsenceNotBelieved,
+    PruneSuspended,
     /// A resource that it refers to is not ready.
     WaitsFor(Vec<Key>),
     /// Fields changed that the service cannot change.
@@ -50,7 +50,7 @@ pub enum Reason {
     /// The applicant has not finished the sign-up.
     AwaitsApplicant,
     /// A payer has not given the details of a saved method.
-    AwaitsIntake(Box<Awaited>),
+    AwaitsIntake(Box<AwaitedDetails>),
     /// A person has to approve this live binding.
     AwaitsApproval(Box<LiveBinding>),
     /// A lost state may have submitted this live application: a person has to approve it.
@@ -72,9 +72,9 @@ pub enum Reason {
     /// An answer was lost and is being settled.
     InDoubt(String),
     /// It is on hold.
-    Held(String),
+    OnHold(String),
     /// Unknown objects with marks of ours block it.
-    Strays(Box<[Stray]>),
+    UnknownObjects(Box<[UnknownObject]>),
     /// Its document has problems.
     BrokenDocument,
     /// `reckon.dev/suspend` suspends it.
@@ -82,7 +82,7 @@ pub enum Reason {
     /// A person suspended it, or its merchant.
     SuspendedBy(Box<Suspension>),
     /// It is being removed, has returned, or is being renamed.
-    Going(Box<Going>),
+    Removal(Box<RemovalStatus>),
     /// Another resource still uses it.
     InUse(Vec<Key>),
     /// It cannot be done today, and today only.
@@ -90,24 +90,24 @@ pub enum Reason {
     /// The modes of the resource and of its reference differ.
     OtherMode(String),
     /// The resource that it refers to is unsuitable.
-    Unfit(String),
+    Unsuitable(String),
     /// The merchant has no account that may take it, or the accounts do not allow it.
-    AccountUnfit(String),
+    AccountUnsuitable(String),
     /// The currencies of its money and of the account differ.
     CurrencyMismatch(String),
     /// A limit of the operator blocks it.
-    OverLimit(Box<Over>),
+    OverLimit(Box<LimitExceeded>),
 }
 
 impl Reason {
     /// Returns the word for programs, in CamelCase.
     pub fn word(&self) -> &'static str {
         match self {
-            Self::InSync => "InSync",
+            Self::Settled => "InSync",
             Self::NotCreated => "NotCreated",
             Self::Changed => "Changed",
             Self::Renewed => "Renewed",
-            Self::Given => "Given",
+            Self::DetailsGiven => "Given",
             Self::Drifted(_) => "Drifted",
             Self::DriftReturns(_) => "DriftReturns",
             Self::Vanished(_) => "Vanished",
@@ -116,7 +116,7 @@ impl Reason {
             Self::NotSurveyed => "NotSurveyed",
             Self::Removed => "Removed",
             Self::Orphaned => "Orphaned",
-            Self::AbsenceNotBelieved => "AbsenceNotBelieved",
+            Self::PruneSuspended => "AbsenceNotBelieved",
             Self::WaitsFor(_) => "WaitsFor",
             Self::CannotChange(_) => "CannotChange",
             Self::AwaitsDecision => "AwaitsDecision",
@@ -131,25 +131,25 @@ impl Reason {
             Self::Refused(_) => "Refused",
             Self::InFlight => "InFlight",
             Self::InDoubt(_) => "InDoubt",
-            Self::Held(_) => "Held",
-            Self::Strays(_) => "UnknownMarks",
+            Self::OnHold(_) => "Held",
+            Self::UnknownObjects(_) => "UnknownMarks",
             Self::BrokenDocument => "BrokenDocument",
             Self::Suspended | Self::SuspendedBy(_) => "Suspended",
-            Self::Going(going) => going.word(),
+            Self::Removal(going) => going.word(),
             Self::InUse(_) => "InUse",
             Self::DueToday(_) => "DueToday",
             Self::OtherMode(_) => "OtherMode",
-            Self::Unfit(_) => "Unfit",
-            Self::AccountUnfit(_) => "AccountUnfit",
+            Self::Unsuitable(_) => "Unfit",
+            Self::AccountUnsuitable(_) => "AccountUnfit",
             Self::CurrencyMismatch(_) => "CurrencyMismatch",
             Self::OverLimit(_) => "OverLimit",
         }
     }
 
     /// Returns whether a person has to act: exit code 3.
-    pub fn needs_a_person(&self) -> bool {
+    pub fn needs_operator(&self) -> bool {
         match self {
-            Self::Going(going) => going.needs_a_person(),
+            Self::Removal(going) => going.needs_operator(),
             Self::CannotChange(_)
             | Self::AwaitsApproval(_)
             | Self::MaybeSubmitted(_)
@@ -160,27 +160,27 @@ impl Reason {
             | Self::Declined(_)
             | Self::Refused(_)
             | Self::InDoubt(_)
-            | Self::Held(_)
-            | Self::Strays(_)
+            | Self::OnHold(_)
+            | Self::UnknownObjects(_)
             | Self::InUse(_)
             | Self::DueToday(_)
             | Self::OtherMode(_)
-            | Self::Unfit(_)
-            | Self::AccountUnfit(_)
+            | Self::Unsuitable(_)
+            | Self::AccountUnsuitable(_)
             | Self::CurrencyMismatch(_)
             | Self::OverLimit(_) => true,
-            Self::InSync
+            Self::Settled
             | Self::NotCreated
             | Self::Changed
             | Self::Renewed
-            | Self::Given
+            | Self::DetailsGiven
             | Self::Drifted(_)
             | Self::Replaced
             | Self::NotConnected
             | Self::NotSurveyed
             | Self::Removed
             | Self::Orphaned
-            | Self::AbsenceNotBelieved
+            | Self::PruneSuspended
             | Self::WaitsFor(_)
             | Self::AwaitsDecision
             | Self::AwaitsApplicant
@@ -202,7 +202,7 @@ impl Reason {
 
     /// Returns the kind of removal, for a resource without a document.
     pub fn removal(&self) -> Option<Removal> {
-        if let Self::Going(going) = self {
+        if let Self::Removal(going) = self {
             return going.removal();
         }
         let orphan = matches!(self, Self::Orphaned).then_some(Removal::Orphan);
@@ -211,9 +211,9 @@ impl Reason {
 
     /// Returns whether the service's data about a merchant, or its lack, blocks the step: the data
     /// may change later.
-    pub fn is_about_accounts(&self) -> bool {
+    pub fn depends_on_accounts(&self) -> bool {
         let refused = matches!(self, Self::AwaitsAuthorization(_));
-        refused || matches!(self, Self::AccountUnfit(_) | Self::CurrencyMismatch(_))
+        refused || matches!(self, Self::AccountUnsuitable(_) | Self::CurrencyMismatch(_))
     }
 }
 
@@ -221,13 +221,13 @@ impl fmt::Display for Reason {
     #[expect(clippy::too_many_lines, reason = "a table: one sentence for each reason")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::InSync => write!(f, "the service matches the file"),
+            Self::Settled => write!(f, "the service matches the file"),
             Self::NotCreated => write!(f, "the service does not have it yet"),
             Self::Changed => write!(f, "the file changed"),
             Self::Renewed => {
                 write!(f, "the file changed; all details are sent again, by a fresh one-time token")
             }
-            Self::Given => {
+            Self::DetailsGiven => {
                 write!(f, "a payer gave other details, which take the place of what is saved")
             }
             Self::Drifted(fields) => {
@@ -257,12 +257,12 @@ impl fmt::Display for Reason {
                 f,
                 "its document is gone; the object is left as it is (reckon.dev/deletion: orphan)"
             ),
-            Self::AbsenceNotBelieved => write!(
+            Self::PruneSuspended => write!(
                 f,
                 "its document was not seen, but some file is broken: nothing is removed until \
                  every file reads well"
             ),
-            Self::WaitsFor(keys) => write!(f, "waits for {}", list(keys)),
+            Self::WaitsFor(keys) => write!(f, "waits for {}", join_keys(keys)),
             Self::CannotChange(fields) => {
                 write!(
                     f,
@@ -310,8 +310,10 @@ impl fmt::Display for Reason {
             }
             Self::InFlight => write!(f, "a call for it is on its way"),
             Self::InDoubt(why) => write!(f, "an answer was lost ({why}); it is being settled"),
-            Self::Held(why) => write!(f, "on hold: {why}"),
-            Self::Strays(strays) => write!(f, "on hold: {}", adoption::sentence(strays)),
+            Self::OnHold(why) => write!(f, "on hold: {why}"),
+            Self::UnknownObjects(strays) => {
+                write!(f, "on hold: {}", adoption::describe_unknown_objects(strays))
+            }
             Self::BrokenDocument => {
                 write!(f, "its document has problems: `reckon validate` shows them")
             }
@@ -319,14 +321,14 @@ impl fmt::Display for Reason {
                 write!(f, "suspended by reckon.dev/suspend: remove the annotation to go on")
             }
             Self::SuspendedBy(suspension) => write!(f, "{suspension}"),
-            Self::Going(going) => write!(f, "{going}"),
+            Self::Removal(going) => write!(f, "{going}"),
             Self::InUse(keys) => {
-                write!(f, "still used by {}: change or remove those first", list(keys))
+                write!(f, "still used by {}: change or remove those first", join_keys(keys))
             }
             Self::DueToday(why)
             | Self::OtherMode(why)
-            | Self::Unfit(why)
-            | Self::AccountUnfit(why)
+            | Self::Unsuitable(why)
+            | Self::AccountUnsuitable(why)
             | Self::CurrencyMismatch(why) => write!(f, "{why}"),
             Self::OverLimit(over) => write!(f, "{over}"),
         }
@@ -334,7 +336,7 @@ impl fmt::Display for Reason {
 }
 
 /// Formats short names of keys: the first few and the number of the others.
-fn list(keys: &[Key]) -> String {
+fn join_keys(keys: &[Key]) -> String {
     let shown: Vec<String> = keys.iter().take(3).map(Key::short).collect();
     match keys.len().saturating_sub(shown.len()) {
         0 => shown.join(", "),

@@ -4,76 +4,89 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::base::id::{IntentId, Key};
-use crate::model::absence::{AbsenceRecord, MovedRecord};
-use crate::model::adoption::{Adoption, Disowned, Forgotten, StraysFound};
-use crate::model::attachment::Attachment;
-use crate::model::bound::Approval;
+use crate::model::absence::{MissingDocumentRecord, MovedRecord};
+use crate::model::adoption::{Adoption, Disowned, Forgotten, UnknownObjectsFound};
+use crate::model::attachment::TokenAttachment;
+use crate::model::bound::BindingApproval;
 use crate::model::compacted::Compacted;
 use crate::model::epoch::{Release, Restored};
-use crate::model::event::{Forged, Polled, Posted, Told};
-use crate::model::inbox::InboxEvent;
-use crate::model::intent::{Intent, OrphanSeen, Progress};
+use crate::model::event::{ForgedWebhook, Polled, ReceivedWebhook, VerifiedEvent};
+use crate::model::inbox::PartnerWebhook;
+use crate::model::intent::{Intent, IntentProgress, OrphanDismissed};
 use crate::model::observed::Observation;
 use crate::model::plan_approval::PlanApproval;
-use crate::model::ran::{Dismissed, Granted, Passed, Ran, Replayed, Telling};
-use crate::model::retained::{Lapsed, Retained};
-use crate::model::roster::{Loaded, ScriptForgotten};
-use crate::model::rotation::Rotated;
+use crate::model::ran::{
+    ActionResult, CursorAdvanced, HookRunRecord, HooksAcknowledged, HooksReplayed,
+    NotificationAttempt,
+};
+use crate::model::retained::{EventsDropped, Lapsed};
+use crate::model::roster::{ScriptForgotten, ScriptsLoaded};
+use crate::model::rotation::RotationRecord;
 use crate::model::saved::PlanUse;
 use crate::model::suspension::Suspension;
-use crate::model::unauthorised::Refused;
+use crate::model::unauthorised::CredentialsRefused;
 
 /// The body of one journal record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Record {
     /// The first record: the owner of the state (design.md part 2).
-    Bound(Binding),
+    #[serde(rename = "bound")]
+    StateOwner(StateOwner),
     /// The intent of one effect.
     Intent(Box<Intent>),
     /// A change of an intent's state.
-    Progress { intent: IntentId, at: DateTime<Utc>, progress: Progress },
+    Progress { intent: IntentId, at: DateTime<Utc>, progress: IntentProgress },
     /// A person's decision on the settlement of an intent; the next record holds its consequence.
     Resolved {
         intent: IntentId,
         at: DateTime<Utc>,
         actor: String,
         /// The decision: `done`, `not-done` or `retry`.
-        said: String,
+        #[serde(rename = "said")]
+        decision: String,
     },
     /// A fact that did not come from an effect.
     Observation(Box<Observation>),
     /// A partner webhook, stored before it was answered.
-    Inbox(Box<InboxEvent>),
+    #[serde(rename = "inbox")]
+    PartnerWebhook(Box<PartnerWebhook>),
     /// A webhook to the address of a merchant's events, stored before it was answered.
-    Posted(Box<Posted>),
+    #[serde(rename = "posted")]
+    WebhookReceived(Box<ReceivedWebhook>),
     /// An event as the service shows it.
-    Told(Box<Told>),
+    #[serde(rename = "told")]
+    EventVerified(Box<VerifiedEvent>),
     /// The service does not have a posted event.
-    Forged(Box<Forged>),
+    Forged(Box<ForgedWebhook>),
     /// The hooks of an event were run: all their action requests.
-    Ran(Box<Ran>),
+    #[serde(rename = "ran")]
+    HooksRun(Box<HookRunRecord>),
     /// Some events match no hook.
-    Passed(Box<Passed>),
+    #[serde(rename = "passed")]
+    CursorAdvanced(Box<CursorAdvanced>),
     /// The outcome of an action that a hook requested.
-    Granted(Box<Granted>),
+    #[serde(rename = "granted")]
+    ActionSettled(Box<ActionResult>),
     /// The delivery of a notification starts, or failed for certain.
-    Telling(Box<Telling>),
+    #[serde(rename = "telling")]
+    NotificationAttempt(Box<NotificationAttempt>),
     /// A person requested another run of hooks that failed for good.
-    Replayed(Box<Replayed>),
+    Replayed(Box<HooksReplayed>),
     /// Every event of a merchant up to some moment is known.
     Polled(Box<Polled>),
     /// An operator's statement that a merchant's remote objects are not ours: `init
     /// --empty-remote`.
     EmptyRemote { at: DateTime<Utc>, actor: String },
     /// A resource is put on hold, not by an intent.
-    Hold { key: Key, reason: String, at: DateTime<Utc> },
+    #[serde(rename = "hold")]
+    OnHold { key: Key, reason: String, at: DateTime<Utc> },
     /// A person approved a live binding: `approve`.
-    Approval(Box<Approval>),
+    Approval(Box<BindingApproval>),
     /// A person approved a plan: `approve CHECKSUM`.
     PlanApproval(Box<PlanApproval>),
     /// The service refuses the credentials of a merchant.
-    Unauthorised(Box<Refused>),
+    Unauthorised(Box<CredentialsRefused>),
     /// A saved plan is used: `apply PLANFILE`.
     PlanUsed(Box<PlanUse>),
     /// A resource is suspended: `suspend`.
@@ -81,7 +94,8 @@ pub enum Record {
     /// A resource is resumed: `resume`.
     Resumed { key: Key, actor: String, at: DateTime<Utc> },
     /// A document is missing or back, or its removal is permitted.
-    Absence(Box<AbsenceRecord>),
+    #[serde(rename = "absence")]
+    MissingDocument(Box<MissingDocumentRecord>),
     /// A document took over the known facts of another name.
     Moved(Box<MovedRecord>),
     /// A backup was restored: `store restore`. A new epoch begins.
@@ -97,23 +111,29 @@ pub enum Record {
     /// An object with a mark of ours is disowned: `forget ID`.
     Disowned(Box<Disowned>),
     /// Unknown objects with marks of ours were found.
-    Strays(Box<StraysFound>),
+    #[serde(rename = "strays")]
+    UnknownObjects(Box<UnknownObjectsFound>),
     /// A one-time token was supplied for a saved method: by a payer's page, or `attach`.
-    Attached(Box<Attachment>),
+    #[serde(rename = "attached")]
+    TokenAttached(Box<TokenAttachment>),
     /// A person acknowledged the outcomes of an event's hooks: `events dead --forget`.
-    Dismissed(Box<Dismissed>),
+    #[serde(rename = "dismissed")]
+    HooksAcknowledged(Box<HooksAcknowledged>),
     /// The set of scripts in use changed.
-    Loaded(Box<Loaded>),
+    #[serde(rename = "loaded")]
+    ScriptsLoaded(Box<ScriptsLoaded>),
     /// An absent script was forgotten: `hooks forget`.
     ScriptForgotten(Box<ScriptForgotten>),
     /// A person handled a possible orphan: `intents dismiss`.
-    OrphanSeen(Box<OrphanSeen>),
+    #[serde(rename = "orphan_seen")]
+    OrphanDismissed(Box<OrphanDismissed>),
     /// Settled events older than the horizon are dropped.
-    Retained(Box<Retained>),
+    #[serde(rename = "retained")]
+    EventsDropped(Box<EventsDropped>),
     /// A webhook named an event from before the horizon.
     Lapsed(Box<Lapsed>),
     /// Webhook addresses are rotated: `events urls --rotate`.
-    Rotated(Box<Rotated>),
+    Rotated(Box<RotationRecord>),
     /// The state's key was exchanged: `store rekey`.
     Rekeyed(Box<Rekeyed>),
 }
@@ -121,13 +141,13 @@ pub enum Record {
 impl Record {
     /// Returns whether this record, once durable, lets something leave the process or stops its
     /// repetition by the service: an effect, a notification, the answer to a partner webhook.
-    pub fn leaves(&self) -> bool {
+    pub fn is_outgoing(&self) -> bool {
         matches!(
             self,
             Self::Intent(_)
-                | Self::Progress { progress: Progress::Again, .. }
-                | Self::Telling(_)
-                | Self::Inbox(_)
+                | Self::Progress { progress: IntentProgress::Resent, .. }
+                | Self::NotificationAttempt(_)
+                | Self::PartnerWebhook(_)
         )
     }
 }
@@ -143,7 +163,7 @@ pub struct Rekeyed {
 
 /// The owner of a journal's state: a mismatch is exit 4.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Binding {
+pub struct StateOwner {
     /// The value of `partner.name`.
     pub partner: String,
     /// The partner application's client id, as a keyed digest.

@@ -28,7 +28,8 @@ pub struct RemoteObject {
     pub parent: Option<String>,
     /// Of a transaction: `CHARGE`, `REFUND` or `CREDIT`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sort: Option<String>,
+    #[serde(rename = "sort")]
+    pub transaction_type: Option<String>,
     /// The service's code of the failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
@@ -37,21 +38,25 @@ pub struct RemoteObject {
     /// In the index: the time of the newest event about the object, where it is later than
     /// `modified`. The service may report a change later than the time of the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub told_to: Option<DateTime<Utc>>,
+    #[serde(rename = "told_to")]
+    pub newest_event: Option<DateTime<Utc>>,
 }
 
 /// Freshness of one version of an object against the known one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum Freshness {
     /// The version is newer, or the first.
-    News,
+    #[serde(rename = "news")]
+    Newer,
     /// The version equals the known one.
     Same,
     /// The version is older: it changes nothing.
-    Stale,
+    #[serde(rename = "stale")]
+    Older,
     /// Times and states do not decide the order: the object has to be read again.
-    Tie,
+    #[serde(rename = "tie")]
+    Undecided,
 }
 
 /// Allowed transitions of a transaction (gateway-api, Transaction states; a return comes after
@@ -84,43 +89,43 @@ impl RemoteObject {
             amount: data.get("amount").and_then(Value::as_i64),
             currency: text("currency"),
             parent: text("recurring_charge_id"),
-            sort: text("type").filter(|_| subject(kind) == "transaction"),
+            transaction_type: text("type").filter(|_| subject(kind) == "transaction"),
             failure: text("failure_code"),
             modified: time("modified").unwrap_or(event_time),
-            told_to: None,
+            newest_event: None,
         })
     }
 
     /// Compares this version with the known one.
-    pub fn beside(&self, known: Option<&Self>) -> Standing {
-        let Some(known) = known else { return Standing::News };
+    pub fn freshness(&self, known: Option<&Self>) -> Freshness {
+        let Some(known) = known else { return Freshness::Newer };
         let said = |one: &Self| (one.status.clone(), one.amount);
         if said(self) == said(known) {
-            return if self.modified > known.modified { Standing::News } else { Standing::Same };
+            return if self.modified > known.modified { Freshness::Newer } else { Freshness::Same };
         }
         let (forth, back) = (self.follows(known), known.follows(self));
         let (newer, older) = (self.modified > known.modified, self.modified < known.modified);
         if forth && (newer || (!older && !back)) {
-            Standing::News
+            Freshness::Newer
         } else if back && (older || (!newer && !forth)) || (older && !forth) {
-            Standing::Stale
+            Freshness::Older
         } else {
-            Standing::Tie
+            Freshness::Undecided
         }
     }
 
     /// Returns the index entry after an event of this time, which shows the object; `before` is the
     /// earlier entry.
     #[must_use]
-    pub fn known(self, before: Option<&Self>, event_time: DateTime<Utc>) -> Self {
-        let told_to = before.and_then(|before| before.told_to).max(Some(event_time));
-        Self { told_to: told_to.filter(|at| *at > self.modified), ..self }
+    pub fn into_index_entry(self, before: Option<&Self>, event_time: DateTime<Utc>) -> Self {
+        let told_to = before.and_then(|before| before.newest_event).max(Some(event_time));
+        Self { newest_event: told_to.filter(|at| *at > self.modified), ..self }
     }
 
     /// Returns whether both the version and the newest event about it are not later than this
     /// moment.
     pub fn is_within(&self, moment: DateTime<Utc>) -> bool {
-        self.modified <= moment && self.told_to <= Some(moment)
+        self.modified <= moment && self.newest_event <= Some(moment)
     }
 
     /// Returns whether this version can follow another one.
@@ -159,38 +164,42 @@ mod tests {
         RemoteObject::of(kind, &data, at("2026-11-22T12:00:00Z")).unwrap()
     }
 
-    fn told(kind: &str, (before, then): (&str, u32), (status, now): (&str, u32)) -> Standing {
+    fn told(kind: &str, (before, then): (&str, u32), (status, now): (&str, u32)) -> Freshness {
         let kind = format!("{kind}.updated");
-        version(&kind, status, now).beside(Some(&version(&kind, before, then)))
+        version(&kind, status, now).freshness(Some(&version(&kind, before, then)))
     }
 
     #[test]
     fn the_first_version_is_news() {
-        assert_eq!(version("transaction.created", "PENDING", 1).beside(None), Standing::News);
+        assert_eq!(version("transaction.created", "PENDING", 1).freshness(None), Freshness::Newer);
     }
 
     #[test]
     fn a_newer_state_wins_and_an_older_one_changes_nothing() {
         let tx = |before, now| told("transaction", before, now);
-        assert_eq!(tx(("PENDING", 1), ("AUTHORIZED", 2)), Standing::News);
-        assert_eq!(tx(("AUTHORIZED", 2), ("PENDING", 1)), Standing::Stale);
-        assert_eq!(tx(("COMPLETED", 3), ("FAILED", 9)), Standing::News);
-        assert_eq!(tx(("COMPLETED", 3), ("COMPLETED", 3)), Standing::Same);
+        assert_eq!(tx(("PENDING", 1), ("AUTHORIZED", 2)), Freshness::Newer);
+        assert_eq!(tx(("AUTHORIZED", 2), ("PENDING", 1)), Freshness::Older);
+        assert_eq!(tx(("COMPLETED", 3), ("FAILED", 9)), Freshness::Newer);
+        assert_eq!(tx(("COMPLETED", 3), ("COMPLETED", 3)), Freshness::Same);
     }
 
     #[test]
     fn at_one_time_the_state_that_can_only_follow_is_the_newer_one() {
         let tx = |before, now| told("transaction", before, now);
-        assert_eq!(tx(("PENDING", 1), ("AUTHORIZED", 1)), Standing::News);
-        assert_eq!(tx(("AUTHORIZED", 1), ("PENDING", 1)), Standing::Stale);
+        assert_eq!(tx(("PENDING", 1), ("AUTHORIZED", 1)), Freshness::Newer);
+        assert_eq!(tx(("AUTHORIZED", 1), ("PENDING", 1)), Freshness::Older);
     }
 
     #[test]
     fn what_neither_time_nor_state_tells_is_read_again() {
-        assert_eq!(told("transaction", ("VOIDED", 1), ("COMPLETED", 2)), Standing::Tie);
+        assert_eq!(told("transaction", ("VOIDED", 1), ("COMPLETED", 2)), Freshness::Undecided);
         let again = told("recurring_charge.occurrence", ("FAILED", 1), ("PAYING", 1));
-        assert_eq!(again, Standing::Tie, "a failed one can be tried again, and that can fail");
-        assert_eq!(told("transaction", ("COMPLETED", 2), ("VOIDED", 1)), Standing::Stale);
+        assert_eq!(
+            again,
+            Freshness::Undecided,
+            "a failed one can be tried again, and that can fail"
+        );
+        assert_eq!(told("transaction", ("COMPLETED", 2), ("VOIDED", 1)), Freshness::Older);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::base::id::{IntentId, Key};
 
 /// Time for which the service may still answer to a hook's effect: refunds are possible for six
 /// months.
-pub const ACTIONS_KEPT: TimeDelta = TimeDelta::days(183);
+pub const ACTION_RETENTION: TimeDelta = TimeDelta::days(183);
 
 /// Record that settled events of a merchant are dropped, as far as they are not newer than the
 /// horizon.
@@ -16,7 +16,7 @@ pub const ACTIONS_KEPT: TimeDelta = TimeDelta::days(183);
 /// The fold decides for each one; the record only names the candidates. If the service later shows
 /// such an event again, it does not count as new.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Retained {
+pub struct EventsDropped {
     pub merchant: Key,
     /// No event after this moment is dropped. The horizon never goes back.
     pub horizon: DateTime<Utc>,
@@ -27,8 +27,9 @@ pub struct Retained {
     pub forged: Vec<String>,
     /// Bodies that could not be an event.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub garbled: Vec<Digest>,
-    /// Intents of hooks' actions, each with its action: those older than [`ACTIONS_KEPT`] are
+    #[serde(rename = "garbled")]
+    pub malformed: Vec<Digest>,
+    /// Intents of hooks' actions, each with its action: those older than [`ACTION_RETENTION`] are
     /// dropped entirely.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<(IntentId, Key)>,

@@ -8,14 +8,14 @@ use std::fmt;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use crate::base::counted::counted;
+use crate::base::counted::count_noun;
 
 /// The payment method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Paid {
-    ByCard,
+pub enum PaidBy {
+    Card,
     /// A bank account: an eCheck.
-    ByCheck,
+    Check,
 }
 
 /// A code's advice about another try.
@@ -44,56 +44,56 @@ const SOON: [TimeDelta; 3] = [TimeDelta::hours(1), TimeDelta::hours(6), TimeDelt
 
 const WRONG: &str = "the details are wrong";
 const GONE: &str = "there is no such account";
-const SPEAK: &str = "the payer has to speak with the bank";
+const CALL_THE_BANK: &str = "the payer has to speak with the bank";
 const UNFIT: &str = "the merchant's account does not take it";
 
 /// Every code of a refused payment, with its advice about another try. The codes are those of
 /// service-facts, part 2; design.md part 3 lists the payments that are never presented again. For
 /// eChecks only want of funds, a limit, a hold and a processor's failure permit another try, which
 /// agrees with the rules of the network.
-const TABLE: &[(&str, Paid, Advice)] = &[
-    ("card_declined", Paid::ByCard, Advice::Days),
-    ("card_declined_hold", Paid::ByCard, Advice::Days),
-    ("card_declined_insufficient_funds", Paid::ByCard, Advice::Days),
-    ("card_declined_limit_exceeded", Paid::ByCard, Advice::Days),
-    ("card_declined_processing_error", Paid::ByCard, Advice::Soon),
-    ("card_processing_error", Paid::ByCard, Advice::Soon),
-    ("card_processor_not_available", Paid::ByCard, Advice::Soon),
-    ("card_declined_refer_to_issuer", Paid::ByCard, Advice::Never(SPEAK)),
-    ("card_declined_no_account", Paid::ByCard, Advice::Never(GONE)),
-    ("card_avs_rejected", Paid::ByCard, Advice::Never(WRONG)),
-    ("card_cvv_incorrect", Paid::ByCard, Advice::Never(WRONG)),
-    ("card_number_incorrect", Paid::ByCard, Advice::Never(WRONG)),
-    ("card_number_invalid", Paid::ByCard, Advice::Never(WRONG)),
-    ("card_expired", Paid::ByCard, Advice::Never("the card has expired")),
-    ("payment_method_expired", Paid::ByCard, Advice::Never("the card has expired")),
-    ("card_type_not_accepted", Paid::ByCard, Advice::Never(UNFIT)),
-    ("ach_insufficient_funds", Paid::ByCheck, Advice::Days),
-    ("ach_declined_hold", Paid::ByCheck, Advice::Days),
-    ("ach_limit_exceeded", Paid::ByCheck, Advice::Days),
-    ("ach_processing_error", Paid::ByCheck, Advice::Soon),
-    ("ach_processor_not_available", Paid::ByCheck, Advice::Soon),
-    ("ach_account_closed", Paid::ByCheck, Advice::Never("the account is closed")),
-    ("ach_authorization_revoked", Paid::ByCheck, Advice::Never("the payer revoked it")),
-    ("ach_not_authorized", Paid::ByCheck, Advice::Never("the payer did not authorise it")),
-    ("ach_payment_stopped", Paid::ByCheck, Advice::Never("the payer stopped it")),
-    ("ach_payment_refused", Paid::ByCheck, Advice::Never("the payer refused it")),
-    ("ach_account_frozen", Paid::ByCheck, Advice::Never("the account is frozen")),
-    ("ach_account_not_found", Paid::ByCheck, Advice::Never(GONE)),
-    ("ach_declined", Paid::ByCheck, Advice::Never(SPEAK)),
-    ("ach_declined_duplicate", Paid::ByCheck, Advice::Never("it was presented already")),
-    ("ach_invalid_account_number", Paid::ByCheck, Advice::Never(WRONG)),
-    ("ach_invalid_routing_number", Paid::ByCheck, Advice::Never(WRONG)),
-    ("ach_invalid_merchant_configuration", Paid::ByCheck, Advice::Never(UNFIT)),
+const TABLE: &[(&str, PaidBy, Advice)] = &[
+    ("card_declined", PaidBy::Card, Advice::Days),
+    ("card_declined_hold", PaidBy::Card, Advice::Days),
+    ("card_declined_insufficient_funds", PaidBy::Card, Advice::Days),
+    ("card_declined_limit_exceeded", PaidBy::Card, Advice::Days),
+    ("card_declined_processing_error", PaidBy::Card, Advice::Soon),
+    ("card_processing_error", PaidBy::Card, Advice::Soon),
+    ("card_processor_not_available", PaidBy::Card, Advice::Soon),
+    ("card_declined_refer_to_issuer", PaidBy::Card, Advice::Never(CALL_THE_BANK)),
+    ("card_declined_no_account", PaidBy::Card, Advice::Never(GONE)),
+    ("card_avs_rejected", PaidBy::Card, Advice::Never(WRONG)),
+    ("card_cvv_incorrect", PaidBy::Card, Advice::Never(WRONG)),
+    ("card_number_incorrect", PaidBy::Card, Advice::Never(WRONG)),
+    ("card_number_invalid", PaidBy::Card, Advice::Never(WRONG)),
+    ("card_expired", PaidBy::Card, Advice::Never("the card has expired")),
+    ("payment_method_expired", PaidBy::Card, Advice::Never("the card has expired")),
+    ("card_type_not_accepted", PaidBy::Card, Advice::Never(UNFIT)),
+    ("ach_insufficient_funds", PaidBy::Check, Advice::Days),
+    ("ach_declined_hold", PaidBy::Check, Advice::Days),
+    ("ach_limit_exceeded", PaidBy::Check, Advice::Days),
+    ("ach_processing_error", PaidBy::Check, Advice::Soon),
+    ("ach_processor_not_available", PaidBy::Check, Advice::Soon),
+    ("ach_account_closed", PaidBy::Check, Advice::Never("the account is closed")),
+    ("ach_authorization_revoked", PaidBy::Check, Advice::Never("the payer revoked it")),
+    ("ach_not_authorized", PaidBy::Check, Advice::Never("the payer did not authorise it")),
+    ("ach_payment_stopped", PaidBy::Check, Advice::Never("the payer stopped it")),
+    ("ach_payment_refused", PaidBy::Check, Advice::Never("the payer refused it")),
+    ("ach_account_frozen", PaidBy::Check, Advice::Never("the account is frozen")),
+    ("ach_account_not_found", PaidBy::Check, Advice::Never(GONE)),
+    ("ach_declined", PaidBy::Check, Advice::Never(CALL_THE_BANK)),
+    ("ach_declined_duplicate", PaidBy::Check, Advice::Never("it was presented already")),
+    ("ach_invalid_account_number", PaidBy::Check, Advice::Never(WRONG)),
+    ("ach_invalid_routing_number", PaidBy::Check, Advice::Never(WRONG)),
+    ("ach_invalid_merchant_configuration", PaidBy::Check, Advice::Never(UNFIT)),
 ];
 
 /// The reason against another try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WhyNot {
+pub enum RetryDenied {
     /// Never with these details.
     Never(&'static str),
     /// The maximum number of tries is reached.
-    TriedOut {
+    TriesExhausted {
         /// The maximum, in total.
         tries_max: u32,
     },
@@ -109,49 +109,50 @@ pub enum WhyNot {
 /// # Errors
 /// The reason against a retry, with the earliest time where only time is missing.
 pub fn may_try_again(
-    paid: Paid,
+    paid: PaidBy,
     code: &str,
     tries: u32,
     last: DateTime<Utc>,
     now: DateTime<Utc>,
-) -> Result<(), WhyNot> {
-    let due = last.checked_add_signed(wait(paid, code, tries)?).unwrap_or(DateTime::<Utc>::MAX_UTC);
-    if now < due { Err(WhyNot::NotBefore(due)) } else { Ok(()) }
+) -> Result<(), RetryDenied> {
+    let due =
+        last.checked_add_signed(next_wait(paid, code, tries)?).unwrap_or(DateTime::<Utc>::MAX_UTC);
+    if now < due { Err(RetryDenied::NotBefore(due)) } else { Ok(()) }
 }
 
 /// Returns the wait after try number `tries` until the next one.
 ///
 /// # Errors
 /// The reason against a further try.
-pub fn wait(paid: Paid, code: &str, tries: u32) -> Result<TimeDelta, WhyNot> {
+pub fn next_wait(paid: PaidBy, code: &str, tries: u32) -> Result<TimeDelta, RetryDenied> {
     let row = TABLE.iter().find(|(name, by, _)| *name == code && *by == paid);
     let waits = match row.map(|(_, _, advice)| *advice) {
-        None => return Err(WhyNot::Unknown),
-        Some(Advice::Never(why)) => return Err(WhyNot::Never(why)),
+        None => return Err(RetryDenied::Unknown),
+        Some(Advice::Never(why)) => return Err(RetryDenied::Never(why)),
         Some(Advice::Soon) => SOON,
         Some(Advice::Days) => DAYS,
     };
     let tries_max = match paid {
-        Paid::ByCard => CARD_TRIES_MAX,
-        Paid::ByCheck => PRESENTATIONS_MAX,
+        PaidBy::Card => CARD_TRIES_MAX,
+        PaidBy::Check => PRESENTATIONS_MAX,
     };
     let before = usize::try_from(tries.saturating_sub(1)).unwrap_or(usize::MAX);
     let wait = waits.get(before).filter(|_| tries < tries_max);
-    wait.copied().ok_or(WhyNot::TriedOut { tries_max })
+    wait.copied().ok_or(RetryDenied::TriesExhausted { tries_max })
 }
 
 /// Returns the payment method that a refusal's code belongs to: every code of the table belongs to
 /// one of the two.
-pub fn paid_by(code: &str) -> Option<Paid> {
+pub fn method_of_code(code: &str) -> Option<PaidBy> {
     TABLE.iter().find(|(name, _, _)| *name == code).map(|(_, paid, _)| *paid)
 }
 
-impl fmt::Display for WhyNot {
+impl fmt::Display for RetryDenied {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Never(why) => write!(f, "{why}: it is never tried again with these details"),
-            Self::TriedOut { tries_max } => {
-                let times = counted(*tries_max, "time");
+            Self::TriesExhausted { tries_max } => {
+                let times = count_noun(*tries_max, "time");
                 write!(f, "it was tried {times}, and may not be tried more often")
             }
             Self::NotBefore(due) => {
@@ -171,20 +172,20 @@ mod tests {
     }
 
     /// Asks `hours` hours after the last try.
-    fn check(paid: Paid, code: &str, tries: u32, hours: i64) -> Result<(), WhyNot> {
+    fn check(paid: PaidBy, code: &str, tries: u32, hours: i64) -> Result<(), RetryDenied> {
         may_try_again(paid, code, tries, at(0), at(hours))
     }
 
     #[test]
     fn an_echeck_is_presented_three_times_at_most() {
         let code = "ach_insufficient_funds";
-        assert_eq!(check(Paid::ByCheck, code, 1, 23), Err(WhyNot::NotBefore(at(24))));
-        assert_eq!(check(Paid::ByCheck, code, 1, 24), Ok(()));
-        assert_eq!(check(Paid::ByCheck, code, 2, 71), Err(WhyNot::NotBefore(at(72))));
-        assert_eq!(check(Paid::ByCheck, code, 2, 72), Ok(()));
+        assert_eq!(check(PaidBy::Check, code, 1, 23), Err(RetryDenied::NotBefore(at(24))));
+        assert_eq!(check(PaidBy::Check, code, 1, 24), Ok(()));
+        assert_eq!(check(PaidBy::Check, code, 2, 71), Err(RetryDenied::NotBefore(at(72))));
+        assert_eq!(check(PaidBy::Check, code, 2, 72), Ok(()));
         for tries in [3, 4, u32::MAX] {
-            let spent = Err(WhyNot::TriedOut { tries_max: 3 });
-            assert_eq!(check(Paid::ByCheck, code, tries, 100_000), spent);
+            let spent = Err(RetryDenied::TriesExhausted { tries_max: 3 });
+            assert_eq!(check(PaidBy::Check, code, tries, 100_000), spent);
         }
     }
 
@@ -196,8 +197,8 @@ mod tests {
             "ach_not_authorized",
             "ach_payment_stopped",
         ] {
-            let told = check(Paid::ByCheck, code, 1, 100_000);
-            assert!(matches!(told, Err(WhyNot::Never(_))), "{code} {told:?}");
+            let told = check(PaidBy::Check, code, 1, 100_000);
+            assert!(matches!(told, Err(RetryDenied::Never(_))), "{code} {told:?}");
         }
     }
 
@@ -211,8 +212,8 @@ mod tests {
             "card_cvv_incorrect",
             "card_type_not_accepted",
         ] {
-            let told = check(Paid::ByCard, code, 1, 100_000);
-            assert!(matches!(told, Err(WhyNot::Never(_))), "{code} {told:?}");
+            let told = check(PaidBy::Card, code, 1, 100_000);
+            assert!(matches!(told, Err(RetryDenied::Never(_))), "{code} {told:?}");
         }
     }
 
@@ -224,12 +225,12 @@ mod tests {
         ] {
             for (before, wait) in hours.into_iter().enumerate() {
                 let tries = u32::try_from(before).unwrap() + 1;
-                assert_eq!(check(Paid::ByCard, code, tries, wait), Ok(()), "{code} {tries}");
-                assert!(check(Paid::ByCard, code, tries, wait - 1).is_err(), "{code} {tries}");
+                assert_eq!(check(PaidBy::Card, code, tries, wait), Ok(()), "{code} {tries}");
+                assert!(check(PaidBy::Card, code, tries, wait - 1).is_err(), "{code} {tries}");
             }
             assert_eq!(
-                check(Paid::ByCard, code, 4, 100_000),
-                Err(WhyNot::TriedOut { tries_max: 4 })
+                check(PaidBy::Card, code, 4, 100_000),
+                Err(RetryDenied::TriesExhausted { tries_max: 4 })
             );
         }
     }
@@ -237,12 +238,12 @@ mod tests {
     #[test]
     fn what_is_not_known_is_not_tried_again() {
         for (paid, code) in [
-            (Paid::ByCard, ""),
-            (Paid::ByCard, "settlement_failed"),
-            (Paid::ByCard, "ach_insufficient_funds"),
-            (Paid::ByCheck, "card_declined"),
+            (PaidBy::Card, ""),
+            (PaidBy::Card, "settlement_failed"),
+            (PaidBy::Card, "ach_insufficient_funds"),
+            (PaidBy::Check, "card_declined"),
         ] {
-            assert_eq!(check(paid, code, 1, 100_000), Err(WhyNot::Unknown), "{code}");
+            assert_eq!(check(paid, code, 1, 100_000), Err(RetryDenied::Unknown), "{code}");
         }
     }
 
@@ -253,7 +254,7 @@ mod tests {
         codes.sort_unstable();
         codes.dedup();
         assert_eq!(codes.len(), all);
-        assert_eq!(paid_by("ach_declined"), Some(Paid::ByCheck));
-        assert_eq!(paid_by("invalid_data"), None);
+        assert_eq!(method_of_code("ach_declined"), Some(PaidBy::Check));
+        assert_eq!(method_of_code("invalid_data"), None);
     }
 }

@@ -6,22 +6,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::hash::Digest;
 use crate::base::id::Key;
-use crate::model::ran::Lane;
+use crate::model::ran::ScriptIdentity;
 
 /// Record that the set of scripts in use changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Loaded {
+pub struct ScriptsLoaded {
     /// All scripts in use.
-    pub scripts: Vec<Lane>,
+    pub scripts: Vec<ScriptIdentity>,
     /// The positions of new scripts that define their own beginning.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub begins: Vec<Begin>,
+    pub begins: Vec<ScriptStart>,
     pub at: DateTime<Utc>,
 }
 
 /// The position at which a new script begins in the events of a merchant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Begin {
+pub struct ScriptStart {
     pub merchant: Key,
     pub script: String,
     /// The number of the last event that it is not run for.
@@ -30,8 +30,8 @@ pub struct Begin {
 
 /// A script that the state knows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Enrolled {
-    /// The text of the script, as in [`Lane`].
+pub struct KnownScript {
+    /// The text of the script, as in [`ScriptIdentity`].
     pub text: Digest,
     /// Time since which it is in use.
     pub since: DateTime<Utc>,

@@ -14,14 +14,14 @@ use crate::base::id::Key;
 /// A webhook address.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Address {
+pub enum WebhookAddress {
     /// The partner's webhooks.
     Partner,
     /// The events of a merchant, of either mode.
     Merchant(Key),
 }
 
-impl fmt::Display for Address {
+impl fmt::Display for WebhookAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Partner => f.write_str("the Event URL"),
@@ -36,18 +36,19 @@ pub struct Rotation {
     /// The newest one; addresses begin with 0.
     pub generation: u32,
     /// Beginning of the present rotation: until it is finished the generation before is valid, too.
-    pub unfinished: Option<DateTime<Utc>>,
+    #[serde(rename = "unfinished")]
+    pub began: Option<DateTime<Utc>>,
 }
 
 impl Rotation {
     /// Returns the generation before, while it is valid.
-    pub fn before(&self) -> Option<u32> {
-        self.unfinished.and_then(|_| self.generation.checked_sub(1))
+    pub fn previous(&self) -> Option<u32> {
+        self.began.and_then(|_| self.generation.checked_sub(1))
     }
 
     /// Returns whether an address of this generation is valid.
-    pub fn opens(&self, generation: u32) -> bool {
-        generation == self.generation || self.before() == Some(generation)
+    pub fn is_valid(&self, generation: u32) -> bool {
+        generation == self.generation || self.previous() == Some(generation)
     }
 
     /// Returns the state after a step. A rotation in progress is not begun again: that would end
@@ -56,10 +57,10 @@ impl Rotation {
     pub fn after(self, step: RotationStep, at: DateTime<Utc>) -> Self {
         let next = self.generation.saturating_add(1);
         match step {
-            RotationStep::Begun if self.unfinished.is_some() => self,
-            RotationStep::Begun => Self { generation: next, unfinished: Some(at) },
-            RotationStep::Finished => Self { unfinished: None, ..self },
-            RotationStep::AtOnce => Self { generation: next, unfinished: None },
+            RotationStep::Begun if self.began.is_some() => self,
+            RotationStep::Begun => Self { generation: next, began: Some(at) },
+            RotationStep::Finished => Self { began: None, ..self },
+            RotationStep::AtOnce => Self { generation: next, began: None },
         }
     }
 }
@@ -78,7 +79,7 @@ pub enum RotationStep {
 
 /// A person's request for a step of a rotation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rotating {
+pub struct RotationRequest {
     /// The merchant whose address is meant; `None`: all addresses.
     pub merchant: Option<Key>,
     pub step: RotationStep,
@@ -86,8 +87,8 @@ pub struct Rotating {
 
 /// Record of a step of a rotation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rotated {
-    pub addresses: Vec<Address>,
+pub struct RotationRecord {
+    pub addresses: Vec<WebhookAddress>,
     pub step: RotationStep,
     pub actor: String,
     pub at: DateTime<Utc>,
@@ -100,7 +101,8 @@ mod tests {
     #[test]
     fn two_generations_are_good_while_an_address_is_exchanged_and_one_before_and_after() {
         let at = DateTime::UNIX_EPOCH;
-        let good = |one: &Rotation| (0..4).filter(|number| one.opens(*number)).collect::<Vec<_>>();
+        let good =
+            |one: &Rotation| (0..4).filter(|number| one.is_valid(*number)).collect::<Vec<_>>();
         let first = Rotation::default();
         assert_eq!(good(&first), [0]);
         let begun = first.after(RotationStep::Begun, at);

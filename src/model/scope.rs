@@ -8,7 +8,7 @@ use crate::base::id::Key;
 
 /// The selection of path arguments, `--target` and `--exclude`. The whole tree is read in any case.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Scope {
+pub struct StepSelection {
     /// Files and folders, relative to the folder of `reckon.yaml`.
     pub paths: Vec<String>,
     /// Resources that are chosen by name.
@@ -17,15 +17,15 @@ pub struct Scope {
     pub exclude: Vec<Key>,
 }
 
-impl Scope {
+impl StepSelection {
     /// Returns whether everything is chosen.
-    pub fn is_whole(&self) -> bool {
+    pub fn is_everything(&self) -> bool {
         let Self { paths, target, exclude } = self;
         paths.is_empty() && target.is_empty() && exclude.is_empty()
     }
 
     /// Returns whether the selection contains this resource, whose document is in this file.
-    pub fn takes(&self, key: &Key, file: Option<&str>) -> bool {
+    pub fn contains(&self, key: &Key, file: Option<&str>) -> bool {
         let Self { paths, target, exclude } = self;
         if exclude.contains(key) {
             return false;
@@ -48,14 +48,14 @@ mod tests {
     #[test]
     fn what_is_left_out_is_left_out_whatever_chose_it() {
         let keys = |names: &[&str]| names.iter().map(|name| name.parse().unwrap()).collect();
-        let scope = |paths: &[&str], target: &[&str], exclude: &[&str]| Scope {
+        let scope = |paths: &[&str], target: &[&str], exclude: &[&str]| StepSelection {
             paths: paths.iter().map(|path| (*path).to_owned()).collect(),
             target: keys(target),
             exclude: keys(exclude),
         };
         let jane: Key = "Contact/jane".parse().unwrap();
-        let takes = |scope: &Scope| scope.takes(&jane, Some("specs/team/jane.yaml"));
-        assert!(Scope::default().is_whole() && takes(&Scope::default()));
+        let takes = |scope: &StepSelection| scope.contains(&jane, Some("specs/team/jane.yaml"));
+        assert!(StepSelection::default().is_everything() && takes(&StepSelection::default()));
         assert!(takes(&scope(&["specs/team"], &[], &[])));
         assert!(!takes(&scope(&["specs/te"], &[], &[])), "a folder is no prefix of a text");
         assert!(takes(&scope(&["specs/other"], &["Contact/jane"], &[])));

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::api;
-use crate::base::outside::{Known, ServiceCode, ServicePlace, ServiceText};
+use crate::base::outside::{KnownValues, ServiceCode, ServicePlace, ServiceText};
 
 /// Maximum number of stored messages of one refusal.
 const MESSAGES_MAX: usize = 8;
@@ -48,21 +48,21 @@ pub struct ServiceMessage {
 
 impl ServiceProblem {
     /// Cleans the body of an answer to a request that held `known` values.
-    pub fn cleaned(wire: &api::Problem, known: &Known) -> Self {
+    pub fn clean(wire: &api::Problem, known: &KnownValues) -> Self {
         let messages = wire.messages.iter().take(MESSAGES_MAX);
-        Self { messages: messages.map(|message| ServiceMessage::cleaned(message, known)).collect() }
+        Self { messages: messages.map(|message| ServiceMessage::clean(message, known)).collect() }
     }
 
     /// Makes a refusal that the service showed later, in an object: its code, and a sentence of
     /// ours.
-    pub fn shown(code: &str, sentence: &str) -> Self {
-        Self::cleaned(&api::Problem::new(code, sentence), &Known::default())
+    pub fn from_code(code: &str, sentence: &str) -> Self {
+        Self::clean(&api::Problem::new(code, sentence), &KnownValues::default())
     }
 
     /// Makes a refusal of these messages, for tests.
     #[cfg(test)]
-    pub fn told(messages: Vec<api::Message>) -> Self {
-        Self::cleaned(&api::Problem { messages }, &Known::default())
+    pub fn from_messages(messages: Vec<api::ProblemMessage>) -> Self {
+        Self::clean(&api::Problem { messages }, &KnownValues::default())
     }
 
     /// Returns the first code, empty where there is none.
@@ -80,7 +80,7 @@ impl ServiceProblem {
     }
 
     /// Joins all sentences, each after its place.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let words = self.messages.iter().map(|message| {
             let place = message.context.as_ref().map(ServicePlace::as_str);
             match place.filter(|place| !place.is_empty()) {
@@ -98,14 +98,14 @@ impl ServiceProblem {
 }
 
 impl ServiceMessage {
-    fn cleaned(wire: &api::Message, known: &Known) -> Self {
-        let code = |text: &String| ServiceCode::checked(text, known);
-        let place = |text: &String| ServicePlace::checked(text, known);
+    fn clean(wire: &api::ProblemMessage, known: &KnownValues) -> Self {
+        let code = |text: &String| ServiceCode::parse(text, known);
+        let place = |text: &String| ServicePlace::parse(text, known);
         Self {
             code: code(&wire.code),
             level: wire.level.as_ref().map(code),
             facility: wire.facility.as_ref().map(code),
-            message: wire.message.as_ref().map(|text| ServiceText::cleaned(text, known)),
+            message: wire.message.as_ref().map(|text| ServiceText::clean(text, known)),
             context: wire.context.as_ref().map(place),
             sub_code: wire.sub_code.as_ref().map(code),
             entity_id: wire.entity_id.as_ref().map(place),
@@ -128,17 +128,22 @@ mod tests {
         let old = include_str!("../../tests/data/refusal-quoting-a-card.json");
         let problem: ServiceProblem = serde_json::from_str(old).unwrap();
         assert_eq!(problem.code(), "invalid_data");
-        let words = problem.words();
+        let words = problem.describe();
         assert_eq!(words, "card.number: number *** account *** of Jane; invalid_data");
         assert!(!serde_json::to_string(&problem).unwrap().contains("4242"));
     }
 
     #[test]
     fn a_refusal_of_today_has_the_form_of_before() {
-        let wire = api::Problem { messages: vec![api::Message::new("a_code", "why").about("x.y")] };
-        let known = ServiceProblem::cleaned(&wire, &Known::default());
+        let wire = api::Problem {
+            messages: vec![api::ProblemMessage::new("a_code", "why").with_context("x.y")],
+        };
+        let known = ServiceProblem::clean(&wire, &KnownValues::default());
         assert_eq!(serde_json::to_value(&known).unwrap(), serde_json::to_value(&wire).unwrap());
         let many = api::Problem { messages: vec![wire.messages[0].clone(); 50_000] };
-        assert_eq!(ServiceProblem::cleaned(&many, &Known::default()).messages.len(), MESSAGES_MAX);
+        assert_eq!(
+            ServiceProblem::clean(&many, &KnownValues::default()).messages.len(),
+            MESSAGES_MAX
+        );
     }
 }

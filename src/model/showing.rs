@@ -7,7 +7,7 @@ use crate::base::id::Key;
 
 /// One read, with a merchant's credentials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Showing {
+pub struct RemoteGet {
     /// The merchant whose credentials are used.
     pub merchant: Key,
     /// The read's name, such as `card.list`.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::base::hash::Digest;
 use crate::base::id::{Key, Mode};
 use crate::base::money::{Currency, Money};
-use crate::model::effect::Counts;
+use crate::model::effect::ExposureCounts;
 use crate::model::plan::MoneyMove;
 
 /// Prefix of the meanings of money that every occurrence of a schedule collects.
@@ -20,13 +20,13 @@ pub const PER_OCCURRENCE: &str = "collected_per_occurrence";
 
 /// Money that an effect moves, as an intent stores it. Its mode is the intent's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Moved {
+pub struct RecordedMove {
     pub amount: Money,
     /// The kind of the movement, as in the plan.
     pub meaning: String,
 }
 
-impl From<&MoneyMove> for Moved {
+impl From<&MoneyMove> for RecordedMove {
     fn from(money: &MoneyMove) -> Self {
         Self { amount: money.amount, meaning: money.meaning.to_owned() }
     }
@@ -34,12 +34,12 @@ impl From<&MoneyMove> for Moved {
 
 /// The exposure of one effect.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stake {
+pub struct Exposure {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub moves: Vec<Moved>,
+    pub moves: Vec<RecordedMove>,
     /// Removed objects and e-mails.
     #[serde(default)]
-    pub counts: Counts,
+    pub counts: ExposureCounts,
     /// The run that it counts towards: one state of the files on one day. `None` without limits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
@@ -48,23 +48,23 @@ pub struct Stake {
     pub approvals: Vec<String>,
 }
 
-impl Stake {
+impl Exposure {
     /// Makes an exposure that is not assigned to a run yet.
-    pub fn new(moves: &[MoneyMove], counts: Counts) -> Self {
-        let moves = moves.iter().map(Moved::from).collect();
+    pub fn new(moves: &[MoneyMove], counts: ExposureCounts) -> Self {
+        let moves = moves.iter().map(RecordedMove::from).collect();
         Self { moves, counts, ..Self::default() }
     }
 
     /// Returns whether there is no exposure.
     pub fn is_empty(&self) -> bool {
-        self.moves.is_empty() && self.counts == Counts::default()
+        self.moves.is_empty() && self.counts == ExposureCounts::default()
     }
 
     /// Returns the amounts that it adds to a run and to a day, in minor units.
     pub fn sums(&self) -> BTreeMap<Currency, i64> {
-        let later = |moved: &&Moved| moved.meaning.starts_with(PER_OCCURRENCE);
+        let later = |moved: &&RecordedMove| moved.meaning.starts_with(PER_OCCURRENCE);
         let now = self.moves.iter().filter(|moved| !later(moved));
-        let counted: Vec<&Moved> = match now.collect::<Vec<_>>() {
+        let counted: Vec<&RecordedMove> = match now.collect::<Vec<_>>() {
             none if none.is_empty() => self.moves.iter().collect(),
             now => now,
         };
@@ -79,7 +79,7 @@ impl Stake {
 
 /// One planned effect, as limits and approvals see it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Wish {
+pub struct SpendRequest {
     pub key: Key,
     pub merchant: Key,
     pub mode: Mode,
@@ -87,13 +87,15 @@ pub struct Wish {
     pub generation: u32,
     /// A keyed digest of its document without the amounts: another payer or account gives another
     /// digest.
-    pub rest: Option<Digest>,
-    pub stake: Stake,
+    #[serde(rename = "rest")]
+    pub amountless_digest: Option<Digest>,
+    #[serde(rename = "stake")]
+    pub exposure: Exposure,
 }
 
 /// Running totals of a run or of a day.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
+pub struct RunningTotals {
     /// Sums in minor units.
     pub money: BTreeMap<Currency, i64>,
     /// Removed objects.
@@ -101,9 +103,9 @@ pub struct Tally {
     pub emails: u32,
 }
 
-impl Tally {
+impl RunningTotals {
     /// Adds an exposure.
-    pub fn add(&mut self, stake: &Stake) {
+    pub fn add(&mut self, stake: &Exposure) {
         for (currency, amount) in stake.sums() {
             let sum = self.money.entry(currency).or_default();
             *sum = sum.saturating_add(amount);
@@ -113,7 +115,7 @@ impl Tally {
     }
 
     /// Subtracts an exposure that was counted and did not happen.
-    pub fn give_back(&mut self, stake: &Stake) {
+    pub fn subtract(&mut self, stake: &Exposure) {
         for (currency, amount) in stake.sums() {
             let sum = self.money.entry(currency).or_default();
             *sum = sum.saturating_sub(amount).max(0);
@@ -132,7 +134,7 @@ impl Tally {
 mod tests {
     use super::*;
 
-    fn stake(moves: &[(i64, &'static str)]) -> Stake {
+    fn stake(moves: &[(i64, &'static str)]) -> Exposure {
         let moves: Vec<MoneyMove> = moves
             .iter()
             .map(|(minor, meaning)| MoneyMove {
@@ -141,12 +143,12 @@ mod tests {
                 meaning,
             })
             .collect();
-        Stake::new(&moves, Counts { deletes: 1, emails: 2 })
+        Exposure::new(&moves, ExposureCounts { deletes: 1, emails: 2 })
     }
 
     #[test]
     fn a_schedule_counts_once_and_a_charge_now_counts_instead_of_it() {
-        let usd = |stake: Stake| stake.sums().get(&Currency::USD).copied();
+        let usd = |stake: Exposure| stake.sums().get(&Currency::USD).copied();
         assert_eq!(usd(stake(&[(500, "collected_per_occurrence_into_trust")])), Some(500));
         assert_eq!(
             usd(stake(&[(700, "charged_now"), (500, "collected_per_occurrence")])),
@@ -158,10 +160,10 @@ mod tests {
 
     #[test]
     fn what_is_given_back_is_what_was_counted() {
-        let mut tally = Tally::default();
+        let mut tally = RunningTotals::default();
         tally.add(&stake(&[(700, "charged")]));
         tally.add(&stake(&[(100, "charged")]));
-        tally.give_back(&stake(&[(700, "charged")]));
+        tally.subtract(&stake(&[(700, "charged")]));
         assert_eq!((tally.sum(Currency::USD), tally.deletes, tally.emails), (100, 1, 2));
     }
 }

@@ -27,7 +27,7 @@ pub struct Suspension {
 
 impl Suspension {
     /// Returns whether it is in force at this time.
-    pub fn holds(&self, now: DateTime<Utc>) -> bool {
+    pub fn is_in_force(&self, now: DateTime<Utc>) -> bool {
         self.until.is_none_or(|until| now < until)
     }
 }
@@ -47,14 +47,14 @@ impl fmt::Display for Suspension {
 /// A person's request to suspend or resume a resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Pause {
+pub enum SuspensionRequest {
     /// Suspend the resource.
     Suspend { key: Key, reason: String, until: Option<DateTime<Utc>> },
     /// Resume the resource.
     Resume { key: Key },
 }
 
-impl Pause {
+impl SuspensionRequest {
     pub fn key(&self) -> &Key {
         match self {
             Self::Suspend { key, reason: _, until: _ } | Self::Resume { key } => key,
@@ -65,20 +65,20 @@ impl Pause {
 /// Result of the request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Paused {
+pub enum SuspensionResult {
     /// The resource is suspended.
     Suspended(Suspension),
     /// The resource is resumed, unless another cause still suspends it.
     Resumed {
         key: Key,
         /// The cause that still suspends it.
-        still: Option<Still>,
+        still: Option<RemainingSuspension>,
     },
     /// The resource was not suspended by a command.
     NotSuspended {
         key: Key,
         /// The cause that suspends it.
-        still: Option<Still>,
+        still: Option<RemainingSuspension>,
     },
     /// No resource has this name.
     Unknown {
@@ -91,7 +91,7 @@ pub enum Paused {
 /// Cause that suspends a resource without a command of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Still {
+pub enum RemainingSuspension {
     /// `reckon.dev/suspend` in its document, at this file and line.
     Document(String, usize),
     /// Its merchant is suspended.

@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use crate::base::hash::{Digest, canonical, sha256};
 use crate::base::id::Key;
-use crate::model::observed::{Observation, Source};
+use crate::model::observed::{FactSource, Observation};
 
 /// The credentials that the service refuses. Different credentials are tried.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unauthorised {
+pub struct RefusedCredentials {
     /// The document's credentials at that time, as a digest of their canonical form without
     /// secrets.
     pub credentials: Digest,
@@ -23,34 +23,35 @@ pub struct Unauthorised {
 
 /// Record of refused credentials.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Refused {
+pub struct CredentialsRefused {
     pub merchant: Key,
-    pub what: Unauthorised,
+    #[serde(rename = "what")]
+    pub credentials: RefusedCredentials,
 }
 
 /// Returns the digest of a document's credentials, given the stored spec, whose private values are
 /// digests.
-pub fn credentials(kept: &Value) -> Digest {
+pub fn credentials_digest(kept: &Value) -> Digest {
     sha256(&canonical(kept.get("credentials").unwrap_or(&Value::Null)))
 }
 
-impl Unauthorised {
+impl RefusedCredentials {
     /// Makes the entry for a merchant's credentials, from the stored spec and its generation.
     pub fn new(kept: &Value, generation: u32, at: DateTime<Utc>) -> Self {
-        Self { credentials: credentials(kept), generation, at }
+        Self { credentials: credentials_digest(kept), generation, at }
     }
 
     /// Returns whether both entries concern the same credentials.
-    pub fn is_of(&self, other: &Self) -> bool {
+    pub fn is_same_credentials(&self, other: &Self) -> bool {
         self.credentials == other.credentials && self.generation == other.generation
     }
 }
 
 /// Returns whether a fact shows that the service accepts a merchant's credentials: a new token, or
 /// opened accounts.
-pub(crate) fn opens(fact: &Observation) -> bool {
+pub(crate) fn proves_acceptance(fact: &Observation) -> bool {
     let told = |name: &str| fact.facts.get(name).is_some_and(|value| !value.is_null());
-    let by_the_service = matches!(fact.source, Source::Answer | Source::Read);
+    let by_the_service = matches!(fact.source, FactSource::Answer | FactSource::Read);
     by_the_service && ["token", "accounts", "connected"].into_iter().any(told)
 }
 
@@ -61,13 +62,13 @@ mod tests {
     use super::*;
     use crate::model::observed::Observed;
 
-    fn after(source: Source, facts: Value) -> bool {
+    fn after(source: FactSource, facts: Value) -> bool {
         let key: Key = "Merchant/acme".parse().unwrap();
         let at = DateTime::UNIX_EPOCH;
         let mut known = Observed::unknown(key.clone(), at);
-        let what = Unauthorised::new(&Value::Null, 0, at);
+        let what = RefusedCredentials::new(&Value::Null, 0, at);
         known.unauthorised = Some(Box::new(what));
-        known.learn(&Observation {
+        known.apply(&Observation {
             key: key.clone(),
             merchant: key,
             at,
@@ -82,11 +83,11 @@ mod tests {
 
     #[test]
     fn only_what_the_credentials_opened_shows_that_they_are_taken_again() {
-        assert!(!after(Source::Answer, json!({"token": {"sealed": "x"}, "accounts": null})));
-        assert!(!after(Source::Read, json!({"accounts": []})));
-        assert!(!after(Source::Read, json!({"connected": true})));
-        assert!(after(Source::Read, json!({"surveyed": true})));
-        assert!(after(Source::Operator, json!({"accounts": []})));
-        assert!(after(Source::Answer, json!({"accounts": null})));
+        assert!(!after(FactSource::Answer, json!({"token": {"sealed": "x"}, "accounts": null})));
+        assert!(!after(FactSource::Read, json!({"accounts": []})));
+        assert!(!after(FactSource::Read, json!({"connected": true})));
+        assert!(after(FactSource::Read, json!({"surveyed": true})));
+        assert!(after(FactSource::Operator, json!({"accounts": []})));
+        assert!(after(FactSource::Answer, json!({"accounts": null})));
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Form;
+use super::BodyFormat;
 use crate::base::secret::mask_digits;
 
 /// The largest body, in bytes, of a text unchanged or of a map as JSON.
@@ -12,10 +12,12 @@ const BODY_BYTES_MAX: usize = 64 * 1024;
 ///
 /// # Errors
 /// The body is too large, or neither a text nor a map.
-pub(super) fn json(body: &Value, form: Form) -> Result<String, String> {
+pub(super) fn json(body: &Value, form: BodyFormat) -> Result<String, String> {
     Ok(match (check(body)?, form) {
-        (map @ Value::Object(_), Form::Json) => masked(map).to_string(),
-        (other, Form::Json | Form::Chat) => json!({"text": written(other)}).to_string(),
+        (map @ Value::Object(_), BodyFormat::Json) => mask_numbers(map).to_string(),
+        (other, BodyFormat::Json | BodyFormat::Chat) => {
+            json!({"text": render_text(other)}).to_string()
+        }
     })
 }
 
@@ -24,7 +26,7 @@ pub(super) fn json(body: &Value, form: Form) -> Result<String, String> {
 /// # Errors
 /// As [`json`].
 pub(super) fn text(body: &Value) -> Result<String, String> {
-    check(body).map(written)
+    check(body).map(render_text)
 }
 
 /// Returns the HTML of a mail.
@@ -54,15 +56,15 @@ fn check(body: &Value) -> Result<&Value, String> {
 }
 
 /// Renders the body for people.
-fn written(body: &Value) -> String {
+fn render_text(body: &Value) -> String {
     match body.as_str() {
         Some(text) => mask_digits(text),
-        None => format!("{:#}", masked(body)),
+        None => format!("{:#}", mask_numbers(body)),
     }
 }
 
 /// Masks card numbers in texts, numbers and names of fields.
-fn masked(value: &Value) -> Value {
+fn mask_numbers(value: &Value) -> Value {
     match value {
         Value::Null | Value::Bool(_) => value.clone(),
         Value::Number(number) => {
@@ -71,13 +73,13 @@ fn masked(value: &Value) -> Value {
             if shown == text { value.clone() } else { Value::String(shown) }
         }
         Value::String(text) => Value::String(mask_digits(text)),
-        Value::Array(items) => items.iter().map(masked).collect(),
-        Value::Object(fields) => Value::Object(masked_fields(fields)),
+        Value::Array(items) => items.iter().map(mask_numbers).collect(),
+        Value::Object(fields) => Value::Object(mask_fields(fields)),
     }
 }
 
-fn masked_fields(fields: &Map<String, Value>) -> Map<String, Value> {
-    fields.iter().map(|(name, value)| (mask_digits(name), masked(value))).collect()
+fn mask_fields(fields: &Map<String, Value>) -> Map<String, Value> {
+    fields.iter().map(|(name, value)| (mask_digits(name), mask_numbers(value))).collect()
 }
 
 #[cfg(test)]
@@ -92,10 +94,13 @@ mod tests {
     #[test]
     fn a_map_is_posted_as_it_is_and_a_text_as_a_map() {
         let map = json!({"b": 1, "a": [true, null]});
-        assert_eq!(json(&map, Form::Json).unwrap(), r#"{"b":1,"a":[true,null]}"#);
-        assert_eq!(json(&json!("x\n\"y\""), Form::Json).unwrap(), r#"{"text":"x\n\"y\""}"#);
-        assert_eq!(json(&json!("x"), Form::Chat).unwrap(), r#"{"text":"x"}"#);
-        assert_eq!(json(&json!({"a": 1}), Form::Chat).unwrap(), r#"{"text":"{\n  \"a\": 1\n}"}"#);
+        assert_eq!(json(&map, BodyFormat::Json).unwrap(), r#"{"b":1,"a":[true,null]}"#);
+        assert_eq!(json(&json!("x\n\"y\""), BodyFormat::Json).unwrap(), r#"{"text":"x\n\"y\""}"#);
+        assert_eq!(json(&json!("x"), BodyFormat::Chat).unwrap(), r#"{"text":"x"}"#);
+        assert_eq!(
+            json(&json!({"a": 1}), BodyFormat::Chat).unwrap(),
+            r#"{"text":"{\n  \"a\": 1\n}"}"#
+        );
         assert_eq!(text(&json!({"a": 1})).unwrap(), "{\n  \"a\": 1\n}");
     }
 
@@ -103,13 +108,13 @@ mod tests {
     fn a_body_of_another_sort_or_too_large_is_refused() {
         for odd in [json!(null), json!(7), json!(true), json!(["x"])] {
             assert_eq!(text(&odd).unwrap_err(), "its body is neither a text nor a map");
-            assert!(json(&odd, Form::Chat).is_err(), "{odd}");
+            assert!(json(&odd, BodyFormat::Chat).is_err(), "{odd}");
         }
         let full = "x".repeat(BODY_BYTES_MAX);
         assert!(text(&json!(full)).is_ok());
         for over in [json!(format!("{full}x")), json!({"a": full})] {
             assert!(text(&over).unwrap_err().ends_with("; at most 65536 are sent"));
-            assert!(json(&over, Form::Json).is_err());
+            assert!(json(&over, BodyFormat::Json).is_err());
         }
     }
 
@@ -118,8 +123,8 @@ mod tests {
         let card = "4242 4242 4242 4242";
         let body = json!({"note": card, "list": [4_242_424_242_424_242_u64], card: {"n": 7}});
         let expect = r#"{"note":"•••• 4242","list":["•••• 4242"],"•••• 4242":{"n":7}}"#;
-        assert_eq!(json(&body, Form::Json).unwrap(), expect);
-        for shown in [text(&body), json(&body, Form::Chat), text(&json!(card))] {
+        assert_eq!(json(&body, BodyFormat::Json).unwrap(), expect);
+        for shown in [text(&body), json(&body, BodyFormat::Chat), text(&json!(card))] {
             let shown = shown.unwrap();
             assert!(shown.contains("•••• 4242") && !shown.contains("4242 4242"), "{shown}");
         }

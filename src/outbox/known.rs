@@ -2,24 +2,27 @@
 
 use serde_json::Value;
 
-use super::{Mail, Message, Sent, Target};
-use crate::base::outside::{Known, ServiceText};
+use super::{DeliveryResult, NotificationTarget, OutgoingNotification, SmtpTarget};
+use crate::base::outside::{KnownValues, ServiceText};
 
 /// Returns the notification's values, and the credentials of its target.
-pub(super) fn known(message: &Message, target: Option<&Target>) -> Known {
-    let mut known = Known::default();
+pub(super) fn sensitive_values(
+    message: &OutgoingNotification,
+    target: Option<&NotificationTarget>,
+) -> KnownValues {
+    let mut known = KnownValues::default();
     hide_all(&mut known, &message.body);
     let texts = [&message.html, &message.subject].into_iter().flatten();
     texts.chain(message.to.iter().flatten()).for_each(|text| known.hide(text));
     match target {
-        Some(Target::Web { url, form: _ }) => known.hide_secret(url.expose()),
-        Some(Target::Mail(mail)) => hide_mail(&mut known, mail),
+        Some(NotificationTarget::Web { url, form: _ }) => known.hide_secret(url.expose()),
+        Some(NotificationTarget::Mail(mail)) => hide_mail(&mut known, mail),
         None => {}
     }
     known
 }
 
-fn hide_mail(known: &mut Known, mail: &Mail) {
+fn hide_mail(known: &mut KnownValues, mail: &SmtpTarget) {
     mail.to.iter().chain([&mail.from]).for_each(|address| known.hide(address.expose()));
     if let Some(login) = &mail.login {
         known.hide_secret(login.user.expose());
@@ -27,7 +30,7 @@ fn hide_mail(known: &mut Known, mail: &Mail) {
     }
 }
 
-fn hide_all(known: &mut Known, value: &Value) {
+fn hide_all(known: &mut KnownValues, value: &Value) {
     match value {
         Value::String(text) => known.hide(text),
         Value::Number(number) => known.hide(&number.to_string()),
@@ -37,10 +40,10 @@ fn hide_all(known: &mut Known, value: &Value) {
     }
 }
 
-impl Sent {
+impl DeliveryResult {
     /// Removes these values from the reason.
-    pub(super) fn cleaned(self, known: &Known) -> Self {
-        let clean = |reason: String| ServiceText::cleaned(&reason, known).to_string();
+    pub(super) fn without_values(self, known: &KnownValues) -> Self {
+        let clean = |reason: String| ServiceText::clean(&reason, known).to_string();
         match self {
             Self::Done => Self::Done,
             Self::NotSent(reason) => Self::NotSent(clean(reason)),
@@ -59,7 +62,7 @@ mod tests {
     /// Closes S2, as far as notifications go.
     #[test]
     fn a_receiver_that_repeats_a_notification_carries_nothing_on() {
-        let message = Message {
+        let message = OutgoingNotification {
             key: "evt_1/tell".to_owned(),
             target: "ops".to_owned(),
             body: json!({"text": "Jane Doe owes 125.00 USD"}),
@@ -68,10 +71,15 @@ mod tests {
             to: Some(vec!["jane@payer.example".to_owned()]),
         };
         let url = "https://chat.example/hooks/T0K3N9".into();
-        let known = known(&message, Some(&Target::Web { url, form: super::super::Form::Json }));
+        let known = sensitive_values(
+            &message,
+            Some(&NotificationTarget::Web { url, form: super::super::BodyFormat::Json }),
+        );
         let words = "refused: jane%40payer.example FOR JANE DOE Jane Doe owes 125.00 USD \
                      https://chat.example/hooks/T0K3N9 \u{1b}[2J";
-        let Sent::InDoubt(told) = Sent::InDoubt(words.to_owned()).cleaned(&known) else {
+        let DeliveryResult::InDoubt(told) =
+            DeliveryResult::InDoubt(words.to_owned()).without_values(&known)
+        else {
             panic!("the sort of it stays");
         };
         assert_eq!(told, "refused: *** *** *** *** [2J");

@@ -10,7 +10,7 @@ use lettre::message::header::{HeaderName, HeaderValue};
 use lettre::message::{Mailbox, MultiPart, SinglePart};
 use lettre::{Address, Message as Mime};
 
-use super::{Mail, Message, body};
+use super::{OutgoingNotification, SmtpTarget, body};
 use crate::base::hash::sha256;
 use crate::base::secret::{Secret, mask_digits};
 
@@ -23,7 +23,7 @@ const RECIPIENTS_MAX: usize = 50;
 const AUTO_SUBMITTED: HeaderName = HeaderName::new_from_ascii_str("Auto-Submitted");
 
 /// A mail that is ready to be sent.
-pub(super) struct Letter {
+pub(super) struct MimeMail {
     pub from: Address,
     /// At least one.
     pub to: Vec<Address>,
@@ -35,9 +35,14 @@ pub(super) struct Letter {
 ///
 /// # Errors
 /// There is no recipient, an address is invalid, or the body does not fit.
-pub(super) fn letter(mail: &Mail, message: &Message, now: DateTime<Utc>) -> Result<Letter, String> {
+pub(super) fn build_mail(
+    mail: &SmtpTarget,
+    message: &OutgoingNotification,
+    now: DateTime<Utc>,
+) -> Result<MimeMail, String> {
     let text = body::text(&message.body)?;
-    let from = address(mail.from.expose()).ok_or("the target's `from` is no e-mail address")?;
+    let from =
+        parse_address(mail.from.expose()).ok_or("the target's `from` is no e-mail address")?;
     let to = recipients(mail, message)?;
     let mailbox = |address: &Address| Mailbox::new(None, address.clone());
     let head = Mime::builder()
@@ -57,7 +62,7 @@ pub(super) fn letter(mail: &Mail, message: &Message, now: DateTime<Utc>) -> Resu
         }
     };
     let whole = whole.map_err(|error| format!("no mail can be made of it: {error}"))?;
-    Ok(Letter { bytes: whole.formatted(), from, to })
+    Ok(MimeMail { bytes: whole.formatted(), from, to })
 }
 
 /// Derives the id from the key, so that every attempt at a notification has the same one.
@@ -80,7 +85,7 @@ fn subject(text: Option<&str>) -> String {
     }
 }
 
-fn recipients(mail: &Mail, message: &Message) -> Result<Vec<Address>, String> {
+fn recipients(mail: &SmtpTarget, message: &OutgoingNotification) -> Result<Vec<Address>, String> {
     let texts: Vec<&str> = match &message.to {
         Some(to) => to.iter().map(String::as_str).collect(),
         None => mail.to.iter().map(Secret::expose).collect(),
@@ -94,14 +99,14 @@ fn recipients(mail: &Mail, message: &Message) -> Result<Vec<Address>, String> {
     }
     let count = texts.len();
     let read = |(at, text)| {
-        address(text)
+        parse_address(text)
             .ok_or_else(|| format!("recipient {at} of {count} is no e-mail address in plain ASCII"))
     };
     (1..).zip(texts).map(read).collect()
 }
 
 /// Parses an address that is safe in a command and in a header.
-fn address(text: &str) -> Option<Address> {
+fn parse_address(text: &str) -> Option<Address> {
     let safe = |byte: u8| byte.is_ascii_graphic() && !b"<>(),;:\"\\".contains(&byte);
     text.bytes().all(safe).then(|| text.parse().ok()).flatten()
 }
@@ -111,26 +116,26 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::outbox::Encryption;
+    use crate::outbox::SmtpEncryption;
 
-    fn target() -> Mail {
-        Mail {
+    fn target() -> SmtpTarget {
+        SmtpTarget {
             to: vec!["ops@a.example".into(), "b@b.example".into()],
             from: "billing@c.example".into(),
             host: "127.0.0.1".to_owned(),
             port: 25,
             login: None,
-            encryption: Encryption::None,
+            encryption: SmtpEncryption::None,
         }
     }
 
-    fn message(body: &str) -> Message {
+    fn message(body: &str) -> OutgoingNotification {
         let (key, target) = ("evt_1/tell".to_owned(), "ops".to_owned());
-        Message { key, target, body: json!(body), html: None, subject: None, to: None }
+        OutgoingNotification { key, target, body: json!(body), html: None, subject: None, to: None }
     }
 
-    fn written(message: &Message) -> String {
-        let letter = letter(&target(), message, DateTime::UNIX_EPOCH).unwrap();
+    fn written(message: &OutgoingNotification) -> String {
+        let letter = build_mail(&target(), message, DateTime::UNIX_EPOCH).unwrap();
         String::from_utf8(letter.bytes).unwrap()
     }
 
@@ -163,7 +168,7 @@ mod tests {
     #[test]
     fn html_stands_beside_the_text_and_a_repeat_is_the_same_mail() {
         let html = Some("<p>Hello</p>".to_owned());
-        let rich = Message { html, ..message("Hello") };
+        let rich = OutgoingNotification { html, ..message("Hello") };
         let (head, body) = parts(&written(&rich));
         let kind = head.iter().find(|line| line.starts_with("Content-Type")).unwrap();
         assert!(kind.starts_with("Content-Type: multipart/alternative;"), "{head:?}");
@@ -173,8 +178,12 @@ mod tests {
         assert_eq!(written(&rich), written(&rich));
         let long = Some("x".repeat(65_537));
         assert!(
-            letter(&target(), &Message { html: long, ..message("x") }, DateTime::UNIX_EPOCH)
-                .is_err()
+            build_mail(
+                &target(),
+                &OutgoingNotification { html: long, ..message("x") },
+                DateTime::UNIX_EPOCH
+            )
+            .is_err()
         );
     }
 
@@ -183,7 +192,7 @@ mod tests {
         let id = |text: &str| parts(text).0.into_iter().find(|line| line.starts_with("Message-ID"));
         let first = id(&written(&message("x"))).unwrap();
         assert_eq!(id(&written(&message("y"))).unwrap(), first);
-        let other = Message { key: "evt_2/tell".to_owned(), ..message("x") };
+        let other = OutgoingNotification { key: "evt_2/tell".to_owned(), ..message("x") };
         assert_ne!(id(&written(&other)).unwrap(), first);
     }
 
@@ -191,7 +200,10 @@ mod tests {
     fn no_subject_adds_a_header_or_a_recipient() {
         for evil in ["x\r\nBcc: eve@e.example", "x\nBcc: eve@e.example\n\nhello", "é\r\n\r\nBcc: e"]
         {
-            let text = written(&Message { subject: Some(evil.to_owned()), ..message("body") });
+            let text = written(&OutgoingNotification {
+                subject: Some(evil.to_owned()),
+                ..message("body")
+            });
             let (head, body) = parts(&text);
             assert_eq!((head.len(), body.as_str()), (9, "body\r\n"), "{text}");
             assert!(!head.iter().any(|line| line.starts_with("Bcc")), "{text}");
@@ -210,7 +222,7 @@ mod tests {
         let long = "é".repeat(3000);
         for body in ["Grüße • 你好", "a\0b", long.as_str(), "x\r\n.\r\ny"] {
             let subject = Some("Grüße • 你好 ".repeat(9));
-            let text = written(&Message { subject, ..message(body) });
+            let text = written(&OutgoingNotification { subject, ..message(body) });
             assert!(text.is_ascii(), "{text}");
             assert!(text.split("\r\n").all(|line| line.len() < 998 && !line.contains('\n')));
         }
@@ -228,14 +240,23 @@ mod tests {
             "ü@c.example",
         ] {
             let to = Some(vec!["a@a.example".to_owned(), odd.to_owned()]);
-            let refused = letter(&target(), &Message { to, ..message("x") }, DateTime::UNIX_EPOCH);
+            let refused = build_mail(
+                &target(),
+                &OutgoingNotification { to, ..message("x") },
+                DateTime::UNIX_EPOCH,
+            );
             let reason = refused.err().unwrap();
             assert_eq!(reason, "recipient 2 of 2 is no e-mail address in plain ASCII", "{odd}");
         }
         for to in [vec![], vec!["a@a.example".to_owned(); 51]] {
             let to = Some(to);
             assert!(
-                letter(&target(), &Message { to, ..message("x") }, DateTime::UNIX_EPOCH).is_err()
+                build_mail(
+                    &target(),
+                    &OutgoingNotification { to, ..message("x") },
+                    DateTime::UNIX_EPOCH
+                )
+                .is_err()
             );
         }
     }
@@ -243,8 +264,8 @@ mod tests {
     #[test]
     fn the_notification_s_own_addresses_replace_the_target_s() {
         let to = Some(vec!["jane@j.example".to_owned()]);
-        let message = Message { to, ..message("x") };
-        let letter = letter(&target(), &message, DateTime::UNIX_EPOCH).unwrap();
+        let message = OutgoingNotification { to, ..message("x") };
+        let letter = build_mail(&target(), &message, DateTime::UNIX_EPOCH).unwrap();
         assert_eq!(
             letter.to.iter().map(ToString::to_string).collect::<Vec<_>>(),
             ["jane@j.example"]

@@ -19,19 +19,19 @@ use lettre::transport::smtp::extension::ClientId;
 use lettre::transport::smtp::response::Response;
 use tokio::time::timeout;
 
-use super::letter::Letter;
-use super::{Encryption, Login, Mail, Sent};
+use super::letter::MimeMail;
+use super::{DeliveryResult, SmtpEncryption, SmtpLogin, SmtpTarget};
 
 /// Answers that fit into half a conversation.
-const ANSWERS: u32 = 3;
+const ANSWERS_PER_HALF: u32 = 3;
 /// The server expects the mail itself.
-const GO_ON: u16 = 354;
+const START_MAIL_INPUT: u16 = 354;
 /// The server accepted the mail.
-const TAKEN: u16 = 250;
+const MAIL_ACCEPTED: u16 = 250;
 
 /// The encryption of the connection.
-pub(super) enum Way {
-    Open,
+pub(super) enum SmtpSecurity {
+    Plaintext,
     /// Upgraded by `STARTTLS`.
     Starttls(TlsParameters),
     /// TLS from the first byte on.
@@ -39,25 +39,27 @@ pub(super) enum Way {
 }
 
 /// Sends the mail. `answer` is the time limit of one answer.
-pub(super) async fn send(mail: &Mail, letter: &Letter, answer: Duration) -> Sent {
-    match way(mail) {
+pub(super) async fn send(mail: &SmtpTarget, letter: &MimeMail, answer: Duration) -> DeliveryResult {
+    match security(mail) {
         Ok(way) => converse(mail, way, letter, answer).await,
         Err(sent) => sent,
     }
 }
 
-fn way(mail: &Mail) -> Result<Way, Sent> {
+fn security(mail: &SmtpTarget) -> Result<SmtpSecurity, DeliveryResult> {
     let tls = || {
         // Another caller may have installed a provider before; that one serves as well.
         rustls::crypto::ring::default_provider().install_default().ok();
         let built = TlsParameters::builder(host(mail).to_owned()).build();
-        built.map_err(|error| Sent::NotSent(format!("no mail server can be asked: {error}")))
+        built.map_err(|error| {
+            DeliveryResult::NotSent(format!("no mail server can be asked: {error}"))
+        })
     };
     match mail.encryption {
-        Encryption::Starttls => tls().map(Way::Starttls),
-        Encryption::Tls => tls().map(Way::Tls),
-        Encryption::None if is_loopback(host(mail)) => Ok(Way::Open),
-        Encryption::None => Err(Sent::Refused(
+        SmtpEncryption::Starttls => tls().map(SmtpSecurity::Starttls),
+        SmtpEncryption::Tls => tls().map(SmtpSecurity::Tls),
+        SmtpEncryption::None if is_loopback(host(mail)) => Ok(SmtpSecurity::Plaintext),
+        SmtpEncryption::None => Err(DeliveryResult::Refused(
             "the way to the target's mail server is not encrypted, which only one at a loopback IP \
              may be: write `encryption: starttls` or `tls`"
                 .to_owned(),
@@ -66,7 +68,7 @@ fn way(mail: &Mail) -> Result<Way, Sent> {
 }
 
 /// Returns the server without the brackets of an IPv6 address.
-fn host(mail: &Mail) -> &str {
+fn host(mail: &SmtpTarget) -> &str {
     mail.host.trim_start_matches('[').trim_end_matches(']')
 }
 
@@ -75,21 +77,28 @@ fn is_loopback(host: &str) -> bool {
 }
 
 /// Runs both halves of the conversation.
-pub(super) async fn converse(mail: &Mail, way: Way, letter: &Letter, answer: Duration) -> Sent {
-    let half = answer.saturating_mul(ANSWERS);
+pub(super) async fn converse(
+    mail: &SmtpTarget,
+    way: SmtpSecurity,
+    letter: &MimeMail,
+    answer: Duration,
+) -> DeliveryResult {
+    let half = answer.saturating_mul(ANSWERS_PER_HALF);
     let mut server = match timeout(half, introduce(mail, way, letter, answer)).await {
         Ok(Ok(server)) => server,
         Ok(Err(sent)) => return sent,
         Err(_elapsed) => {
             let reason = "the mail server took too long before it could be given the mail";
-            return Sent::NotSent(reason.to_owned());
+            return DeliveryResult::NotSent(reason.to_owned());
         }
     };
     let sent = match timeout(half, server.message(&letter.bytes)).await {
-        Ok(answer) => judged(answer),
-        Err(_elapsed) => Sent::InDoubt("the mail server did not answer in time".to_owned()),
+        Ok(answer) => interpret_reply(answer),
+        Err(_elapsed) => {
+            DeliveryResult::InDoubt("the mail server did not answer in time".to_owned())
+        }
     };
-    if sent == Sent::Done {
+    if sent == DeliveryResult::Done {
         // Politeness only: the mail is accepted, however this ends.
         timeout(answer, server.abort()).await.ok();
     }
@@ -98,76 +107,95 @@ pub(super) async fn converse(mail: &Mail, way: Way, letter: &Letter, answer: Dur
 
 /// Runs the conversation up to the mail itself.
 async fn introduce(
-    mail: &Mail,
-    way: Way,
-    letter: &Letter,
+    mail: &SmtpTarget,
+    way: SmtpSecurity,
+    letter: &MimeMail,
     answer: Duration,
-) -> Result<AsyncSmtpConnection, Sent> {
+) -> Result<AsyncSmtpConnection, DeliveryResult> {
     let mut server = connect(mail, way, answer).await?;
     if let Some(login) = &mail.login {
         let signed = server.auth(DEFAULT_MECHANISMS, &credentials(login)).await;
-        signed.map_err(|error| early(&error, "our user and password"))?;
+        signed.map_err(|error| interpret_early_failure(&error, "our user and password"))?;
     }
     let from = commands::Mail::new(Some(letter.from.clone()), Vec::new());
-    server.command(from).await.map_err(|error| early(&error, "the sender"))?;
+    server.command(from).await.map_err(|error| interpret_early_failure(&error, "the sender"))?;
     let count = letter.to.len();
     for (at, to) in (1..).zip(&letter.to) {
         let asked = server.command(commands::Rcpt::new(to.clone(), Vec::new())).await;
-        asked.map_err(|error| early(&error, format_args!("recipient {at} of {count}")))?;
+        asked.map_err(|error| {
+            interpret_early_failure(&error, format_args!("recipient {at} of {count}"))
+        })?;
     }
     let ready = server.command(commands::Data).await;
-    let ready = ready.map_err(|error| early(&error, "the mail"))?;
-    if ready.has_code(GO_ON) {
+    let ready = ready.map_err(|error| interpret_early_failure(&error, "the mail"))?;
+    if ready.has_code(START_MAIL_INPUT) {
         return Ok(server);
     }
-    Err(Sent::NotSent(format!("the mail server answered {} to the mail", ready.code())))
+    Err(DeliveryResult::NotSent(format!("the mail server answered {} to the mail", ready.code())))
 }
 
-fn credentials(login: &Login) -> Credentials {
+fn credentials(login: &SmtpLogin) -> Credentials {
     Credentials::new(login.user.expose().to_owned(), login.password.expose().to_owned())
 }
 
-async fn connect(mail: &Mail, way: Way, answer: Duration) -> Result<AsyncSmtpConnection, Sent> {
+async fn connect(
+    mail: &SmtpTarget,
+    way: SmtpSecurity,
+    answer: Duration,
+) -> Result<AsyncSmtpConnection, DeliveryResult> {
     let (wrapped, upgrade) = match way {
-        Way::Open => (None, None),
-        Way::Starttls(tls) => (None, Some(tls)),
-        Way::Tls(tls) => (Some(tls), None),
+        SmtpSecurity::Plaintext => (None, None),
+        SmtpSecurity::Starttls(tls) => (None, Some(tls)),
+        SmtpSecurity::Tls(tls) => (Some(tls), None),
     };
     let (us, place) = (ClientId::default(), (host(mail), mail.port));
     let server = AsyncSmtpConnection::connect_tokio1(place, Some(answer), &us, wrapped, None).await;
-    let mut server = server.map_err(|error| early(&error, "the connection"))?;
+    let mut server = server.map_err(|error| interpret_early_failure(&error, "the connection"))?;
     if let Some(tls) = upgrade {
-        server.starttls(tls, &us).await.map_err(|error| early(&error, "encryption"))?;
+        server
+            .starttls(tls, &us)
+            .await
+            .map_err(|error| interpret_early_failure(&error, "encryption"))?;
     }
     Ok(server)
 }
 
 /// Interprets a failure before the mail itself. `at` names the refused step.
-fn early(error: &Error, at: impl Display) -> Sent {
-    let reason = format!("the mail server did not take {at}: {}", told(error));
-    if error.is_permanent() { Sent::Refused(reason) } else { Sent::NotSent(reason) }
+fn interpret_early_failure(error: &Error, at: impl Display) -> DeliveryResult {
+    let reason = format!("the mail server did not take {at}: {}", describe_error(error));
+    if error.is_permanent() {
+        DeliveryResult::Refused(reason)
+    } else {
+        DeliveryResult::NotSent(reason)
+    }
 }
 
 /// Interprets the answer to the mail itself.
-fn judged(answer: Result<Response, Error>) -> Sent {
+fn interpret_reply(answer: Result<Response, Error>) -> DeliveryResult {
     match answer {
-        Ok(answer) if answer.has_code(TAKEN) => Sent::Done,
-        Ok(answer) => Sent::InDoubt(format!("the mail server answered {}", answer.code())),
+        Ok(answer) if answer.has_code(MAIL_ACCEPTED) => DeliveryResult::Done,
+        Ok(answer) => {
+            DeliveryResult::InDoubt(format!("the mail server answered {}", answer.code()))
+        }
         Err(error) => {
-            let reason = format!("the mail server did not take the mail: {}", told(&error));
+            let reason =
+                format!("the mail server did not take the mail: {}", describe_error(&error));
             if error.is_permanent() {
-                Sent::Refused(reason)
+                DeliveryResult::Refused(reason)
             } else if error.is_transient() {
-                Sent::NotSent(reason)
+                DeliveryResult::NotSent(reason)
             } else {
-                Sent::InDoubt(format!("the mail server did not answer: {}", told(&error)))
+                DeliveryResult::InDoubt(format!(
+                    "the mail server did not answer: {}",
+                    describe_error(&error)
+                ))
             }
         }
     }
 }
 
 /// Describes an error without the server's own words.
-fn told(error: &Error) -> String {
+fn describe_error(error: &Error) -> String {
     if let Some(code) = error.status() {
         let words = error.source().map(ToString::to_string).unwrap_or_default();
         let enhanced = words.split_whitespace().next().filter(|word| is_enhanced(word));

@@ -9,7 +9,7 @@ const KEY_BYTES_MAX: usize = 256;
 
 /// One notification. `Debug` shows its key and its target: the rest may hold a payer's text.
 #[derive(Clone, PartialEq)]
-pub struct Message {
+pub struct OutgoingNotification {
     /// The notification's name for ever, in at most 256 visible characters of ASCII. A repeat has
     /// the same key.
     pub key: String,
@@ -24,12 +24,12 @@ pub struct Message {
     pub to: Option<Vec<String>>,
 }
 
-impl Message {
+impl OutgoingNotification {
     /// Checks that the key can be sent to a receiver.
     ///
     /// # Errors
     /// The reason why it cannot.
-    pub(super) fn check(&self) -> Result<(), String> {
+    pub(super) fn check_key(&self) -> Result<(), String> {
         let visible = self.key.bytes().all(|byte| byte.is_ascii_graphic());
         if visible && (1..=KEY_BYTES_MAX).contains(&self.key.len()) {
             return Ok(());
@@ -38,7 +38,7 @@ impl Message {
     }
 }
 
-impl fmt::Debug for Message {
+impl fmt::Debug for OutgoingNotification {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { key, target, body: _, html: _, subject: _, to: _ } = self;
         write!(f, "Message({key} to {target})")
@@ -48,7 +48,7 @@ impl fmt::Debug for Message {
 /// The only four results of an attempt. Reasons are for people and hold nothing secret or personal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
-pub enum Sent {
+pub enum DeliveryResult {
     /// The receiver accepted it.
     Done,
     /// Provably not delivered: no connection was made, or the receiver asked for a later attempt.

@@ -1,7 +1,7 @@
 //! Chat and mail: sends one notification to one target of the configuration.
 //!
-//! Contract: [`Outbox::send`] makes one attempt and returns its result, in the four words of every
-//! other call ([`Sent`]). It stores nothing, waits for no other call and never retries by itself.
+//! Contract: [`Notifier::send`] makes one attempt and returns its result, in the four words of every
+//! other call ([`DeliveryResult`]). It stores nothing, waits for no other call and never retries by itself.
 //! The caller records before the attempt that it will send, and afterwards the result. A repeat has
 //! the same key, so that the receiver can drop it. The targets are the operator's alone. Redirects
 //! and proxies are off. Bodies are bounded and card numbers in them are masked. No reason holds an
@@ -21,14 +21,14 @@ mod message;
 mod target;
 mod web;
 
-pub use message::{Message, Sent};
-pub use target::{Encryption, Form, Login, Mail, Target};
+pub use message::{DeliveryResult, OutgoingNotification};
+pub use target::{BodyFormat, NotificationTarget, SmtpEncryption, SmtpLogin, SmtpTarget};
 
 /// Default time limit of one target.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct NotifierOptions {
     /// The time limit of a web address's answer, and a third of the limit of each half of a
     /// conversation with a mail server. Mail servers are slower, and giving up too early leaves
     /// doubt.
@@ -37,7 +37,7 @@ pub struct Options {
     pub clock: SharedClock,
 }
 
-impl Options {
+impl NotifierOptions {
     /// Ten seconds, and this clock.
     pub fn new(clock: SharedClock) -> Self {
         Self { timeout: TIMEOUT, clock }
@@ -46,48 +46,58 @@ impl Options {
 
 /// The sender of notifications. `Debug` shows no address and no password.
 #[derive(Debug)]
-pub struct Outbox {
-    targets: BTreeMap<String, Target>,
-    options: Options,
-    web: web::Web,
+pub struct Notifier {
+    targets: BTreeMap<String, NotificationTarget>,
+    options: NotifierOptions,
+    web: web::WebSender,
 }
 
-impl Outbox {
+impl Notifier {
     /// Returns an outbox for these targets, by name. It opens no connection before the first
     /// notification.
-    pub fn new(targets: BTreeMap<String, Target>, options: Options) -> Self {
-        Self { targets, web: web::Web::new(options.timeout), options }
+    pub fn new(targets: BTreeMap<String, NotificationTarget>, options: NotifierOptions) -> Self {
+        Self { targets, web: web::WebSender::new(options.timeout), options }
     }
 
     /// Sends a notification to its target, once. Dropping the future leaves doubt, as a crash does.
-    pub async fn send(&self, message: &Message) -> Sent {
+    pub async fn send(&self, message: &OutgoingNotification) -> DeliveryResult {
         let target = self.targets.get(&message.target);
-        self.attempt(message, target).await.cleaned(&known::known(message, target))
+        self.attempt(message, target)
+            .await
+            .without_values(&known::sensitive_values(message, target))
     }
 
-    async fn attempt(&self, message: &Message, target: Option<&Target>) -> Sent {
-        if let Err(reason) = message.check() {
-            return Sent::Refused(reason);
+    async fn attempt(
+        &self,
+        message: &OutgoingNotification,
+        target: Option<&NotificationTarget>,
+    ) -> DeliveryResult {
+        if let Err(reason) = message.check_key() {
+            return DeliveryResult::Refused(reason);
         }
         match target {
-            Some(Target::Web { url, form }) => match web_body(message, *form) {
+            Some(NotificationTarget::Web { url, form }) => match web_body(message, *form) {
                 Ok(body) => self.web.post(url, &message.key, body).await,
-                Err(reason) => Sent::Refused(reason),
+                Err(reason) => DeliveryResult::Refused(reason),
             },
-            Some(Target::Mail(mail)) => self.mail(mail, message).await,
-            None => Sent::Refused(self.unknown(&message.target)),
+            Some(NotificationTarget::Mail(mail)) => self.deliver_mail(mail, message).await,
+            None => DeliveryResult::Refused(self.unknown_target(&message.target)),
         }
     }
 
-    async fn mail(&self, mail: &Mail, message: &Message) -> Sent {
-        match letter::letter(mail, message, self.options.clock.now()) {
+    async fn deliver_mail(
+        &self,
+        mail: &SmtpTarget,
+        message: &OutgoingNotification,
+    ) -> DeliveryResult {
+        match letter::build_mail(mail, message, self.options.clock.now()) {
             Ok(letter) => mail::send(mail, &letter, self.options.timeout).await,
-            Err(reason) => Sent::Refused(reason),
+            Err(reason) => DeliveryResult::Refused(reason),
         }
     }
 
-    fn unknown(&self, name: &str) -> String {
-        let help = nearest::help(name, self.targets.keys().map(String::as_str));
+    fn unknown_target(&self, name: &str) -> String {
+        let help = nearest::suggestion_help(name, self.targets.keys().map(String::as_str));
         format!("the configuration has no target `{name}`: {help}")
     }
 }
@@ -96,7 +106,7 @@ impl Outbox {
 ///
 /// # Errors
 /// The message cannot be sent to a web address.
-fn web_body(message: &Message, form: Form) -> Result<String, String> {
+fn web_body(message: &OutgoingNotification, form: BodyFormat) -> Result<String, String> {
     if message.to.is_some() {
         let target = &message.target;
         return Err(format!("`{target}` is a web address: only mail takes `to`"));

@@ -5,21 +5,21 @@ use crate::base::secret::Secret;
 /// One target. Addresses are secrets: anyone who knows a chat's address may write there, and a
 /// person's address is personal.
 #[derive(Debug, Clone)]
-pub enum Target {
+pub enum NotificationTarget {
     /// An address that takes a POST.
     Web {
         /// `https://`, or `http://` at a loopback IP.
         url: Secret,
         /// The form of the posted body.
-        form: Form,
+        form: BodyFormat,
     },
     /// Mail by SMTP.
-    Mail(Box<Mail>),
+    Mail(Box<SmtpTarget>),
 }
 
 /// The form of the body posted to a web address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum BodyFormat {
     /// The body as JSON: a map unchanged, a text as `{"text": …}`.
     Json,
     /// `{"text": …}`, the form that chats accept; a map is written out as text.
@@ -28,7 +28,7 @@ pub enum Form {
 
 /// A mail server, with sender and recipients.
 #[derive(Debug, Clone)]
-pub struct Mail {
+pub struct SmtpTarget {
     /// The recipients of notifications that name none.
     pub to: Vec<Secret>,
     /// The sender.
@@ -37,20 +37,20 @@ pub struct Mail {
     pub host: String,
     pub port: u16,
     /// None where the server asks for no login.
-    pub login: Option<Login>,
-    pub encryption: Encryption,
+    pub login: Option<SmtpLogin>,
+    pub encryption: SmtpEncryption,
 }
 
 /// Credentials at a mail server.
 #[derive(Debug, Clone)]
-pub struct Login {
+pub struct SmtpLogin {
     pub user: Secret,
     pub password: Secret,
 }
 
 /// The encryption of the connection to a mail server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Encryption {
+pub enum SmtpEncryption {
     /// Upgraded by `STARTTLS`; nothing is sent where the server does not support it.
     Starttls,
     /// TLS from the first byte on.

@@ -10,8 +10,8 @@ use std::time::Duration;
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, Url, redirect, retry, tls};
 
-use super::Sent;
-use crate::base::causes::{causes, root};
+use super::DeliveryResult;
+use crate::base::causes::{causes, root_cause};
 use crate::base::secret::Secret;
 
 const USER_AGENT: &str = "reckon";
@@ -20,30 +20,30 @@ const KEY_HEADER: &str = "Idempotency-Key";
 
 /// The client for web addresses; built at the first notification.
 #[derive(Debug)]
-pub(super) struct Web {
+pub(super) struct WebSender {
     timeout: Duration,
     client: OnceLock<Result<Client, String>>,
 }
 
-impl Web {
+impl WebSender {
     /// Returns a client with this time limit.
     pub(super) fn new(timeout: Duration) -> Self {
         Self { timeout, client: OnceLock::new() }
     }
 
     /// Posts this JSON. The key is visible ASCII.
-    pub(super) async fn post(&self, url: &Secret, key: &str, body: String) -> Sent {
+    pub(super) async fn post(&self, url: &Secret, key: &str, body: String) -> DeliveryResult {
         let Ok(url) = Url::parse(url.expose()) else {
-            return Sent::Refused("the target's address is no web address".to_owned());
+            return DeliveryResult::Refused("the target's address is no web address".to_owned());
         };
         let client = match self.client.get_or_init(|| client(self.timeout)) {
             Ok(client) => client,
-            Err(reason) => return Sent::NotSent(reason.clone()),
+            Err(reason) => return DeliveryResult::NotSent(reason.clone()),
         };
         let request = client.post(url.clone()).header(CONTENT_TYPE, "application/json");
         match request.header(KEY_HEADER, key).body(body).send().await {
-            Ok(answer) => judged(answer.status().as_u16()),
-            Err(error) => failed(error, &url),
+            Ok(answer) => interpret_status(answer.status().as_u16()),
+            Err(error) => interpret_error(error, &url),
         }
     }
 }
@@ -69,35 +69,37 @@ fn connect_timeout(timeout: Duration) -> Duration {
     timeout.checked_div(2).unwrap_or(timeout)
 }
 
-fn judged(status: u16) -> Sent {
+fn interpret_status(status: u16) -> DeliveryResult {
     match status {
-        200..=299 => Sent::Done,
-        429 | 503 => Sent::NotSent(format!("the target answered {status}: not now")),
-        408 => Sent::InDoubt("the target answered 408: it waited for the rest".to_owned()),
-        300..=399 => {
-            Sent::InDoubt(format!("the target answered {status}, and no redirect is followed"))
+        200..=299 => DeliveryResult::Done,
+        429 | 503 => DeliveryResult::NotSent(format!("the target answered {status}: not now")),
+        408 => {
+            DeliveryResult::InDoubt("the target answered 408: it waited for the rest".to_owned())
         }
-        400..=499 => Sent::Refused(format!("the target answered {status}")),
-        _ => Sent::InDoubt(format!("the target answered {status}")),
+        300..=399 => DeliveryResult::InDoubt(format!(
+            "the target answered {status}, and no redirect is followed"
+        )),
+        400..=499 => DeliveryResult::Refused(format!("the target answered {status}")),
+        _ => DeliveryResult::InDoubt(format!("the target answered {status}")),
     }
 }
 
 /// Interprets an error: only an error from before the request was written proves anything.
-fn failed(error: reqwest::Error, url: &Url) -> Sent {
+fn interpret_error(error: reqwest::Error, url: &Url) -> DeliveryResult {
     let error = error.without_url();
-    let told = hide(root(&error), url);
+    let told = mask_address(root_cause(&error), url);
     if error.is_connect() || error.is_builder() {
-        Sent::NotSent(format!("the target was not reached: {told}"))
+        DeliveryResult::NotSent(format!("the target was not reached: {told}"))
     } else if error.is_timeout() {
-        Sent::InDoubt("the target did not answer in time".to_owned())
+        DeliveryResult::InDoubt("the target did not answer in time".to_owned())
     } else {
-        Sent::InDoubt(format!("the target did not answer: {told}"))
+        DeliveryResult::InDoubt(format!("the target did not answer: {told}"))
     }
 }
 
 /// Masks parts of the address in the line; for example, an error of a mismatched certificate names
 /// the host.
-fn hide(line: String, url: &Url) -> String {
+fn mask_address(line: String, url: &Url) -> String {
     let parts = [url.host_str(), Some(url.path()), url.query()];
     let telling = parts.into_iter().flatten().filter(|part| part.len() > 1);
     telling.fold(line, |line, part| line.replace(part, "•••"))
@@ -109,11 +111,11 @@ mod tests {
 
     #[test]
     fn every_status_has_its_word() {
-        let word = |status| match judged(status) {
-            Sent::Done => "done",
-            Sent::NotSent(_) => "not sent",
-            Sent::Refused(_) => "refused",
-            Sent::InDoubt(_) => "in doubt",
+        let word = |status| match interpret_status(status) {
+            DeliveryResult::Done => "done",
+            DeliveryResult::NotSent(_) => "not sent",
+            DeliveryResult::Refused(_) => "refused",
+            DeliveryResult::InDoubt(_) => "in doubt",
         };
         let words: Vec<_> =
             [200, 204, 302, 400, 404, 408, 410, 429, 500, 502, 503, 504].map(word).into();
@@ -128,8 +130,8 @@ mod tests {
     fn what_an_error_says_of_the_address_is_hidden() {
         let url = Url::parse("https://canary.example/hook/canary?k=canary").unwrap();
         let line = "not valid for canary.example, /hook/canary?k=canary".to_owned();
-        assert_eq!(hide(line, &url), "not valid for •••, •••?•••");
+        assert_eq!(mask_address(line, &url), "not valid for •••, •••?•••");
         let root = Url::parse("https://x.example/").unwrap();
-        assert_eq!(hide("either/or".to_owned(), &root), "either/or");
+        assert_eq!(mask_address("either/or".to_owned(), &root), "either/or");
     }
 }

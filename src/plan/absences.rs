@@ -8,46 +8,48 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 
-use super::essence::{Essence, of_applied, of_manifest};
+use super::essence::{Fingerprint, of_applied, of_manifest};
 use crate::base::id::{Key, Mode};
-use crate::kinds::leaving::{current, going};
+use crate::kinds::leaving::{current_key, deletion_of};
 use crate::kinds::register;
 use crate::kinds::step::{StepCx, merchant_of, mode_of};
-use crate::model::going::Trip;
-use crate::model::manifest::Kept;
+use crate::model::going::GuardTripped;
+use crate::model::manifest::PackedManifest;
 use crate::model::observed::Observed;
-use crate::policy::prune::{Census, Prune, Twin, judge, rename_trip, renamed};
+use crate::policy::prune::{
+    DocumentCounts, PruneGuards, RenameCandidate, check_removals, probable_renames, rename_trip,
+};
 
 /// An object of the service whose document is missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Gone {
+struct OrphanObject {
     merchant: Key,
     /// True if the object is removed with its document.
-    going: bool,
+    is_removal: bool,
     /// True if a person allowed the removal.
     allowed: bool,
     /// True if the object is live and not marked yet.
     unmarked: bool,
     /// Resources that the object uses; they are removed after it.
-    holds: Vec<Key>,
-    essence: Essence,
+    dependencies: Vec<Key>,
+    fingerprint: Fingerprint,
 }
 
 /// The whole state of missing documents.
 #[derive(Debug, Default)]
-pub(super) struct Absences {
-    documents: Census,
-    gone: BTreeMap<Key, Gone>,
+pub(super) struct PruneState {
+    documents: DocumentCounts,
+    orphans: BTreeMap<Key, OrphanObject>,
     /// New documents that have the essence of an object without document, and whether they move
     /// money.
-    fresh: BTreeMap<Key, (Essence, bool)>,
+    new_documents: BTreeMap<Key, (Fingerprint, bool)>,
     holders: BTreeMap<Key, BTreeSet<Key>>,
     /// Documents that are back although their absence was recorded.
-    back: BTreeSet<Key>,
+    returned: BTreeSet<Key>,
     /// Old names, and the documents that claim to have been moved from them.
     claims: BTreeMap<Key, BTreeSet<Key>>,
-    claimed: BTreeMap<Key, Key>,
-    trips: BTreeMap<Key, Trip>,
+    claimed_by_document: BTreeMap<Key, Key>,
+    tripped_guards: BTreeMap<Key, GuardTripped>,
     twins: BTreeMap<Key, Key>,
     /// Set when the input of the guards changed.
     changed: bool,
@@ -57,14 +59,20 @@ pub(super) struct Absences {
     dirty: BTreeSet<Key>,
 }
 
-impl Absences {
+impl PruneState {
     /// Notes a document, or its end; `before` holds its former references.
-    pub(super) fn document(&mut self, key: &Key, before: Option<&[Key]>, after: Option<&Kept>) {
+    pub(super) fn note_document(
+        &mut self,
+        key: &Key,
+        before: Option<&[Key]>,
+        after: Option<&PackedManifest>,
+    ) {
         let merchant_in = |needs: &[Key]| {
             let merchant = needs.iter().find(|need| need.kind.as_str() == "Merchant").cloned();
             if key.kind.as_str() == "Merchant" { Some(key.clone()) } else { merchant }
         };
-        if before.is_some() != after.is_some() && self.gone.values().any(|gone| gone.going) {
+        if before.is_some() != after.is_some() && self.orphans.values().any(|gone| gone.is_removal)
+        {
             self.changed = true;
         }
         if let Some(needs) = before {
@@ -75,14 +83,14 @@ impl Absences {
                 merchant_of(manifest).or_else(|| merchant_in(&super::step::needs(manifest)));
             self.documents.add(&key.kind, merchant.as_ref());
         }
-        self.claim(key, after.and_then(|manifest| manifest.annotations.moved_from.clone()));
+        self.note_claim(key, after.and_then(|manifest| manifest.annotations.moved_from.clone()));
     }
 
     /// Notes the name from which a document claims to have been moved.
-    fn claim(&mut self, key: &Key, from: Option<Key>) {
+    fn note_claim(&mut self, key: &Key, from: Option<Key>) {
         let before = match &from {
-            Some(from) => self.claimed.insert(key.clone(), from.clone()),
-            None => self.claimed.remove(key),
+            Some(from) => self.claimed_by_document.insert(key.clone(), from.clone()),
+            None => self.claimed_by_document.remove(key),
         };
         if before == from {
             return;
@@ -101,70 +109,74 @@ impl Absences {
 
     /// Notes the observed state of a resource, once its step was computed. `moves` is true if the
     /// step moves money.
-    pub(super) fn known(
+    pub(super) fn note_observed(
         &mut self,
         cx: &StepCx<'_>,
         key: &Key,
-        document: Option<&Kept>,
+        document: Option<&PackedManifest>,
         known: Option<&Observed>,
         moves: bool,
     ) {
         let there = known.filter(|known| known.exists);
-        let is_back = there.is_some_and(|known| known.absence.is_some()) && document.is_some();
+        let is_back =
+            there.is_some_and(|known| known.missing_document.is_some()) && document.is_some();
         if is_back {
-            self.back.insert(key.clone())
+            self.returned.insert(key.clone())
         } else {
-            self.back.remove(key)
+            self.returned.remove(key)
         };
         let gone = there.filter(|_| document.is_none() && !self.is_claimed(key));
-        self.set_gone(key, gone.map(|known| gone_of(cx, key, known)));
-        let allowed =
-            known.and_then(|known| known.absence.as_ref()).is_some_and(|one| one.allowed.is_some());
-        let new = document.filter(|_| there.is_none() && !allowed && !self.gone.is_empty());
-        let older = self.fresh.get(key).copied();
+        self.set_orphan(key, gone.map(|known| orphan_of(cx, key, known)));
+        let allowed = known
+            .and_then(|known| known.missing_document.as_ref())
+            .is_some_and(|one| one.allowed.is_some());
+        let new = document.filter(|_| there.is_none() && !allowed && !self.orphans.is_empty());
+        let older = self.new_documents.get(key).copied();
         // A blocked twin moves no money, so the earlier finding counts.
-        let seen = |one: &Essence| older.is_some_and(|(same, moved)| same == *one && moved);
-        let fresh = new.and_then(|manifest| self.twin_of(cx, manifest));
+        let seen = |one: &Fingerprint| older.is_some_and(|(same, moved)| same == *one && moved);
+        let fresh = new.and_then(|manifest| self.new_fingerprint(cx, manifest));
         let fresh = fresh.map(|one| (one, moves || seen(&one)));
         let before = match fresh {
-            Some(fresh) => self.fresh.insert(key.clone(), fresh),
-            None => self.fresh.remove(key),
+            Some(fresh) => self.new_documents.insert(key.clone(), fresh),
+            None => self.new_documents.remove(key),
         };
         self.changed |= before != fresh;
     }
 
     /// Returns the essence of a new document, if an object without document has the same.
-    fn twin_of(&self, cx: &StepCx<'_>, manifest: &Kept) -> Option<Essence> {
+    fn new_fingerprint(&self, cx: &StepCx<'_>, manifest: &PackedManifest) -> Option<Fingerprint> {
         if manifest.annotations.moved_from.is_some()
-            || !self.gone.keys().any(|gone| gone.kind == manifest.key.kind)
+            || !self.orphans.keys().any(|gone| gone.kind == manifest.key.kind)
         {
             return None;
         }
         let essence = of_manifest(&manifest.unpack(), cx.digest_key)?;
-        let same =
-            |(key, gone): (&Key, &Gone)| key.kind == manifest.key.kind && gone.essence == essence;
-        self.gone.iter().any(same).then_some(essence)
+        let same = |(key, gone): (&Key, &OrphanObject)| {
+            key.kind == manifest.key.kind && gone.fingerprint == essence
+        };
+        self.orphans.iter().any(same).then_some(essence)
     }
 
-    fn set_gone(&mut self, key: &Key, gone: Option<Gone>) {
-        if self.gone.get(key) == gone.as_ref() {
+    fn set_orphan(&mut self, key: &Key, gone: Option<OrphanObject>) {
+        if self.orphans.get(key) == gone.as_ref() {
             return;
         }
         self.changed = true;
-        self.search |= gone.is_some() && !self.gone.contains_key(key);
-        let before = self.gone.remove(key);
-        for held in before.iter().filter(|gone| gone.going).flat_map(|gone| &gone.holds) {
+        self.search |= gone.is_some() && !self.orphans.contains_key(key);
+        let before = self.orphans.remove(key);
+        for held in before.iter().filter(|gone| gone.is_removal).flat_map(|gone| &gone.dependencies)
+        {
             if let Some(holders) = self.holders.get_mut(held) {
                 holders.remove(key);
             }
             self.dirty.insert(held.clone());
         }
         let Some(gone) = gone else { return };
-        for held in gone.holds.iter().filter(|_| gone.going) {
+        for held in gone.dependencies.iter().filter(|_| gone.is_removal) {
             self.holders.entry(held.clone()).or_default().insert(key.clone());
             self.dirty.insert(held.clone());
         }
-        self.gone.insert(key.clone(), gone);
+        self.orphans.insert(key.clone(), gone);
     }
 
     /// Returns, once, whether new documents must be searched for twins of objects without document.
@@ -173,51 +185,58 @@ impl Absences {
     }
 
     /// Runs the guards again after a change; returns the steps to recompute.
-    pub(super) fn judged(&mut self, prune: &Prune) -> BTreeSet<Key> {
+    pub(super) fn update(&mut self, prune: &PruneGuards) -> BTreeSet<Key> {
         if std::mem::take(&mut self.changed) {
-            self.judge(prune);
+            self.run_guards(prune);
         }
         std::mem::take(&mut self.dirty)
     }
 
-    fn judge(&mut self, prune: &Prune) {
-        let going = self.gone.iter().filter(|(_, gone)| gone.going);
-        let mut trips =
-            judge(prune, &self.documents, going.clone().map(|(key, gone)| (key, &gone.merchant)));
-        let pairs = renamed(prune, self.pairs());
-        for twin in
-            pairs.iter().filter(|twin| self.gone.get(&twin.old).is_some_and(|gone| gone.going))
+    fn run_guards(&mut self, prune: &PruneGuards) {
+        let going = self.orphans.iter().filter(|(_, gone)| gone.is_removal);
+        let mut trips = check_removals(
+            prune,
+            &self.documents,
+            going.clone().map(|(key, gone)| (key, &gone.merchant)),
+        );
+        let pairs = probable_renames(prune, self.pairs());
+        for twin in pairs
+            .iter()
+            .filter(|twin| self.orphans.get(&twin.old).is_some_and(|gone| gone.is_removal))
         {
             trips.insert(twin.old.clone(), rename_trip(prune, twin, pairs.len()));
         }
-        trips.retain(|key, _| !self.gone.get(key).is_some_and(|gone| gone.allowed));
+        trips.retain(|key, _| !self.orphans.get(key).is_some_and(|gone| gone.allowed));
         let twins: BTreeMap<Key, Key> =
             pairs.into_iter().map(|twin| (twin.new, twin.old)).collect();
-        self.dirty.extend(differing(&self.trips, &trips));
-        self.dirty.extend(differing(&self.twins, &twins));
-        (self.trips, self.twins) = (trips, twins);
+        self.dirty.extend(differing_keys(&self.tripped_guards, &trips));
+        self.dirty.extend(differing_keys(&self.twins, &twins));
+        (self.tripped_guards, self.twins) = (trips, twins);
     }
 
     /// Pairs each new document with an object without document that has the same essence; none
     /// twice.
-    fn pairs(&self) -> Vec<Twin> {
-        let mut old: BTreeMap<(&str, &Essence), Vec<&Key>> = BTreeMap::new();
-        for (key, gone) in self.gone.iter().rev() {
-            old.entry((key.kind.as_str(), &gone.essence)).or_default().push(key);
+    fn pairs(&self) -> Vec<RenameCandidate> {
+        let mut old: BTreeMap<(&str, &Fingerprint), Vec<&Key>> = BTreeMap::new();
+        for (key, gone) in self.orphans.iter().rev() {
+            old.entry((key.kind.as_str(), &gone.fingerprint)).or_default().push(key);
         }
         let mut pairs = Vec::new();
-        for (new, (essence, moves_money)) in &self.fresh {
+        for (new, (essence, moves_money)) in &self.new_documents {
             let same = old.get_mut(&(new.kind.as_str(), essence)).and_then(Vec::pop);
-            let twin =
-                |old: &Key| Twin { old: old.clone(), new: new.clone(), moves_money: *moves_money };
+            let twin = |old: &Key| RenameCandidate {
+                old: old.clone(),
+                new: new.clone(),
+                moves_money: *moves_money,
+            };
             pairs.extend(same.map(twin));
         }
         pairs
     }
 
     /// Returns the guard that stops a removal.
-    pub(super) fn trip(&self, key: &Key) -> Option<&Trip> {
-        self.trips.get(key)
+    pub(super) fn tripped_guard(&self, key: &Key) -> Option<&GuardTripped> {
+        self.tripped_guards.get(key)
     }
 
     /// Returns the object without document that has the essence of this new document.
@@ -241,56 +260,56 @@ impl Absences {
     }
 
     /// Returns the live objects that are to be removed and have no mark yet.
-    pub(super) fn unmarked(&self) -> impl Iterator<Item = &Key> {
-        self.gone.iter().filter(|(_, gone)| gone.going && gone.unmarked).map(|(key, _)| key)
+    pub(super) fn unmarked_removals(&self) -> impl Iterator<Item = &Key> {
+        self.orphans.iter().filter(|(_, gone)| gone.is_removal && gone.unmarked).map(|(key, _)| key)
     }
 
     /// Returns whether the document is missing and the object is removed with it.
-    pub(super) fn is_going(&self, key: &Key) -> bool {
-        self.gone.get(key).is_some_and(|gone| gone.going)
+    pub(super) fn is_to_be_removed(&self, key: &Key) -> bool {
+        self.orphans.get(key).is_some_and(|gone| gone.is_removal)
     }
 
     /// Returns the documents that are back.
-    pub(super) fn back(&self) -> impl Iterator<Item = &Key> {
-        self.back.iter()
+    pub(super) fn returned(&self) -> impl Iterator<Item = &Key> {
+        self.returned.iter()
     }
 
     /// Returns the resources that a guard stops now, and the documents that look renamed: the scope
     /// of `--allow-prune all`.
-    pub(super) fn guarded(&self) -> impl Iterator<Item = &Key> {
-        self.trips.keys().chain(self.twins.keys())
+    pub(super) fn guarded_keys(&self) -> impl Iterator<Item = &Key> {
+        self.tripped_guards.keys().chain(self.twins.keys())
     }
 }
 
-fn gone_of(cx: &StepCx<'_>, key: &Key, known: &Observed) -> Gone {
-    let applied = going(known);
-    let absence = known.absence.as_deref();
-    let merchant = current(cx, &known.merchant);
+fn orphan_of(cx: &StepCx<'_>, key: &Key, known: &Observed) -> OrphanObject {
+    let applied = deletion_of(known);
+    let absence = known.missing_document.as_deref();
+    let merchant = current_key(cx, &known.merchant);
     let live = applied.is_some() && mode_of(cx.view, &merchant) == Some(Mode::Live);
     let row = register::find(key.kind.as_str());
-    let holds = applied.zip(row).map(|(applied, row)| (row.holds)(key, applied));
-    let held = holds.into_iter().flatten().map(|held| current(cx, &held));
+    let holds = applied.zip(row).map(|(applied, row)| (row.dependencies)(key, applied));
+    let held = holds.into_iter().flatten().map(|held| current_key(cx, &held));
     let owner = (merchant != *key).then(|| merchant.clone());
     let applied_spec = known.applied.as_ref().map(|applied| &applied.spec);
-    Gone {
-        going: applied.is_some(),
+    OrphanObject {
+        is_removal: applied.is_some(),
         allowed: absence.is_some_and(|absence| absence.allowed.is_some()),
         unmarked: live && absence.is_none_or(|absence| absence.marked.is_none()),
-        holds: held.chain(owner).collect(),
-        essence: applied_spec.map(of_applied).unwrap_or_default(),
+        dependencies: held.chain(owner).collect(),
+        fingerprint: applied_spec.map(of_applied).unwrap_or_default(),
         merchant,
     }
 }
 
 /// Returns the time from which a live, marked object may be removed; `None` if it has no mark.
-pub(super) fn due(known: &Observed, prune: &Prune) -> Option<DateTime<Utc>> {
-    let marked = known.absence.as_ref()?.marked.as_ref()?;
+pub(super) fn removal_due(known: &Observed, prune: &PruneGuards) -> Option<DateTime<Utc>> {
+    let marked = known.missing_document.as_ref()?.marked.as_ref()?;
     let delay = chrono::TimeDelta::from_std(prune.delay.value).ok()?;
     marked.at.checked_add_signed(delay)
 }
 
 /// Returns the keys whose values differ between two maps.
-fn differing<T: PartialEq>(before: &BTreeMap<Key, T>, after: &BTreeMap<Key, T>) -> Vec<Key> {
+fn differing_keys<T: PartialEq>(before: &BTreeMap<Key, T>, after: &BTreeMap<Key, T>) -> Vec<Key> {
     let all: BTreeSet<&Key> = before.keys().chain(after.keys()).collect();
     all.into_iter().filter(|key| before.get(*key) != after.get(*key)).cloned().collect()
 }

@@ -6,47 +6,55 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-use super::limited::Bounded;
-use super::{Settings, World, step};
+use super::limited::LimitedPlan;
+use super::{PlannerSettings, StateView, step};
 use crate::base::hash::Digest;
 use crate::base::id::{Key, Mode};
 use crate::kinds::register;
-use crate::kinds::step::{StepCx, View};
+use crate::kinds::step::{PlanningView, StepCx};
 use crate::model::desired::Desired;
 use crate::model::intent::OpenIntent;
-use crate::model::limit::Over;
+use crate::model::limit::LimitExceeded;
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
-use crate::model::stake::Wish;
-use crate::policy::meter::Whole;
+use crate::model::stake::SpendRequest;
+use crate::policy::meter::LimitSubject;
 
-/// A [`World`] of two trees, without a service.
+/// A [`StateView`] of two trees, without a service.
 #[derive(Debug)]
-pub struct Assumed {
+pub struct AssumedState {
     desired: Desired,
     observed: BTreeMap<Key, Arc<Observed>>,
     now: DateTime<Utc>,
-    limits: Option<Bounded>,
+    limits: Option<LimitedPlan>,
 }
 
-impl Assumed {
+impl AssumedState {
     /// Returns the same world under limits.
-    pub(super) fn bounded(self, limits: Bounded) -> Self {
+    pub(super) fn with_limits(self, limits: LimitedPlan) -> Self {
         Self { limits: Some(limits), ..self }
     }
 
     /// Returns the same world, with the limits that its plan as a whole exceeds.
-    pub(super) fn exceeding(self, whole: Vec<(Mode, Option<Key>, Whole, Over)>) -> Self {
-        Self { limits: self.limits.map(|limits| limits.with(whole)), ..self }
+    pub(super) fn with_exceeded(
+        self,
+        whole: Vec<(Mode, Option<Key>, LimitSubject, LimitExceeded)>,
+    ) -> Self {
+        Self { limits: self.limits.map(|limits| limits.with_exceeded(whole)), ..self }
     }
 
-    pub(super) fn limits(&self) -> Option<&Bounded> {
+    pub(super) fn limits(&self) -> Option<&LimitedPlan> {
         self.limits.as_ref()
     }
 
     /// Returns the world in which every document of `before` was applied and `after` is desired.
-    pub fn new(settings: &Settings, before: &Desired, after: Desired, now: DateTime<Utc>) -> Self {
-        let tree = Tree::of(before, &after);
+    pub fn new(
+        settings: &PlannerSettings,
+        before: &Desired,
+        after: Desired,
+        now: DateTime<Utc>,
+    ) -> Self {
+        let tree = AppliedTree::of(before, &after);
         let cx = StepCx {
             partner: &settings.partner,
             digest_key: &settings.digest_key,
@@ -57,13 +65,13 @@ impl Assumed {
         };
         let said = before.manifests.iter().filter_map(|(key, manifest)| {
             let row = register::find(key.kind.as_str())?;
-            Some((key.clone(), Arc::new((row.as_said)(&cx, &manifest.unpack()))))
+            Some((key.clone(), Arc::new((row.assume_applied)(&cx, &manifest.unpack()))))
         });
         Self { observed: said.collect(), desired: after, now, limits: None }
     }
 }
 
-impl World for Assumed {
+impl StateView for AssumedState {
     fn desired(&self) -> &Desired {
         &self.desired
     }
@@ -72,7 +80,7 @@ impl World for Assumed {
         self.observed.get(key).cloned()
     }
 
-    fn open(&self, _: &Key) -> Option<Arc<OpenIntent>> {
+    fn open_intent(&self, _: &Key) -> Option<Arc<OpenIntent>> {
         None
     }
 
@@ -80,24 +88,24 @@ impl World for Assumed {
         self.now
     }
 
-    fn known(&self) -> Vec<Key> {
+    fn known_keys(&self) -> Vec<Key> {
         self.observed.keys().cloned().collect()
     }
 
-    fn over(&self, wish: &Wish, _: &dyn Fn() -> Digest) -> Option<Over> {
-        self.limits.as_ref()?.over(wish)
+    fn exceeded_limit(&self, wish: &SpendRequest, _: &dyn Fn() -> Digest) -> Option<LimitExceeded> {
+        self.limits.as_ref()?.exceeded_limit(wish)
     }
 }
 
 /// An applied tree with everything in it ready, and the names that only another tree has: their
 /// accounts are assumed to exist, too.
-struct Tree<'a> {
+struct AppliedTree<'a> {
     before: &'a Desired,
     after: &'a Desired,
     users: BTreeMap<Key, BTreeSet<Key>>,
 }
 
-impl<'a> Tree<'a> {
+impl<'a> AppliedTree<'a> {
     fn of(before: &'a Desired, after: &'a Desired) -> Self {
         let mut users: BTreeMap<Key, BTreeSet<Key>> = BTreeMap::new();
         for (key, manifest) in before.manifests.iter().chain(&after.manifests) {
@@ -109,16 +117,16 @@ impl<'a> Tree<'a> {
     }
 }
 
-impl View for Tree<'_> {
+impl PlanningView for AppliedTree<'_> {
     fn manifest(&self, key: &Key) -> Option<Arc<Manifest>> {
         self.before.manifest(key).or_else(|| self.after.manifest(key)).map(Arc::new)
     }
 
-    fn observed(&self, _: &Key) -> Option<Arc<Observed>> {
+    fn observed_state(&self, _: &Key) -> Option<Arc<Observed>> {
         None
     }
 
-    fn ready(&self, key: &Key) -> bool {
+    fn is_ready(&self, key: &Key) -> bool {
         self.before.manifests.contains_key(key)
     }
 
@@ -147,13 +155,15 @@ mod tests {
     fn what_was_applied_is_ready_and_says_what_it_said_then() {
         let (old, same, new) = (card("a", "old"), card("a", "new"), card("b", "b"));
         let (before, after) = (tree(&[&old]), tree(&[&same, &new]));
-        let view = Tree::of(&before, &after);
+        let view = AppliedTree::of(&before, &after);
         let text = |key: &Key| view.manifest(key).map(|one| one.spec["description"].clone());
         assert_eq!(text(&old.key), Some("old".into()));
         assert_eq!(text(&new.key), Some("b".into()));
         assert_eq!(text(&"SavedMethod/c".parse().unwrap()), None);
-        assert_eq!((view.ready(&old.key), view.ready(&new.key)), (true, false));
-        assert!(view.observed(&old.key).is_none() && view.holders(&old.key).is_empty());
+        assert_eq!((view.is_ready(&old.key), view.is_ready(&new.key)), (true, false));
+        assert!(
+            view.observed_state(&old.key).is_none() && view.removable_users(&old.key).is_empty()
+        );
         let merchant: Key = "Merchant/acme".parse().unwrap();
         assert_eq!(view.users(&merchant), [old.key.clone(), new.key.clone()]);
         assert_eq!(view.users(&old.key), []);

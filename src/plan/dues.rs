@@ -5,51 +5,52 @@ use std::collections::BTreeMap;
 use chrono::{Datelike, Months, NaiveDate};
 use serde_json::Value;
 
-use super::{Planner, Seen, World};
+use super::{KindView, Planner, StateView};
 use crate::base::money::{Currency, Money};
 use crate::kinds::register::{self, KindRow};
 use crate::kinds::step::{merchant_of, mode_of};
-use crate::model::due::Due;
+use crate::model::due::MonthlyDue;
 use crate::model::manifest::Manifest;
-use crate::model::observed::Applied;
-use crate::model::plan::{Step, Verdict};
+use crate::model::observed::AppliedSpec;
+use crate::model::plan::{PlannedAction, Step};
 
 /// Months that are compared, from the first one on.
 const MONTHS: u32 = 12;
 
 impl Planner {
     /// Returns the months whose dues a step changes.
-    pub fn dues(&self, world: &dyn World, step: &Step) -> Vec<Due> {
+    pub fn dues(&self, world: &dyn StateView, step: &Step) -> Vec<MonthlyDue> {
         let manifest = world.desired().manifest(&step.key);
         let known = world.observed(&step.key).filter(|known| known.exists);
         let now = manifest.as_ref().map(|manifest| &manifest.spec);
-        let after = match step.verdict {
-            Verdict::Create | Verdict::Update => now,
-            Verdict::Wait if !step.money.is_empty() => now,
-            Verdict::Delete => None,
-            Verdict::Wait
-            | Verdict::Settled
-            | Verdict::Read
-            | Verdict::Orphan
-            | Verdict::Blocked => return Vec::new(),
+        let after = match step.action {
+            PlannedAction::Create | PlannedAction::Update => now,
+            PlannedAction::Wait if !step.money.is_empty() => now,
+            PlannedAction::Delete => None,
+            PlannedAction::Wait
+            | PlannedAction::Settled
+            | PlannedAction::Read
+            | PlannedAction::Orphan
+            | PlannedAction::Blocked => return Vec::new(),
         };
         let owner = || known.as_ref().map(|known| known.merchant.clone());
         let merchant = manifest.as_ref().and_then(merchant_of).or_else(owner);
-        let mode = merchant.and_then(|merchant| mode_of(&Seen { world, planner: self }, &merchant));
+        let mode =
+            merchant.and_then(|merchant| mode_of(&KindView { world, planner: self }, &merchant));
         let (Some(row), Some(mode)) = (register::find(step.key.kind.as_str()), mode) else {
             return Vec::new();
         };
         let today = world.now().date_naive();
         let known = known.as_ref().filter(|known| known.text("ended").is_none());
         let applied = known.and_then(|known| known.applied.as_ref());
-        let before = due(row, applied.map(|applied| &applied.spec), today);
-        let mut after = due(row, after, today);
-        if manifest.is_some_and(|new| goes_on_beside(&new, applied)) {
+        let before = dues_from(row, applied.map(|applied| &applied.spec), today);
+        let mut after = dues_from(row, after, today);
+        if manifest.is_some_and(|new| is_kept_beside(&new, applied)) {
             after.extend_from_slice(&before);
         }
-        let months = months(&before, &after);
+        let months = dues_by_month(&before, &after);
         let changed = months.into_iter().filter(|(_, (before, after))| before != after);
-        let due = changed.map(|((month, currency), (before, after))| Due {
+        let due = changed.map(|((month, currency), (before, after))| MonthlyDue {
             month,
             currency,
             mode,
@@ -62,17 +63,17 @@ impl Planner {
 
 /// Returns whether the old object stays unchanged beside a new one: its document raised
 /// `reckon.dev/generation`.
-fn goes_on_beside(new: &Manifest, applied: Option<&Applied>) -> bool {
+fn is_kept_beside(new: &Manifest, applied: Option<&AppliedSpec>) -> bool {
     applied.is_some_and(|applied| applied.generation < new.annotations.generation)
 }
 
 /// Returns the money of a spec that is due from a day on.
-fn due(row: &KindRow, spec: Option<&Value>, today: NaiveDate) -> Vec<(NaiveDate, Money)> {
-    spec.map(|spec| (row.dues)(spec, today)).unwrap_or_default()
+fn dues_from(row: &KindRow, spec: Option<&Value>, today: NaiveDate) -> Vec<(NaiveDate, Money)> {
+    spec.map(|spec| (row.due_payments)(spec, today)).unwrap_or_default()
 }
 
 /// Sums both by month and currency, over the months for which both are known.
-fn months(
+fn dues_by_month(
     before: &[(NaiveDate, Money)],
     after: &[(NaiveDate, Money)],
 ) -> BTreeMap<(NaiveDate, Currency), (i64, i64)> {

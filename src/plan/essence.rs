@@ -15,10 +15,10 @@ const NAMES: [&str; 3] = ["method", "contact", "method.details"];
 const OWNER: &str = "merchant";
 
 /// A digest of the content; `None` where it is unknown.
-pub(super) type Essence = Option<Digest>;
+pub(super) type Fingerprint = Option<Digest>;
 
 /// Returns the essence of an applied spec.
-pub(super) fn of_applied(spec: &Value) -> Essence {
+pub(super) fn of_applied(spec: &Value) -> Fingerprint {
     let mut spec = spec.clone();
     let fields = spec.as_object_mut()?;
     fields.retain(|name, _| !NAMES.contains(&name.as_str()));
@@ -31,7 +31,7 @@ pub(super) fn of_applied(spec: &Value) -> Essence {
 }
 
 /// Returns the essence of a document.
-pub(super) fn of_manifest(manifest: &Manifest, digest_key: &[u8; 32]) -> Option<Essence> {
+pub(super) fn of_manifest(manifest: &Manifest, digest_key: &[u8; 32]) -> Option<Fingerprint> {
     let row = register::find(manifest.key.kind.as_str())?;
     let essence = of_applied(&redact(row.fields, &manifest.spec, digest_key));
     essence.is_some().then_some(essence)

@@ -2,27 +2,27 @@
 //! verdict. So the plan shows the excess, and an approval can name the step.
 
 use crate::base::id::Key;
-use crate::kinds::step::{Draft, StepCx, merchant_of, mode_of};
-use crate::model::limit::Over;
+use crate::kinds::step::{StepCx, StepDecision, merchant_of, mode_of};
+use crate::model::limit::LimitExceeded;
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
-use crate::model::plan::{Reason, Verdict};
-use crate::model::stake::{Stake, Wish};
-use crate::plan::World;
-use crate::policy::approval::rest;
+use crate::model::plan::{PlannedAction, Reason};
+use crate::model::stake::{Exposure, SpendRequest};
+use crate::plan::StateView;
+use crate::policy::approval::amountless_digest;
 
 /// Returns the draft, or the same draft blocked.
-pub(super) fn guarded(
+pub(super) fn apply_limits(
     cx: &StepCx<'_>,
-    world: &dyn World,
+    world: &dyn StateView,
     (key, manifest, observed): (&Key, Option<&Manifest>, Option<&Observed>),
-    mut draft: Draft,
-) -> Draft {
-    if draft.verdict == Verdict::Delete {
+    mut draft: StepDecision,
+) -> StepDecision {
+    if draft.verdict == PlannedAction::Delete {
         draft.counts.deletes = draft.counts.deletes.max(1);
     }
-    let stake = Stake::new(&draft.money, draft.counts);
-    if !draft.verdict.changes() || stake.is_empty() {
+    let stake = Exposure::new(&draft.money, draft.counts);
+    if !draft.verdict.is_change() || stake.is_empty() {
         return draft;
     }
     let said = manifest.and_then(merchant_of);
@@ -33,14 +33,21 @@ pub(super) fn guarded(
     let Some(mode) = mode_of(cx.view, &merchant) else { return draft };
     let said = manifest.map(|manifest| manifest.annotations.generation);
     let generation = generation_of(said, observed);
-    let wish = Wish { key: key.clone(), merchant, mode, generation, rest: None, stake };
-    let document = || rest(manifest.map(|manifest| &manifest.spec), cx.digest_key);
-    match world.over(&wish, &document) {
-        Some(over) => Draft {
-            verdict: Verdict::Blocked,
-            reason: Reason::OverLimit(Box::new(Over { wants: draft.verdict, ..over })),
+    let wish = SpendRequest {
+        key: key.clone(),
+        merchant,
+        mode,
+        generation,
+        amountless_digest: None,
+        exposure: stake,
+    };
+    let document = || amountless_digest(manifest.map(|manifest| &manifest.spec), cx.digest_key);
+    match world.exceeded_limit(&wish, &document) {
+        Some(over) => StepDecision {
+            verdict: PlannedAction::Blocked,
+            reason: Reason::OverLimit(Box::new(LimitExceeded { intended: draft.verdict, ..over })),
             work: None,
-            offer: None,
+            on_demand: None,
             ready: false,
             ..draft
         },

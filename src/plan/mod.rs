@@ -15,6 +15,7 @@ mod dues;
 mod epoch;
 mod essence;
 mod guarded;
+mod kind_view;
 mod limited;
 mod moving;
 mod order;
@@ -33,32 +34,33 @@ use chrono::{DateTime, Utc};
 
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
-use crate::kinds::step::{StepCx, View, merchant_of};
+use crate::kinds::step::{PlanningView, StepCx, merchant_of};
 use crate::model::desired::Desired;
-use crate::model::effect::{Effect, Reading};
+use crate::model::effect::{Effect, RemoteReading};
 use crate::model::going::Removal;
 use crate::model::intent::OpenIntent;
-use crate::model::limit::Over;
-use crate::model::manifest::{Manifest, OnDoubt};
+use crate::model::limit::LimitExceeded;
+use crate::model::manifest::OnDoubt;
 use crate::model::observed::Observed;
-use crate::model::plan::{Plan, Reason, Step, Verdict};
-use crate::model::stake::Wish;
+use crate::model::plan::{Plan, PlannedAction, Reason, Step};
+use crate::model::stake::SpendRequest;
 use crate::model::suspension::Suspension;
 
-use crate::policy::prune::Prune;
-use absences::Absences;
-use stalled::Stalled;
+use crate::policy::prune::PruneGuards;
+use absences::PruneState;
+use kind_view::KindView;
+use stalled::AccountBlocked;
 
-pub use adopting::Wanted;
-pub use against::Assumed;
+pub use adopting::AdoptionTarget;
+pub use against::AssumedState;
 pub use guarded::generation_of;
-pub use limited::limited;
-pub use totals::{Totals, summary};
-use turning::Turning;
+pub use limited::plan_with_limits;
+pub use totals::{PlanTotals, summary};
+use turning::HealthChanges;
 
 /// The planner's fixed settings.
 #[derive(Clone)]
-pub struct Settings {
+pub struct PlannerSettings {
     /// `partner.name`.
     pub partner: String,
     /// The key of the digests that replace private values.
@@ -68,26 +70,26 @@ pub struct Settings {
     /// The reason why live merchants are refused, if they are.
     pub live_refused: Option<String>,
     /// `policy.prune`.
-    pub prune: Prune,
+    pub prune: PruneGuards,
 }
 
-impl std::fmt::Debug for Settings {
+impl std::fmt::Debug for PlannerSettings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Settings({})", self.partner)
     }
 }
 
 /// The planner's view of the current state.
-pub trait World {
+pub trait StateView {
     /// Returns the content of the files.
     fn desired(&self) -> &Desired;
     /// Returns the observed state of a resource.
     fn observed(&self, key: &Key) -> Option<Arc<Observed>>;
     /// Returns the resource's intent that is not closed.
-    fn open(&self, key: &Key) -> Option<Arc<OpenIntent>>;
+    fn open_intent(&self, key: &Key) -> Option<Arc<OpenIntent>>;
 
     /// Returns the other resources of a merchant that have an intent which is not closed.
-    fn unsettled(&self, _merchant: &Key) -> Vec<Key> {
+    fn unsettled_keys(&self, _merchant: &Key) -> Vec<Key> {
         Vec::new()
     }
     /// Returns a person's last suspension of this very resource, ended or not.
@@ -97,25 +99,29 @@ pub trait World {
 
     /// Returns the reason why a resource may have been created between a restored backup and the
     /// restore, unless this is excused.
-    fn unsure(&self, _key: &Key) -> Option<String> {
+    fn possibly_created(&self, _key: &Key) -> Option<String> {
         None
     }
 
     /// Returns whether a lost state may have created a resource, and no person denied that.
-    fn unapproved(&self, _key: &Key) -> bool {
+    fn maybe_created_by_lost_state(&self, _key: &Key) -> bool {
         false
     }
 
     /// Returns whether an effect that was refused in this intent is tried again.
-    fn tries_again(&self, _key: &Key, _refused: IntentId) -> bool {
+    fn is_retry_granted(&self, _key: &Key, _refused: IntentId) -> bool {
         false
     }
     fn now(&self) -> DateTime<Utc>;
     /// Returns every resource with an observed state.
-    fn known(&self) -> Vec<Key>;
+    fn known_keys(&self) -> Vec<Key>;
     /// Returns the limit that a spend request exceeds, if there is one; `rest` is the digest of its
     /// document without the amounts.
-    fn over(&self, _wish: &Wish, _rest: &dyn Fn() -> Digest) -> Option<Over> {
+    fn exceeded_limit(
+        &self,
+        _wish: &SpendRequest,
+        _rest: &dyn Fn() -> Digest,
+    ) -> Option<LimitExceeded> {
         None
     }
 }
@@ -124,56 +130,56 @@ pub trait World {
 /// changes and work on request, so that a hundred thousand steps fit into memory.
 #[derive(Debug)]
 pub struct Planner {
-    settings: Settings,
+    settings: PlannerSettings,
     steps: BTreeMap<Key, Arc<Step>>,
-    doable: BTreeSet<Key>,
-    dated: BTreeSet<Key>,
-    turning: Turning,
-    stalled: Stalled,
-    refused: BTreeSet<Key>,
-    absences: Absences,
-    moving: BTreeSet<Key>,
-    removed: BTreeMap<Removal, usize>,
+    has_work: BTreeSet<Key>,
+    date_dependent: BTreeSet<Key>,
+    health_changes: HealthChanges,
+    account_blocked: AccountBlocked,
+    retryable_refusals: BTreeSet<Key>,
+    prune_state: PruneState,
+    pending_moves: BTreeSet<Key>,
+    removal_counts: BTreeMap<Removal, usize>,
     needs: BTreeMap<Key, Box<[Key]>>,
     users: BTreeMap<Key, BTreeSet<Key>>,
-    totals: Totals,
+    totals: PlanTotals,
 }
 
 impl Planner {
     /// Returns a planner without any steps.
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(settings: PlannerSettings) -> Self {
         Self {
             settings,
             steps: BTreeMap::new(),
-            doable: BTreeSet::new(),
-            dated: BTreeSet::new(),
-            turning: Turning::default(),
-            stalled: Stalled::default(),
-            refused: BTreeSet::new(),
-            absences: Absences::default(),
-            moving: BTreeSet::new(),
-            removed: BTreeMap::new(),
+            has_work: BTreeSet::new(),
+            date_dependent: BTreeSet::new(),
+            health_changes: HealthChanges::default(),
+            account_blocked: AccountBlocked::default(),
+            retryable_refusals: BTreeSet::new(),
+            prune_state: PruneState::default(),
+            pending_moves: BTreeSet::new(),
+            removal_counts: BTreeMap::new(),
             needs: BTreeMap::new(),
             users: BTreeMap::new(),
-            totals: Totals::default(),
+            totals: PlanTotals::default(),
         }
     }
 
     /// Recomputes every step.
-    pub fn all(&mut self, world: &dyn World) -> BTreeSet<Key> {
+    pub fn recompute_all(&mut self, world: &dyn StateView) -> BTreeSet<Key> {
         let desired = world.desired();
         let mut keys: BTreeSet<Key> = desired.manifests.keys().cloned().collect();
         keys.extend(desired.broken.iter().cloned());
-        keys.extend(world.known());
+        keys.extend(world.known_keys());
         keys.extend(self.steps.keys().cloned());
-        self.touch(world, keys)
+        self.recompute(world, keys)
     }
 
     /// Recomputes the steps of these resources and of all their dependants. Returns the keys of the
     /// recomputed steps.
-    pub fn touch(
+    pub fn recompute(
         &mut self,
-        world: &dyn World,
+        world: &dyn StateView,
         keys: impl IntoIterator<Item = Key>,
     ) -> BTreeSet<Key> {
         let keys: Vec<Key> = keys.into_iter().collect();
@@ -181,13 +187,13 @@ impl Planner {
             self.relink(world, key);
         }
         let mut waiting = self.with_users(&keys);
-        waiting.extend(keys.iter().flat_map(|key| self.absences.holders(key)));
+        waiting.extend(keys.iter().flat_map(|key| self.prune_state.holders(key)));
         let mut made = BTreeSet::new();
-        for key in order::sorted(waiting.iter().cloned(), &self.needs) {
-            self.make(world, &key);
+        for key in order::in_dependency_order(waiting.iter().cloned(), &self.needs) {
+            self.recompute_step(world, &key);
             made.insert(key);
         }
-        self.guard(world, &mut made);
+        self.recompute_guarded(world, &mut made);
         made
     }
 
@@ -206,10 +212,10 @@ impl Planner {
     }
 
     /// Notes the current references of a resource.
-    fn relink(&mut self, world: &dyn World, key: &Key) {
+    fn relink(&mut self, world: &dyn StateView, key: &Key) {
         let before = self.needs.remove(key);
         let after = world.desired().manifests.get(key);
-        self.absences.document(key, before.as_deref(), after.map(|kept| &**kept));
+        self.prune_state.note_document(key, before.as_deref(), after.map(|kept| &**kept));
         for needed in before.into_iter().flatten() {
             if let Some(users) = self.users.get_mut(&needed) {
                 users.remove(key);
@@ -226,32 +232,32 @@ impl Planner {
     }
 
     /// Recomputes one step.
-    fn make(&mut self, world: &dyn World, key: &Key) {
+    fn recompute_step(&mut self, world: &dyn StateView, key: &Key) {
         let before = self.steps.get(key).cloned();
-        let after = self.whole(world, key);
+        let after = self.full_step(world, key);
         self.totals.replace(before.as_deref(), after.as_ref());
         if after.as_ref().is_some_and(|step| step.work.is_some()) {
-            self.doable.insert(key.clone());
+            self.has_work.insert(key.clone());
         } else {
-            self.doable.remove(key);
+            self.has_work.remove(key);
         }
         let dated = |step: &Step| {
             matches!(step.reason, Reason::DueToday(_) | Reason::OverLimit(_))
                 || removal::is_dated(&step.reason)
         };
         if after.as_ref().is_some_and(dated) {
-            self.dated.insert(key.clone());
+            self.date_dependent.insert(key.clone());
         } else {
-            self.dated.remove(key);
+            self.date_dependent.remove(key);
         }
-        let turns = after.as_ref().and_then(|step| step.health.as_ref()?.turns);
-        self.turning.note(key, turns);
-        let stalls = after.as_ref().is_some_and(|step| step.reason.is_about_accounts());
+        let turns = after.as_ref().and_then(|step| step.health.as_ref()?.next_change);
+        self.health_changes.note(key, turns);
+        let stalls = after.as_ref().is_some_and(|step| step.reason.depends_on_accounts());
         let merchant = match world.desired().manifests.get(key) {
             Some(manifest) => merchant_of(manifest),
             None => world.observed(key).map(|known| known.merchant.clone()),
         };
-        self.stalled.note(key, merchant.filter(|_| stalls));
+        self.account_blocked.note(key, merchant.filter(|_| stalls));
         self.note_refusal(world, key, after.as_ref());
         self.note_absence(world, key, after.as_ref());
         self.note_removal(world, before.as_deref(), after.as_ref());
@@ -264,23 +270,32 @@ impl Planner {
     }
 
     /// Computes one step in full: with its field changes, and the work that is possible now.
-    pub fn whole(&self, world: &dyn World, key: &Key) -> Option<Step> {
-        let guards = (&self.absences, &self.settings.prune);
-        step::step(&self.cx(world, &Seen { world, planner: self }), world, guards, key)
+    pub fn full_step(&self, world: &dyn StateView, key: &Key) -> Option<Step> {
+        let guards = (&self.prune_state, &self.settings.prune);
+        step::step(
+            &self.step_context(world, &KindView { world, planner: self }),
+            world,
+            guards,
+            key,
+        )
     }
 
     /// Returns the effect that a person may request for a resource, beside its step's offer.
-    pub fn offer(&self, world: &dyn World, key: &Key) -> Option<Effect> {
-        step::offer(&self.cx(world, &Seen { world, planner: self }), world, key)
+    pub fn on_demand(&self, world: &dyn StateView, key: &Key) -> Option<Effect> {
+        step::on_demand(&self.step_context(world, &KindView { world, planner: self }), world, key)
     }
 
     /// Returns the readings that may be repeated for a resource that matches its document.
-    pub fn again(&self, world: &dyn World, key: &Key) -> Vec<Reading> {
-        step::again(&self.cx(world, &Seen { world, planner: self }), world, key)
+    pub fn refresh_reads(&self, world: &dyn StateView, key: &Key) -> Vec<RemoteReading> {
+        step::refresh_reads(
+            &self.step_context(world, &KindView { world, planner: self }),
+            world,
+            key,
+        )
     }
 
     /// Returns the inputs of a step.
-    fn cx<'a>(&'a self, world: &dyn World, view: &'a dyn View) -> StepCx<'a> {
+    fn step_context<'a>(&'a self, world: &dyn StateView, view: &'a dyn PlanningView) -> StepCx<'a> {
         StepCx {
             partner: &self.settings.partner,
             digest_key: &self.settings.digest_key,
@@ -292,33 +307,33 @@ impl Planner {
     }
 
     /// Returns the merchants whose accounts, as far as known, block a resource.
-    pub fn stalled(&self) -> impl Iterator<Item = &Key> {
-        self.stalled.merchants()
+    pub fn account_blocked_merchants(&self) -> impl Iterator<Item = &Key> {
+        self.account_blocked.merchants()
     }
 
     /// Returns the resources that were refused for a cause that may change at the service.
-    pub fn refused_for_now(&self) -> &BTreeSet<Key> {
-        &self.refused
+    pub fn retryable_refusals(&self) -> &BTreeSet<Key> {
+        &self.retryable_refusals
     }
 
     /// Returns whether a resource has work that is possible now.
-    pub fn doable(&self, key: &Key) -> bool {
-        self.doable.contains(key)
+    pub fn has_work(&self, key: &Key) -> bool {
+        self.has_work.contains(key)
     }
 
     /// Returns the resources whose steps change with the date alone.
-    pub fn dated(&self) -> &BTreeSet<Key> {
-        &self.dated
+    pub fn date_dependent(&self) -> &BTreeSet<Key> {
+        &self.date_dependent
     }
 
     /// Returns the resources whose health changed with the date since their steps were computed.
-    pub fn turned(&self, now: DateTime<Utc>) -> BTreeSet<Key> {
-        self.turning.due(now).cloned().collect()
+    pub fn health_due(&self, now: DateTime<Utc>) -> BTreeSet<Key> {
+        self.health_changes.due(now).cloned().collect()
     }
 
     /// Returns the time of the next change of some resource's health with the date.
-    pub fn next_turn(&self) -> Option<DateTime<Utc>> {
-        self.turning.next()
+    pub fn next_health_change(&self) -> Option<DateTime<Utc>> {
+        self.health_changes.next()
     }
 
     pub fn step(&self, key: &Key) -> Option<&Arc<Step>> {
@@ -335,7 +350,7 @@ impl Planner {
     }
 
     /// Returns the sums over all steps.
-    pub fn totals(&self) -> &Totals {
+    pub fn totals(&self) -> &PlanTotals {
         &self.totals
     }
 
@@ -346,47 +361,15 @@ impl Planner {
 
     /// Returns all steps in dependency order: a resource precedes those that need it. Steps that
     /// are not settled are complete.
-    pub fn plan(&self, world: &dyn World) -> Plan {
-        let keys = order::sorted(self.steps.keys().cloned(), &self.needs);
+    pub fn plan(&self, world: &dyn StateView) -> Plan {
+        let keys = order::in_dependency_order(self.steps.keys().cloned(), &self.needs);
         let whole = |step: &Arc<Step>| {
-            let settled = step.verdict == Verdict::Settled && step.ready;
-            let made = if settled { None } else { self.whole(world, &step.key) };
+            let settled = step.action == PlannedAction::Settled && step.ready;
+            let made = if settled { None } else { self.full_step(world, &step.key) };
             made.unwrap_or_else(|| (**step).clone())
         };
         let steps = keys.iter().filter_map(|key| self.steps.get(key)).map(whole);
         Plan { steps: steps.collect(), totals: self.totals.money().clone() }
-    }
-}
-
-/// A kind's view while its step is computed.
-struct Seen<'a> {
-    world: &'a dyn World,
-    planner: &'a Planner,
-}
-
-impl View for Seen<'_> {
-    fn manifest(&self, key: &Key) -> Option<Arc<Manifest>> {
-        self.world.desired().manifest(key).map(Arc::new)
-    }
-
-    fn observed(&self, key: &Key) -> Option<Arc<Observed>> {
-        self.world.observed(key)
-    }
-
-    fn ready(&self, key: &Key) -> bool {
-        self.planner.steps.get(key).is_some_and(|step| step.ready)
-    }
-
-    fn users(&self, key: &Key) -> Vec<Key> {
-        self.planner.users(key).cloned().collect()
-    }
-
-    fn holders(&self, key: &Key) -> Vec<Key> {
-        self.planner.absences.holders(key)
-    }
-
-    fn unsettled(&self, key: &Key) -> Vec<Key> {
-        self.world.unsettled(key)
     }
 }
 

@@ -3,56 +3,59 @@
 //! A move is bookkeeping: the object on the service stays unchanged, and keeps its first name. No
 //! object is created under the new name before the move is recorded, so that none is created twice.
 
-use super::World;
-use super::absences::Absences;
-use super::removal::believed;
+use super::StateView;
+use super::absences::PruneState;
+use super::removal::is_tree_complete;
 use crate::base::id::Key;
 use crate::kinds::register;
-use crate::kinds::step::{Draft, StepCx};
-use crate::model::going::Going;
+use crate::kinds::step::{StepCx, StepDecision};
+use crate::model::going::RemovalStatus;
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
-use crate::model::plan::{Reason, Verdict};
+use crate::model::plan::{PlannedAction, Reason};
 
 /// Returns the draft that a document's former name requires; `None` where it requires nothing (any
 /// more).
-pub(super) fn moved(
+pub(super) fn draft_move(
     cx: &StepCx<'_>,
-    world: &dyn World,
-    absences: &Absences,
+    world: &dyn StateView,
+    absences: &PruneState,
     manifest: &Manifest,
     have: Option<&Observed>,
-) -> Option<Draft> {
+) -> Option<StepDecision> {
     let key = &manifest.key;
     let from = manifest.annotations.moved_from.as_ref();
     let from = from.filter(|from| !have.is_some_and(|have| have.former.contains(from)));
     let Some(from) = from else {
         let to = have.and_then(|have| have.moved_to.as_deref())?.clone();
-        return Some(stopped(Going::MovedAway { to }));
+        return Some(blocked_draft(RemovalStatus::MovedAway { to }));
     };
-    if let Err(why) = allowed(world, absences, key, from, have) {
-        return Some(stopped(Going::CannotMove(why)));
+    if let Err(why) = check_move(world, absences, key, from, have) {
+        return Some(blocked_draft(RemovalStatus::CannotMove(why)));
     }
-    if !believed(world) {
-        return Some(Draft::idle(Verdict::Wait, Reason::AbsenceNotBelieved));
+    if !is_tree_complete(world) {
+        return Some(StepDecision::idle(PlannedAction::Wait, Reason::PruneSuspended));
     }
-    if world.open(from).is_some() {
-        return Some(Draft::idle(Verdict::Wait, Reason::WaitsFor(vec![from.clone()])));
+    if world.open_intent(from).is_some() {
+        return Some(StepDecision::idle(PlannedAction::Wait, Reason::WaitsFor(vec![from.clone()])));
     }
     let known = world.observed(from)?;
     let row = register::find(key.kind.as_str())?;
     let after = (row.step)(cx, manifest, Some(&known));
-    let reason = Reason::Going(Box::new(Going::Moved { from: from.clone() }));
-    Some(Draft { changes: after.changes, ..Draft::idle(Verdict::Update, reason) })
+    let reason = Reason::Removal(Box::new(RemovalStatus::Moved { from: from.clone() }));
+    Some(StepDecision {
+        changes: after.changes,
+        ..StepDecision::idle(PlannedAction::Update, reason)
+    })
 }
 
 /// Checks that a document may take over a name.
 ///
 /// # Errors
 /// The reason against it, in a sentence.
-fn allowed(
-    world: &dyn World,
-    absences: &Absences,
+fn check_move(
+    world: &dyn StateView,
+    absences: &PruneState,
     key: &Key,
     from: &Key,
     have: Option<&Observed>,
@@ -94,6 +97,6 @@ fn allowed(
     Ok(())
 }
 
-fn stopped(going: Going) -> Draft {
-    Draft::idle(Verdict::Blocked, Reason::Going(Box::new(going)))
+fn blocked_draft(going: RemovalStatus) -> StepDecision {
+    StepDecision::idle(PlannedAction::Blocked, Reason::Removal(Box::new(going)))
 }

@@ -6,12 +6,12 @@ use crate::base::id::Key;
 
 /// Sorts the keys in dependency order, equal ones by name. Only edges between the given keys count.
 /// A cycle, which files cannot hold, would be cut at its first member.
-pub(super) fn sorted(
+pub(super) fn in_dependency_order(
     keys: impl IntoIterator<Item = Key>,
     needs: &BTreeMap<Key, Box<[Key]>>,
 ) -> Vec<Key> {
     let keys: BTreeSet<Key> = keys.into_iter().collect();
-    let mut walk = Walk { keys: &keys, needs, seen: BTreeSet::new(), order: Vec::new() };
+    let mut walk = DependencyWalk { keys: &keys, needs, seen: BTreeSet::new(), order: Vec::new() };
     for key in &keys {
         walk.visit(key);
     }
@@ -19,14 +19,14 @@ pub(super) fn sorted(
 }
 
 /// A walk over the keys, deepest need first.
-struct Walk<'a> {
+struct DependencyWalk<'a> {
     keys: &'a BTreeSet<Key>,
     needs: &'a BTreeMap<Key, Box<[Key]>>,
     seen: BTreeSet<&'a Key>,
     order: Vec<Key>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> DependencyWalk<'a> {
     /// Visits a key after all its needs, without recursion: chains may be long.
     fn visit(&mut self, key: &'a Key) {
         let mut path = vec![(key, false)];
@@ -59,7 +59,7 @@ mod tests {
             (key("A/a"), Box::from([key("Z/z")])),
             (key("Z/z"), Box::from([key("M/m"), key("Q/not-asked")])),
         ]);
-        let order = sorted(["A/a", "M/m", "Z/z"].map(key), &needs);
+        let order = in_dependency_order(["A/a", "M/m", "Z/z"].map(key), &needs);
         assert_eq!(order, ["M/m", "Z/z", "A/a"].map(key));
     }
 
@@ -68,7 +68,7 @@ mod tests {
         let needs = edges.iter().map(|(of, needs)| (key(of), needs.iter().map(|of| key(of))));
         let needs: BTreeMap<Key, Box<[Key]>> =
             needs.map(|(of, needs)| (of, needs.collect())).collect();
-        sorted(needs.keys().cloned(), &needs).iter().map(Key::short).collect()
+        in_dependency_order(needs.keys().cloned(), &needs).iter().map(Key::short).collect()
     }
 
     #[test]

@@ -1,22 +1,22 @@
 //! The class of a refusal, in words, and the condition for a retry; also which refusals may pass.
 
-use super::{Planner, World};
+use super::{Planner, StateView};
 use crate::base::id::Key;
 use crate::model::attachment::ATTACHED;
-use crate::model::class::{Class, Sign};
-use crate::model::observed::{Observed, Refusal};
+use crate::model::class::{ErrorClass, FailureSignal};
+use crate::model::observed::{Observed, ServiceRefusal};
 use crate::model::plan::{Reason, Step};
-use crate::model::retry::{self, WhyNot};
+use crate::model::retry::{self, RetryDenied};
 
 impl Planner {
     /// Notes whether a resource was refused for a cause that may change at the service.
-    pub(super) fn note_refusal(&mut self, world: &dyn World, key: &Key, step: Option<&Step>) {
+    pub(super) fn note_refusal(&mut self, world: &dyn StateView, key: &Key, step: Option<&Step>) {
         let refused = step.is_some_and(|step| matches!(step.reason, Reason::Refused(_)));
         let known = if refused { world.observed(key) } else { None };
-        if known.is_some_and(|known| is_tried_again(&known)) {
-            self.refused.insert(key.clone());
+        if known.is_some_and(|known| is_retried(&known)) {
+            self.retryable_refusals.insert(key.clone());
         } else {
-            self.refused.remove(key);
+            self.retryable_refusals.remove(key);
         }
     }
 }
@@ -24,20 +24,20 @@ impl Planner {
 /// Returns whether the refused effect is retried without a change of the document. Reckon replaces
 /// a token that it made itself: a restored state may hold a token that was used after the backup.
 /// Only a person replaces a person's token.
-fn is_tried_again(known: &Observed) -> bool {
+fn is_retried(known: &Observed) -> bool {
     let Some(refusal) = &known.refusal else { return false };
-    refusal.may_pass() || (refusal.lacks_token() && !is_given(known))
+    refusal.may_pass() || (refusal.lacks_token() && !is_token_from_person(known))
 }
 
 /// Returns whether a person gave the one-time token of a resource.
-fn is_given(known: &Observed) -> bool {
+fn is_token_from_person(known: &Observed) -> bool {
     !known.fact(ATTACHED).is_null()
 }
 
 /// Describes the class of a refusal, and its remedy. An effect that was refused for its own content
 /// is not retried by itself: a document asks for a payment once, and money is not guessed.
-pub(super) fn advice(known: &Observed, refusal: &Refusal) -> String {
-    if refusal.lacks_token() && is_given(known) {
+pub(super) fn advice(known: &Observed, refusal: &ServiceRefusal) -> String {
+    if refusal.lacks_token() && is_token_from_person(known) {
         return "its one-time token was used or has ended: give another one".to_owned();
     }
     if refusal.lacks_token() {
@@ -49,29 +49,35 @@ pub(super) fn advice(known: &Observed, refusal: &Refusal) -> String {
                 ten minutes"
             .to_owned();
     }
-    match Class::of(Sign::Answer(refusal.status, &refusal.problem)) {
-        Some(Class::Declined) => declined(refusal.problem.code()),
-        Some(Class::Invalid) => {
+    match ErrorClass::of(FailureSignal::Answer(refusal.status, &refusal.problem)) {
+        Some(ErrorClass::Declined) => decline_advice(refusal.problem.code()),
+        Some(ErrorClass::Invalid) => {
             "invalid: nothing of it is sent until its document changes".to_owned()
         }
         Some(
-            class @ (Class::Transient | Class::Throttled | Class::Unauthorised | Class::Unknown),
+            class @ (ErrorClass::Transient
+            | ErrorClass::Throttled
+            | ErrorClass::Unauthorised
+            | ErrorClass::Unknown),
         ) => format!("{class}: nothing of it is sent until its document changes"),
         None => "nothing of it is sent until its document changes".to_owned(),
     }
 }
 
 /// Describes the remedy for a decline of the payer's bank.
-fn declined(code: &str) -> String {
-    let paid = retry::paid_by(code);
-    match paid.map(|paid| retry::wait(paid, code, 1)) {
+fn decline_advice(code: &str) -> String {
+    let paid = retry::method_of_code(code);
+    match paid.map(|paid| retry::next_wait(paid, code, 1)) {
         Some(Ok(_)) => "declined by the payer's bank, which may say otherwise on another day: it \
                         is tried again when its document changes"
             .to_owned(),
-        Some(Err(WhyNot::Never(why))) => {
+        Some(Err(RetryDenied::Never(why))) => {
             format!("declined by the payer's bank for good ({why}): give other details")
         }
-        Some(Err(WhyNot::TriedOut { .. } | WhyNot::NotBefore(_) | WhyNot::Unknown)) | None => {
+        Some(Err(
+            RetryDenied::TriesExhausted { .. } | RetryDenied::NotBefore(_) | RetryDenied::Unknown,
+        ))
+        | None => {
             "declined by the payer's bank: it is tried again when its document changes".to_owned()
         }
     }
@@ -83,24 +89,24 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::api::Message;
+    use crate::api::ProblemMessage;
     use crate::base::hash::sha256;
     use crate::base::id::IntentId;
     use crate::model::service_problem::ServiceProblem;
 
     fn check(status: u16, code: &str, expect: &str) {
-        let refusal = Refusal {
+        let refusal = ServiceRefusal {
             intent: IntentId::new(1),
             digest: sha256(b""),
             status,
-            problem: ServiceProblem::shown(code, "no"),
+            problem: ServiceProblem::from_code(code, "no"),
             at: DateTime::UNIX_EPOCH,
         };
         let told = advice(&known(refusal.clone(), json!({})), &refusal);
         assert!(told.starts_with(expect), "{code}: {told}");
     }
 
-    fn known(refusal: Refusal, facts: Value) -> Observed {
+    fn known(refusal: ServiceRefusal, facts: Value) -> Observed {
         let nothing = Observed::unknown("Merchant/acme".parse().unwrap(), DateTime::UNIX_EPOCH);
         Observed { refusal: Some(refusal), facts, ..nothing }
     }
@@ -108,19 +114,19 @@ mod tests {
     /// Closes the item of a person's one-time token: only a person replaces it.
     #[test]
     fn a_dead_token_is_made_again_only_where_no_person_gave_it() {
-        let message = Message::new("resource_not_found", "no").about("Token[1]");
-        let refusal = Refusal {
+        let message = ProblemMessage::new("resource_not_found", "no").with_context("Token[1]");
+        let refusal = ServiceRefusal {
             intent: IntentId::new(1),
             digest: sha256(b""),
             status: 404,
-            problem: ServiceProblem::told(vec![message]),
+            problem: ServiceProblem::from_messages(vec![message]),
             at: DateTime::UNIX_EPOCH,
         };
         let own = known(refusal.clone(), json!({"token": {"sealed": "00"}}));
-        assert!(is_tried_again(&own));
+        assert!(is_retried(&own));
         assert!(advice(&own, &refusal).contains("`run` every ten minutes"));
         let given = known(refusal.clone(), json!({ATTACHED: {"sealed": "00"}}));
-        assert!(!is_tried_again(&given));
+        assert!(!is_retried(&given));
         assert!(advice(&given, &refusal).ends_with("was used or has ended: give another one"));
     }
 

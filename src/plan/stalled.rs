@@ -6,12 +6,12 @@ use crate::base::id::Key;
 
 /// The blocked resources, each with its merchant.
 #[derive(Debug, Default)]
-pub(super) struct Stalled {
+pub(super) struct AccountBlocked {
     by_resource: BTreeMap<Key, Key>,
     merchants: BTreeMap<Key, usize>,
 }
 
-impl Stalled {
+impl AccountBlocked {
     /// Notes the merchant whose accounts block a resource; `None`: no longer blocked.
     pub(super) fn note(&mut self, key: &Key, merchant: Option<Key>) {
         if let Some(before) = self.by_resource.remove(key)
@@ -43,7 +43,7 @@ mod tests {
     fn a_merchant_is_in_the_way_as_long_as_anyone_is_blocked_by_it() {
         let key = |text: &str| -> Key { text.parse().unwrap() };
         let (acme, other) = (key("Merchant/acme"), key("Merchant/other"));
-        let mut stalled = Stalled::default();
+        let mut stalled = AccountBlocked::default();
         stalled.note(&key("Invoice/a"), Some(acme.clone()));
         stalled.note(&key("Invoice/b"), Some(acme.clone()));
         stalled.note(&key("Invoice/a"), Some(acme.clone()));

@@ -3,19 +3,19 @@
 use crate::base::id::{Key, RemoteId};
 use crate::base::planted;
 use crate::kinds::register;
-use crate::kinds::step::{Draft, StepCx};
-use crate::model::desired::Coverage;
-use crate::model::effect::{Effect, Reading, Work};
+use crate::kinds::step::{StepCx, StepDecision};
+use crate::model::desired::TreeState;
+use crate::model::effect::{Effect, RemoteReading, StepWork};
 use crate::model::health::Health;
 use crate::model::intent::{IntentState, OpenIntent};
 use crate::model::manifest::Manifest;
-use crate::model::observed::{Observed, Refusal};
-use crate::model::plan::{Reason, Step, Verdict};
-use crate::plan::absences::Absences;
-use crate::plan::guarded::guarded;
-use crate::plan::suspended::by_a_person;
-use crate::plan::{World, epoch, moving, refused, removal};
-use crate::policy::prune::Prune;
+use crate::model::observed::{Observed, ServiceRefusal};
+use crate::model::plan::{PlannedAction, Reason, Step};
+use crate::plan::absences::PruneState;
+use crate::plan::guarded::apply_limits;
+use crate::plan::suspended::active_suspension;
+use crate::plan::{StateView, epoch, moving, refused, removal};
+use crate::policy::prune::PruneGuards;
 
 /// Returns all needs of a manifest: its references and `reckon.dev/depends-on`.
 pub(super) fn needs<S>(manifest: &Manifest<S>) -> Box<[Key]> {
@@ -27,25 +27,27 @@ pub(super) fn needs<S>(manifest: &Manifest<S>) -> Box<[Key]> {
 /// state.
 pub(super) fn step(
     cx: &StepCx<'_>,
-    world: &dyn World,
-    guards: (&Absences, &Prune),
+    world: &dyn StateView,
+    guards: (&PruneState, &PruneGuards),
     key: &Key,
 ) -> Option<Step> {
     let desired = world.desired();
     let manifest = desired.manifest(key);
     let observed = world.observed(key);
     let broken = desired.broken.contains(key);
-    let open = world.open(key).filter(|_| register::find(key.kind.as_str()).is_some());
+    let open = world.open_intent(key).filter(|_| register::find(key.kind.as_str()).is_some());
     let spoken_of = manifest.is_some() || broken || open.is_some();
-    if !spoken_of && !observed.as_deref().is_some_and(known) {
+    if !spoken_of && !observed.as_deref().is_some_and(has_relevant_state) {
         return None;
     }
     let draft = match open {
-        Some(open) if !planted::is("two-open-effects") => under_way(&open, observed.as_deref()),
-        _ if broken => Draft::idle(Verdict::Blocked, Reason::BrokenDocument),
+        Some(open) if !planted::is_active("two-open-effects") => {
+            draft_in_flight(&open, observed.as_deref())
+        }
+        _ if broken => StepDecision::idle(PlannedAction::Blocked, Reason::BrokenDocument),
         _ => {
-            let draft = decide(cx, world, guards, key, manifest.as_ref(), observed.as_deref())?;
-            guarded(cx, world, (key, manifest.as_ref(), observed.as_deref()), draft)
+            let draft = draft_step(cx, world, guards, key, manifest.as_ref(), observed.as_deref())?;
+            apply_limits(cx, world, (key, manifest.as_ref(), observed.as_deref()), draft)
         }
     };
     let health = health(cx, key, manifest.as_ref(), observed.as_deref());
@@ -53,7 +55,7 @@ pub(super) fn step(
     let remote_id = observed.as_ref().and_then(|observed| observed.remote_id.clone());
     Some(Step {
         key: key.clone(),
-        verdict: draft.verdict,
+        action: draft.verdict,
         reason: draft.reason,
         changes: draft.changes,
         money: draft.money,
@@ -62,7 +64,7 @@ pub(super) fn step(
         remote_id: remote_id.as_ref().map(RemoteId::to_string),
         place,
         work: draft.work.map(std::sync::Arc::new),
-        offer: draft.offer.map(std::sync::Arc::new),
+        on_demand: draft.on_demand.map(std::sync::Arc::new),
         replaces: draft.replaces,
         counts: draft.counts,
     })
@@ -76,141 +78,162 @@ fn health(
     observed: Option<&Observed>,
 ) -> Option<Box<Health>> {
     let Some(known) = observed.filter(|observed| observed.exists) else {
-        return Some(Box::new(Health::of_nothing()));
+        return Some(Box::new(Health::not_created()));
     };
     let health = (register::find(key.kind.as_str())?.health)(cx, manifest, known);
-    (health != Health::well()).then(|| Box::new(health))
+    (health != Health::healthy()).then(|| Box::new(health))
 }
 
 /// Returns the effect that a person may request for a resource without an open intent.
-pub(super) fn offer(cx: &StepCx<'_>, world: &dyn World, key: &Key) -> Option<Effect> {
+pub(super) fn on_demand(cx: &StepCx<'_>, world: &dyn StateView, key: &Key) -> Option<Effect> {
     let manifest = world.desired().manifest(key).filter(|one| !one.annotations.suspend)?;
-    let observed = world.observed(key).filter(|observed| observed.held.is_none())?;
-    let suspended = by_a_person(world, key, Some(&manifest), Some(&observed)).is_some();
-    if suspended || world.open(key).is_some() {
+    let observed = world.observed(key).filter(|observed| observed.on_hold.is_none())?;
+    let suspended = active_suspension(world, key, Some(&manifest), Some(&observed)).is_some();
+    if suspended || world.open_intent(key).is_some() {
         return None;
     }
-    (register::find(key.kind.as_str())?.offer)(cx, &manifest, &observed)
+    (register::find(key.kind.as_str())?.on_demand)(cx, &manifest, &observed)
 }
 
 /// Returns the readings that may be repeated for a resource, unless it has an open intent, is on
 /// hold or is suspended.
-pub(super) fn again(cx: &StepCx<'_>, world: &dyn World, key: &Key) -> Vec<Reading> {
+pub(super) fn refresh_reads(
+    cx: &StepCx<'_>,
+    world: &dyn StateView,
+    key: &Key,
+) -> Vec<RemoteReading> {
     let (manifest, observed) = (world.desired().manifest(key), world.observed(key));
-    let observed = observed.filter(|observed| observed.held.is_none());
+    let observed = observed.filter(|observed| observed.on_hold.is_none());
     let (Some(row), Some(observed)) = (register::find(key.kind.as_str()), observed) else {
         return Vec::new();
     };
     let suspended = manifest.as_ref().is_some_and(|manifest| manifest.annotations.suspend)
-        || by_a_person(world, key, manifest.as_ref(), Some(&observed)).is_some();
+        || active_suspension(world, key, manifest.as_ref(), Some(&observed)).is_some();
     let last = observed.applied.as_ref().map(|applied| &applied.spec);
     match manifest.as_ref().map(|manifest| &manifest.spec).or(last) {
-        Some(spec) if world.open(key).is_none() && !suspended => {
-            (row.again)(cx, key, spec, &observed)
+        Some(spec) if world.open_intent(key).is_none() && !suspended => {
+            (row.refresh_reads)(cx, key, spec, &observed)
         }
         _ => Vec::new(),
     }
 }
 
 /// Returns whether a resource without a document is worth a step.
-fn known(observed: &Observed) -> bool {
-    observed.exists || observed.held.is_some() || !observed.strays.is_empty()
+fn has_relevant_state(observed: &Observed) -> bool {
+    observed.exists || observed.on_hold.is_some() || !observed.unknown_objects.is_empty()
 }
 
 /// Drafts the step of a resource with an open intent: no newer effect is sent before the older one
 /// is settled.
-fn under_way(open: &OpenIntent, observed: Option<&Observed>) -> Draft {
+fn draft_in_flight(open: &OpenIntent, observed: Option<&Observed>) -> StepDecision {
     let reason = match &open.state {
         IntentState::Open { attempt: _ } | IntentState::Closed => Reason::InFlight,
         IntentState::InDoubt { attempt: _, reason } => Reason::InDoubt(reason.clone()),
-        IntentState::Held { attempt: _, reason } => Reason::Held(reason.clone()),
+        IntentState::OnHold { attempt: _, reason } => Reason::OnHold(reason.clone()),
     };
-    let verdict = if matches!(reason, Reason::Held(_)) { Verdict::Blocked } else { Verdict::Wait };
-    let ready = observed.is_some_and(|observed| observed.exists) && verdict == Verdict::Wait;
-    Draft { ready, ..Draft::idle(verdict, reason) }
+    let verdict = if matches!(reason, Reason::OnHold(_)) {
+        PlannedAction::Blocked
+    } else {
+        PlannedAction::Wait
+    };
+    let ready = observed.is_some_and(|observed| observed.exists) && verdict == PlannedAction::Wait;
+    StepDecision { ready, ..StepDecision::idle(verdict, reason) }
 }
 
 /// Drafts the step of a resource without an open intent.
-fn decide(
+fn draft_step(
     cx: &StepCx<'_>,
-    world: &dyn World,
-    guards: (&Absences, &Prune),
+    world: &dyn StateView,
+    guards: (&PruneState, &PruneGuards),
     key: &Key,
     manifest: Option<&Manifest>,
     observed: Option<&Observed>,
-) -> Option<Draft> {
+) -> Option<StepDecision> {
     let row = register::find(key.kind.as_str())?;
-    if let Some(held) = observed.and_then(|observed| observed.held.as_ref()) {
-        return Some(Draft::idle(Verdict::Blocked, Reason::Held(held.reason.clone())));
+    if let Some(held) = observed.and_then(|observed| observed.on_hold.as_ref()) {
+        return Some(StepDecision::idle(
+            PlannedAction::Blocked,
+            Reason::OnHold(held.reason.clone()),
+        ));
     }
-    if let Some(known) = observed.filter(|known| !known.strays.is_empty()) {
-        let strays = known.strays.clone().into_boxed_slice();
-        return Some(Draft::idle(Verdict::Blocked, Reason::Strays(strays)));
+    if let Some(known) = observed.filter(|known| !known.unknown_objects.is_empty()) {
+        let strays = known.unknown_objects.clone().into_boxed_slice();
+        return Some(StepDecision::idle(PlannedAction::Blocked, Reason::UnknownObjects(strays)));
     }
-    if let Some(suspension) = by_a_person(world, key, manifest, observed) {
+    if let Some(suspension) = active_suspension(world, key, manifest, observed) {
         let reason = Reason::SuspendedBy(Box::new((*suspension).clone()));
-        return Some(Draft::idle(Verdict::Wait, reason));
+        return Some(StepDecision::idle(PlannedAction::Wait, reason));
     }
     let Some(manifest) = manifest else {
         let observed = observed?;
         if guards.0.is_claimed(key) {
             return None;
         }
-        return Some(match world.desired().coverage {
-            Coverage::Whole => {
-                removal::guarded(cx, guards, key, observed, (row.gone)(cx, key, observed))
+        return Some(match world.desired().tree_state {
+            TreeState::Complete => removal::guard_removal(
+                cx,
+                guards,
+                key,
+                observed,
+                (row.plan_removal)(cx, key, observed),
+            ),
+            TreeState::Incomplete if planted::is_active("prune-under-partial") => {
+                (row.plan_removal)(cx, key, observed)
             }
-            Coverage::Partial if planted::is("prune-under-partial") => {
-                (row.gone)(cx, key, observed)
-            }
-            Coverage::Partial => {
-                let unseen = Draft::idle(Verdict::Wait, Reason::AbsenceNotBelieved);
-                Draft { ready: true, ..unseen }
+            TreeState::Incomplete => {
+                let unseen = StepDecision::idle(PlannedAction::Wait, Reason::PruneSuspended);
+                StepDecision { ready: true, ..unseen }
             }
         });
     };
     if manifest.annotations.suspend {
-        return Some(Draft::idle(Verdict::Wait, Reason::Suspended));
+        return Some(StepDecision::idle(PlannedAction::Wait, Reason::Suspended));
     }
-    if let Some(moving) = moving::moved(cx, world, guards.0, manifest, observed) {
+    if let Some(moving) = moving::draft_move(cx, world, guards.0, manifest, observed) {
         return Some(moving);
     }
     let draft = (row.step)(cx, manifest, observed);
-    let draft = removal::distinct(guards.0, key, checked(cx, world, (manifest, observed), draft));
-    Some(epoch::cautious(world, key, draft))
+    let draft = removal::block_if_renamed(
+        guards.0,
+        key,
+        check_refusal_and_needs(cx, world, (manifest, observed), draft),
+    );
+    Some(epoch::hold_if_uncertain(world, key, draft))
 }
 
 /// Returns the kind's draft, unless the service refused exactly this effect or a further need is
 /// not ready.
-fn checked(
+fn check_refusal_and_needs(
     cx: &StepCx<'_>,
-    world: &dyn World,
+    world: &dyn StateView,
     (manifest, observed): (&Manifest, Option<&Observed>),
-    draft: Draft,
-) -> Draft {
-    if !draft.verdict.changes() && draft.offer.is_none() {
+    draft: StepDecision,
+) -> StepDecision {
+    if !draft.verdict.is_change() && draft.on_demand.is_none() {
         return draft;
     }
     let refusal = observed.and_then(|observed| observed.refusal.as_ref());
     let wish = match &draft.work {
-        Some(Work::Effect(effect)) => effect.applied.digest,
-        Some(Work::Read(_) | Work::Note(_)) | None => manifest.digest,
+        Some(StepWork::Effect(effect)) => effect.applied.digest,
+        Some(StepWork::Read(_) | StepWork::Record(_)) | None => manifest.digest,
     };
-    let is_final = |refusal: &&Refusal| !world.tries_again(&manifest.key, refusal.intent);
+    let is_final =
+        |refusal: &&ServiceRefusal| !world.is_retry_granted(&manifest.key, refusal.intent);
     let refusal = refusal.filter(|refusal| refusal.digest == wish).filter(is_final);
     if let Some((known, refusal)) = observed.zip(refusal) {
-        let why = format!("{}; {}", refusal_words(refusal), refused::advice(known, refusal));
-        let blocked = Draft::idle(Verdict::Blocked, Reason::Refused(why));
-        return Draft { changes: draft.changes, ..blocked };
+        let why = format!("{}; {}", format_refusal(refusal), refused::advice(known, refusal));
+        let blocked = StepDecision::idle(PlannedAction::Blocked, Reason::Refused(why));
+        return StepDecision { changes: draft.changes, ..blocked };
     }
-    let waits: Vec<Key> = needs(manifest).into_iter().filter(|key| !cx.view.ready(key)).collect();
+    let waits: Vec<Key> =
+        needs(manifest).into_iter().filter(|key| !cx.view.is_ready(key)).collect();
     if waits.is_empty() {
         return draft;
     }
-    Draft { reason: Reason::WaitsFor(waits), work: None, offer: None, ..draft }
+    StepDecision { reason: Reason::WaitsFor(waits), work: None, on_demand: None, ..draft }
 }
 
 /// Formats the service's words of a refusal.
-pub(super) fn refusal_words(refusal: &Refusal) -> String {
-    format!("{} (HTTP {})", refusal.problem.words(), refusal.status)
+pub(super) fn format_refusal(refusal: &ServiceRefusal) -> String {
+    format!("{} (HTTP {})", refusal.problem.describe(), refusal.status)
 }

@@ -7,11 +7,11 @@ use crate::kinds::step::merchant_of;
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
 use crate::model::suspension::Suspension;
-use crate::plan::World;
+use crate::plan::StateView;
 
 /// Returns the suspension that holds now, if any.
-pub(super) fn by_a_person(
-    world: &dyn World,
+pub(super) fn active_suspension(
+    world: &dyn StateView,
     key: &Key,
     manifest: Option<&Manifest>,
     observed: Option<&Observed>,
@@ -20,5 +20,5 @@ pub(super) fn by_a_person(
     let merchant = said.or_else(|| observed.map(|observed| observed.merchant.clone()));
     let names = [Some(key.clone()), merchant].into_iter().flatten();
     let mut told = names.filter_map(|name| world.suspension(&name));
-    told.find(|suspension| suspension.holds(world.now()))
+    told.find(|suspension| suspension.is_in_force(world.now()))
 }

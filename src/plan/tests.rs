@@ -7,20 +7,20 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::{Assumed, Planner, Settings, World};
+use super::{AssumedState, Planner, PlannerSettings, StateView};
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
 use crate::kinds::testing::manifest;
-use crate::model::desired::{Coverage, Desired};
+use crate::model::desired::{Desired, TreeState};
 use crate::model::intent::{IntentState, OpenIntent};
-use crate::model::limit::Over;
+use crate::model::limit::LimitExceeded;
 use crate::model::manifest::{Annotations, Deletion, Manifest, OnDoubt};
-use crate::model::observed::{Observed, Refusal};
+use crate::model::observed::{Observed, ServiceRefusal};
 use crate::model::plan::{Reason, Step};
 use crate::model::service_problem::ServiceProblem;
-use crate::model::stake::Wish;
+use crate::model::stake::SpendRequest;
 use crate::model::suspension::Suspension;
-use crate::policy::prune::Prune;
+use crate::policy::prune::PruneGuards;
 
 mod adopting;
 mod against;
@@ -60,13 +60,13 @@ struct Known {
     unsettled: Vec<Key>,
     suspensions: BTreeMap<Key, Arc<Suspension>>,
     unsure: Option<String>,
-    over: Option<Over>,
+    over: Option<LimitExceeded>,
     /// The spend requests that limits received, with the digests of the documents.
-    asked: RefCell<Vec<(Wish, Digest)>>,
+    asked: RefCell<Vec<(SpendRequest, Digest)>>,
     now: DateTime<Utc>,
 }
 
-impl World for Known {
+impl StateView for Known {
     fn desired(&self) -> &Desired {
         &self.desired
     }
@@ -75,11 +75,11 @@ impl World for Known {
         self.observed.get(key).cloned()
     }
 
-    fn open(&self, key: &Key) -> Option<Arc<OpenIntent>> {
+    fn open_intent(&self, key: &Key) -> Option<Arc<OpenIntent>> {
         self.open.get(key).cloned()
     }
 
-    fn unsettled(&self, _: &Key) -> Vec<Key> {
+    fn unsettled_keys(&self, _: &Key) -> Vec<Key> {
         self.unsettled.clone()
     }
 
@@ -87,7 +87,7 @@ impl World for Known {
         self.suspensions.get(key).cloned()
     }
 
-    fn unsure(&self, _: &Key) -> Option<String> {
+    fn possibly_created(&self, _: &Key) -> Option<String> {
         self.unsure.clone()
     }
 
@@ -95,24 +95,32 @@ impl World for Known {
         self.now
     }
 
-    fn known(&self) -> Vec<Key> {
+    fn known_keys(&self) -> Vec<Key> {
         self.observed.keys().cloned().collect()
     }
 
-    fn over(&self, wish: &Wish, rest: &dyn Fn() -> Digest) -> Option<Over> {
+    fn exceeded_limit(
+        &self,
+        wish: &SpendRequest,
+        rest: &dyn Fn() -> Digest,
+    ) -> Option<LimitExceeded> {
         self.asked.borrow_mut().push((wish.clone(), rest()));
         self.over.clone()
     }
 }
 
-fn settings(prune: Prune) -> Settings {
+fn settings(prune: PruneGuards) -> PlannerSettings {
     let (partner, digest_key) = ("acme".to_owned(), [7; 32]);
-    Settings { partner, digest_key, on_doubt: OnDoubt::Recreate, live_refused: None, prune }
+    PlannerSettings { partner, digest_key, on_doubt: OnDoubt::Recreate, live_refused: None, prune }
 }
 
 fn tree(documents: Vec<Manifest>) -> Desired {
     let manifests = documents.into_iter().map(|one| (one.key.clone(), Arc::new(one.pack())));
-    Desired { manifests: manifests.collect(), coverage: Coverage::Whole, ..Desired::default() }
+    Desired {
+        manifests: manifests.collect(),
+        tree_state: TreeState::Complete,
+        ..Desired::default()
+    }
 }
 
 struct Rig {
@@ -123,17 +131,17 @@ struct Rig {
 impl Rig {
     /// Documents that are applied on the service, planned without any guard.
     fn applied(documents: Vec<Manifest>) -> Self {
-        Self::with(Prune::open(), documents)
+        Self::with(PruneGuards::without_guards(), documents)
     }
 
     /// The same with every guard at its default.
     fn watched(documents: Vec<Manifest>) -> Self {
-        Self::with(Prune::default(), documents)
+        Self::with(PruneGuards::default(), documents)
     }
 
-    fn with(prune: Prune, documents: Vec<Manifest>) -> Self {
+    fn with(prune: PruneGuards, documents: Vec<Manifest>) -> Self {
         let (settings, desired) = (settings(prune), tree(documents));
-        let said = Assumed::new(&settings, &desired, Desired::default(), at(NOW));
+        let said = AssumedState::new(&settings, &desired, Desired::default(), at(NOW));
         let known = |key: Key| {
             let mut known = Arc::unwrap_or_clone(said.observed(&key).unwrap());
             if key.kind.as_str() == "Merchant" {
@@ -142,7 +150,7 @@ impl Rig {
             (key, Arc::new(known))
         };
         let known = Known {
-            observed: said.known().into_iter().map(known).collect(),
+            observed: said.known_keys().into_iter().map(known).collect(),
             desired,
             open: BTreeMap::new(),
             unsettled: Vec::new(),
@@ -159,12 +167,12 @@ impl Rig {
 
     /// Recomputes every step; returns their keys.
     fn all(&mut self) -> Vec<String> {
-        self.planner.all(&self.known).iter().map(Key::short).collect()
+        self.planner.recompute_all(&self.known).iter().map(Key::short).collect()
     }
 
     /// Recomputes the steps of these; returns the recomputed keys.
     fn touch(&mut self, names: &[&str]) -> Vec<String> {
-        let made = self.planner.touch(&self.known, names.iter().map(|name| key(name)));
+        let made = self.planner.recompute(&self.known, names.iter().map(|name| key(name)));
         made.iter().map(Key::short).collect()
     }
 
@@ -207,7 +215,7 @@ impl Rig {
     }
 
     fn whole(&self, name: &str) -> Step {
-        self.planner.whole(&self.known, &key(name)).unwrap()
+        self.planner.full_step(&self.known, &key(name)).unwrap()
     }
 
     /// Returns every step of the plan, in its order.
@@ -217,11 +225,11 @@ impl Rig {
     }
 
     fn guarded(&self) -> Vec<String> {
-        self.planner.guarded().iter().map(Key::short).collect()
+        self.planner.guarded_keys().iter().map(Key::short).collect()
     }
 }
 
 fn line(step: &Step) -> String {
     let ready = if step.ready { " ready" } else { "" };
-    format!("{:?} {}{ready}", step.verdict, step.reason.word())
+    format!("{:?} {}{ready}", step.action, step.reason.word())
 }

@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 
 use crate::base::id::Mode;
-use crate::model::plan::{Plan, Step, Verdict};
+use crate::model::plan::{Plan, PlannedAction, Step};
 
 #[derive(Debug, Clone, Default)]
-pub struct Totals {
+pub struct PlanTotals {
     money: BTreeMap<(String, Mode, &'static str), i64>,
-    verdicts: BTreeMap<Verdict, usize>,
+    verdicts: BTreeMap<PlannedAction, usize>,
     unready: usize,
-    stuck: usize,
+    needing_attention: usize,
 }
 
-impl Totals {
+impl PlanTotals {
     /// Replaces one step's share by another's.
     pub(super) fn replace(&mut self, before: Option<&Step>, after: Option<&Step>) {
         if let Some(step) = before {
@@ -29,14 +29,15 @@ impl Totals {
         let moved = |count: &mut usize| {
             *count = count.checked_add_signed(if sign < 0 { -1 } else { 1 }).unwrap_or(0);
         };
-        moved(self.verdicts.entry(step.verdict).or_default());
+        moved(self.verdicts.entry(step.action).or_default());
         if !step.is_ready() {
             moved(&mut self.unready);
         }
-        if step.stuck() {
-            moved(&mut self.stuck);
+        if step.needs_operator() {
+            moved(&mut self.needing_attention);
         }
-        let wanted = if step.verdict == Verdict::Blocked { &[] } else { step.money.as_slice() };
+        let wanted =
+            if step.action == PlannedAction::Blocked { &[] } else { step.money.as_slice() };
         for money in wanted {
             let name = (money.amount.currency().to_string(), money.mode, money.meaning);
             let sum = self.money.entry(name.clone()).or_default();
@@ -53,31 +54,35 @@ impl Totals {
     }
 
     /// Returns the number of steps with this verdict.
-    pub fn with(&self, verdict: Verdict) -> usize {
+    pub fn count_of(&self, verdict: PlannedAction) -> usize {
         self.verdicts.get(&verdict).copied().unwrap_or(0)
     }
 
     /// Returns the number of steps that would change something.
     pub fn changes(&self) -> usize {
-        self.verdicts.iter().filter(|(verdict, _)| verdict.changes()).map(|(_, count)| count).sum()
+        self.verdicts
+            .iter()
+            .filter(|(verdict, _)| verdict.is_change())
+            .map(|(_, count)| count)
+            .sum()
     }
 
     /// Returns the number of resources that are not ready.
-    pub fn unready(&self) -> usize {
+    pub fn unready_count(&self) -> usize {
         self.unready
     }
 
     /// Returns the number of resources that need attention.
-    pub fn stuck(&self) -> usize {
-        self.stuck
+    pub fn needing_attention(&self) -> usize {
+        self.needing_attention
     }
 }
 
 /// Counts a plan's verdicts, in their order, without the settled ones.
-pub fn summary(plan: &Plan) -> BTreeMap<Verdict, usize> {
+pub fn summary(plan: &Plan) -> BTreeMap<PlannedAction, usize> {
     let mut counts = BTreeMap::new();
-    for step in plan.steps.iter().filter(|step| step.verdict != Verdict::Settled) {
-        let count: &mut usize = counts.entry(step.verdict).or_default();
+    for step in plan.steps.iter().filter(|step| step.action != PlannedAction::Settled) {
+        let count: &mut usize = counts.entry(step.action).or_default();
         *count = count.saturating_add(1);
     }
     counts

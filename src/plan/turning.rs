@@ -8,12 +8,12 @@ use crate::base::id::Key;
 
 /// The time of the next change, by resource.
 #[derive(Debug, Default)]
-pub(super) struct Turning {
+pub(super) struct HealthChanges {
     moments: BTreeMap<Key, DateTime<Utc>>,
     due: BTreeSet<(DateTime<Utc>, Key)>,
 }
 
-impl Turning {
+impl HealthChanges {
     /// Notes a resource's next change; `None`: it does not change by itself.
     pub(super) fn note(&mut self, key: &Key, moment: Option<DateTime<Utc>>) {
         if let Some(before) = self.moments.remove(key) {

@@ -11,11 +11,11 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 
-use crate::base::hash::{Digest, canonical, keyed};
+use crate::base::hash::{Digest, canonical, keyed_digest};
 use crate::base::money::{Currency, Money};
 use crate::base::planted;
-use crate::model::plan_approval::{KeptApproval, PlanApproval};
-use crate::model::stake::{Stake, Wish};
+use crate::model::plan_approval::{PlanApproval, StoredApproval};
+use crate::model::stake::{Exposure, SpendRequest};
 
 /// Label that separates these digests from all others.
 const LABEL: &str = "plan-approval";
@@ -44,9 +44,9 @@ impl Default for ApprovalRules {
 
 impl ApprovalRules {
     /// Returns the number of people who have to approve a plan of these steps.
-    pub fn needed(&self, steps: &[Wish]) -> usize {
+    pub fn approvers_needed(&self, steps: &[SpendRequest]) -> usize {
         let mut sums: BTreeMap<Currency, i64> = BTreeMap::new();
-        for (currency, amount) in steps.iter().flat_map(|step| step.stake.sums()) {
+        for (currency, amount) in steps.iter().flat_map(|step| step.exposure.sums()) {
             let sum = sums.entry(currency).or_default();
             *sum = sum.saturating_add(amount);
         }
@@ -57,7 +57,7 @@ impl ApprovalRules {
     }
 
     /// Returns whether an approval is valid at this time.
-    pub fn counts(&self, approval: &PlanApproval, now: DateTime<Utc>) -> bool {
+    pub fn is_valid(&self, approval: &PlanApproval, now: DateTime<Utc>) -> bool {
         let age = TimeDelta::from_std(self.valid_for).unwrap_or(TimeDelta::MAX);
         let until = approval.signed.as_ref().and_then(|signed| signed.until);
         now.signed_duration_since(approval.at) < age && until.is_none_or(|until| now < until)
@@ -66,39 +66,43 @@ impl ApprovalRules {
 
 /// The approvals that cover one planned effect.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct ApprovalStatus {
     /// Ids of the covering approvals.
     pub ids: Vec<String>,
     /// The people who gave them, each once.
     pub actors: BTreeSet<String>,
     /// Number of people who are needed.
-    pub needed: usize,
+    pub approvers_needed: usize,
 }
 
-impl Standing {
+impl ApprovalStatus {
     /// Returns whether enough people approved it.
     pub fn is_enough(&self) -> bool {
-        self.needed > 0 && self.actors.len() >= self.needed
+        self.approvers_needed > 0 && self.actors.len() >= self.approvers_needed
     }
 }
 
 /// Returns the approvals that cover one planned effect at this time. Of several approved plans, the
 /// one that needs the fewest people decides how many are needed.
-pub fn standing(
+pub fn approval_status(
     rules: &ApprovalRules,
-    kept: &[KeptApproval],
-    wish: &Wish,
+    kept: &[StoredApproval],
+    wish: &SpendRequest,
     now: DateTime<Utc>,
-) -> Standing {
+) -> ApprovalStatus {
     let covering = kept.iter().filter(|kept| {
-        rules.counts(&kept.approval, now)
+        rules.is_valid(&kept.approval, now)
             && !kept.is_used_for(&wish.key)
             && kept.approval.steps.iter().any(|step| covers(step, wish))
     });
-    let mut standing = Standing::default();
-    for KeptApproval { approval, used: _ } in covering {
-        let needed = rules.needed(&approval.steps);
-        standing.needed = if standing.needed == 0 { needed } else { standing.needed.min(needed) };
+    let mut standing = ApprovalStatus::default();
+    for StoredApproval { approval, used: _ } in covering {
+        let needed = rules.approvers_needed(&approval.steps);
+        standing.approvers_needed = if standing.approvers_needed == 0 {
+            needed
+        } else {
+            standing.approvers_needed.min(needed)
+        };
         standing.ids.push(approval.id.clone());
         standing.actors.insert(approval.actor.clone());
     }
@@ -106,15 +110,16 @@ pub fn standing(
 }
 
 /// Returns whether the approval of one step covers a planned effect.
-pub fn covers(step: &Wish, wish: &Wish) -> bool {
-    let Wish { key, merchant, mode, generation, rest, stake } = step;
+pub fn covers(step: &SpendRequest, wish: &SpendRequest) -> bool {
+    let SpendRequest { key, merchant, mode, generation, amountless_digest: rest, exposure: stake } =
+        step;
     let same = (key, merchant, mode, generation, rest)
-        == (&wish.key, &wish.merchant, &wish.mode, &wish.generation, &wish.rest);
-    same && (no_more(stake, &wish.stake) || planted::is("approval-reused"))
+        == (&wish.key, &wish.merchant, &wish.mode, &wish.generation, &wish.amountless_digest);
+    same && (is_within(stake, &wish.exposure) || planted::is_active("approval-reused"))
 }
 
 /// Returns whether every amount and count is at most the approved one.
-fn no_more(approved: &Stake, wanted: &Stake) -> bool {
+fn is_within(approved: &Exposure, wanted: &Exposure) -> bool {
     let (approved_sums, wanted_sums) = (by_meaning(approved), by_meaning(wanted));
     let money = wanted_sums
         .iter()
@@ -125,7 +130,7 @@ fn no_more(approved: &Stake, wanted: &Stake) -> bool {
 }
 
 /// Returns sums by meaning and currency; a negative amount counts with its absolute value.
-fn by_meaning(stake: &Stake) -> BTreeMap<(&str, Currency), i64> {
+fn by_meaning(stake: &Exposure) -> BTreeMap<(&str, Currency), i64> {
     let mut sums: BTreeMap<_, i64> = BTreeMap::new();
     for moved in &stake.moves {
         let sum = sums.entry((moved.meaning.as_str(), moved.amount.currency())).or_default();
@@ -135,27 +140,31 @@ fn by_meaning(stake: &Stake) -> BTreeMap<(&str, Currency), i64> {
 }
 
 /// Returns a digest of a document without its amounts: approvals bind to it.
-pub fn rest(spec: Option<&Value>, key: &[u8; 32]) -> Digest {
+pub fn amountless_digest(spec: Option<&Value>, key: &[u8; 32]) -> Digest {
     let mut spec = spec.cloned().unwrap_or_default();
-    blank(&mut spec);
-    keyed(key, LABEL, &canonical(&spec))
+    blank_amounts(&mut spec);
+    keyed_digest(key, LABEL, &canonical(&spec))
 }
 
 /// Empties the fields that hold amounts; their currencies stay, since exposures name them.
-fn blank(value: &mut Value) {
+fn blank_amounts(value: &mut Value) {
     match value {
         Value::Object(fields) => {
             for (name, value) in fields {
-                if AMOUNTS.contains(&name.as_str()) { *value = Value::Null } else { blank(value) }
+                if AMOUNTS.contains(&name.as_str()) {
+                    *value = Value::Null;
+                } else {
+                    blank_amounts(value);
+                }
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(blank),
+        Value::Array(items) => items.iter_mut().for_each(blank_amounts),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 
 /// Returns the first sum of a plan that exceeds the approver's stated maximum, with that maximum.
-pub fn beyond<'a>(
+pub fn first_excess<'a>(
     said: &'a [Money],
     sums: &BTreeMap<Currency, i64>,
 ) -> Option<(Money, Option<&'a Money>)> {

@@ -9,7 +9,7 @@ use crate::base::money::Currency;
 /// Amounts by currency, in minor units. An empty list limits nothing; in any other list an unlisted
 /// currency may not move at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Amounts {
+pub struct AmountLimit {
     /// The limit's name, such as `policy.limits.per_day`.
     pub name: Arc<str>,
     /// The place of the list, such as `reckon.yaml:14`.
@@ -18,9 +18,9 @@ pub struct Amounts {
     pub listed: BTreeMap<Currency, (i64, Arc<str>)>,
 }
 
-impl Amounts {
+impl AmountLimit {
     /// Returns the allowed amount in a currency, and its place; `None` without a limit.
-    pub fn of(&self, currency: Currency) -> Option<(i64, &str)> {
+    pub fn allowed_in(&self, currency: Currency) -> Option<(i64, &str)> {
         if self.listed.is_empty() {
             return None;
         }
@@ -31,46 +31,48 @@ impl Amounts {
 
 /// A number that may not be exceeded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Most {
+pub struct CountLimit {
     /// The limit's name, such as `policy.limits.deletes_per_run`.
     pub name: Arc<str>,
     /// File and line.
     pub place: Arc<str>,
-    pub most: u32,
+    pub maximum: u32,
 }
 
 /// One section of limits.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Section {
+pub struct LimitSet {
     /// Limit on one amount of one resource.
-    pub per_object: Option<Amounts>,
+    pub per_object: Option<AmountLimit>,
     /// Limit on all that one state of the files moves on one day.
-    pub per_run: Option<Amounts>,
+    pub per_run: Option<AmountLimit>,
     /// Limit on all that is moved on one UTC day.
-    pub per_day: Option<Amounts>,
+    pub per_day: Option<AmountLimit>,
     /// Limit relative to the typical amount, in percent.
-    pub usual_percent: Option<Most>,
+    pub typical_percent: Option<CountLimit>,
     /// Limit on removed objects in a run.
-    pub deletes_per_run: Option<Most>,
+    pub deletes_per_run: Option<CountLimit>,
     /// Limit on removed objects in a day.
-    pub deletes_per_day: Option<Most>,
+    pub deletes_per_day: Option<CountLimit>,
     /// Limit on e-mails in a run.
-    pub emails_per_run: Option<Most>,
+    pub emails_per_run: Option<CountLimit>,
     /// Limit on e-mails in a day.
-    pub emails_per_day: Option<Most>,
+    pub emails_per_day: Option<CountLimit>,
 }
 
-impl Section {
+impl LimitSet {
     /// Fills missing limits from the other section.
     #[must_use]
-    pub fn or(self, other: &Self) -> Self {
-        let amounts = |one: Option<Amounts>, other: &Option<Amounts>| one.or_else(|| other.clone());
-        let most = |one: Option<Most>, other: &Option<Most>| one.or_else(|| other.clone());
+    pub fn with_fallback(self, other: &Self) -> Self {
+        let amounts =
+            |one: Option<AmountLimit>, other: &Option<AmountLimit>| one.or_else(|| other.clone());
+        let most =
+            |one: Option<CountLimit>, other: &Option<CountLimit>| one.or_else(|| other.clone());
         Self {
             per_object: amounts(self.per_object, &other.per_object),
             per_run: amounts(self.per_run, &other.per_run),
             per_day: amounts(self.per_day, &other.per_day),
-            usual_percent: most(self.usual_percent, &other.usual_percent),
+            typical_percent: most(self.typical_percent, &other.typical_percent),
             deletes_per_run: most(self.deletes_per_run, &other.deletes_per_run),
             deletes_per_day: most(self.deletes_per_day, &other.deletes_per_day),
             emails_per_run: most(self.emails_per_run, &other.emails_per_run),
@@ -83,12 +85,12 @@ impl Section {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Limits {
     /// For live money.
-    pub live: Section,
+    pub live: LimitSet,
     /// For test money.
-    pub test: Section,
+    pub test: LimitSet,
     /// For single merchants: their limits on one resource replace the general ones; their sums and
     /// counts apply besides the general ones.
-    pub merchants: BTreeMap<Key, Section>,
+    pub merchants: BTreeMap<Key, LimitSet>,
 }
 
 impl Limits {
@@ -98,7 +100,7 @@ impl Limits {
     }
 
     /// Returns the general section of a mode.
-    pub fn general(&self, mode: Mode) -> &Section {
+    pub fn general(&self, mode: Mode) -> &LimitSet {
         match mode {
             Mode::Live => &self.live,
             Mode::Test => &self.test,
@@ -106,11 +108,11 @@ impl Limits {
     }
 
     /// Returns the limit for one resource of a merchant: the merchant's own, else the general one.
-    pub fn single<'a, T>(
+    pub fn for_resource<'a, T>(
         &'a self,
         mode: Mode,
         merchant: &Key,
-        of: impl Fn(&'a Section) -> Option<&'a T>,
+        of: impl Fn(&'a LimitSet) -> Option<&'a T>,
     ) -> Option<&'a T> {
         let own = self.merchants.get(merchant).and_then(&of);
         own.or_else(|| of(self.general(mode)))

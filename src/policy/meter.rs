@@ -3,18 +3,18 @@
 //! The one place that compares with a limit. It checks single amounts first, then the merchant's
 //! sums, then all sums.
 
-use crate::base::counted::counted;
+use crate::base::counted::count_noun;
 use crate::base::id::Key;
 use crate::base::money::{Currency, Money};
-use crate::model::limit::{Over, Scope};
-use crate::model::plan::Verdict;
-use crate::model::stake::{Moved, Tally, Wish};
-use crate::policy::limits::{Amounts, Limits, Most, Section};
-use crate::policy::usual::{Usual, base, exceeds, percent};
+use crate::model::limit::{LimitExceeded, LimitScope};
+use crate::model::plan::PlannedAction;
+use crate::model::stake::{RecordedMove, RunningTotals, SpendRequest};
+use crate::policy::limits::{AmountLimit, CountLimit, LimitSet, Limits};
+use crate::policy::usual::{TypicalAmounts, exceeds, percent, typical_amount};
 
 /// The span that sums are taken over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Span {
+pub enum LimitPeriod {
     /// One state of the files on one day.
     Run,
     /// One UTC day.
@@ -22,106 +22,140 @@ pub enum Span {
 }
 
 /// Access to the past totals. Called only where a limit needs them.
-pub trait Known {
+pub trait SpendHistory {
     /// Returns the totals of this span, of one merchant or of all.
-    fn counted(&self, span: Span, merchant: Option<&Key>) -> Tally;
+    fn totals(&self, span: LimitPeriod, merchant: Option<&Key>) -> RunningTotals;
     /// Returns the typical amounts for this movement.
-    fn usual(&self, wish: &Wish, moved: &Moved) -> Usual;
+    fn typical_amounts(&self, wish: &SpendRequest, moved: &RecordedMove) -> TypicalAmounts;
 }
 
 /// Returns the limit that this effect would exceed, if there is one.
-pub fn check(limits: &Limits, wish: &Wish, known: &dyn Known) -> Option<Over> {
-    single(limits, wish, known).or_else(|| sums(limits, wish, known))
+pub fn check(
+    limits: &Limits,
+    wish: &SpendRequest,
+    known: &dyn SpendHistory,
+) -> Option<LimitExceeded> {
+    check_single(limits, wish, known).or_else(|| check_sums(limits, wish, known))
 }
 
 /// Returns the limit of sums that this effect would exceed: the merchant's first, then the general
 /// one.
-pub fn sums(limits: &Limits, wish: &Wish, known: &dyn Known) -> Option<Over> {
+pub fn check_sums(
+    limits: &Limits,
+    wish: &SpendRequest,
+    known: &dyn SpendHistory,
+) -> Option<LimitExceeded> {
     let own = limits.merchants.get(&wish.merchant).map(|section| (section, Some(&wish.merchant)));
     let mut sections = own.into_iter().chain([(limits.general(wish.mode), None)]);
     let over = sections.find_map(|(section, merchant)| {
-        summed(section, wish, |span| with(known.counted(span, merchant), wish))
+        check_section(section, wish, |span| with_exposure(known.totals(span, merchant), wish))
     });
-    over.map(|over| Over { scope: Scope::Sum, ..over })
+    over.map(|over| LimitExceeded { scope: LimitScope::Sum, ..over })
 }
 
 /// Checks single amounts: against the limit for one amount, and against the typical amount.
-pub fn single(limits: &Limits, wish: &Wish, known: &dyn Known) -> Option<Over> {
-    let most = limits.single(wish.mode, &wish.merchant, |section| section.per_object.as_ref());
-    let usual = limits.single(wish.mode, &wish.merchant, |section| section.usual_percent.as_ref());
-    let mut moves = wish.stake.moves.iter();
+pub fn check_single(
+    limits: &Limits,
+    wish: &SpendRequest,
+    known: &dyn SpendHistory,
+) -> Option<LimitExceeded> {
+    let most =
+        limits.for_resource(wish.mode, &wish.merchant, |section| section.per_object.as_ref());
+    let usual =
+        limits.for_resource(wish.mode, &wish.merchant, |section| section.typical_percent.as_ref());
+    let mut moves = wish.exposure.moves.iter();
     moves.find_map(|moved| {
         let amount = moved.amount.minor().saturating_abs();
         let money = Money::new(amount, moved.amount.currency());
         most.and_then(|most| amount_over(most, money)).or_else(|| {
             let usual = usual?;
-            unusual(usual, money, base(&known.usual(wish, moved))?)
+            typical_over(usual, money, typical_amount(&known.typical_amounts(wish, moved))?)
         })
     })
 }
 
 /// Adds the exposure to the totals.
-fn with(mut counted: Tally, wish: &Wish) -> Tally {
-    counted.add(&wish.stake);
+fn with_exposure(mut counted: RunningTotals, wish: &SpendRequest) -> RunningTotals {
+    counted.add(&wish.exposure);
     counted
 }
 
 /// Checks sums and counts with this effect added. Currencies and counts that the effect does not
 /// touch are skipped: a limit that was lowered below the present total stops nothing else.
-fn summed(section: &Section, wish: &Wish, sums: impl Fn(Span) -> Tally) -> Option<Over> {
-    let currencies: Vec<Currency> = wish.stake.sums().into_keys().collect();
-    let counts = wish.stake.counts;
-    let money = |most: &Option<Amounts>, span| {
+fn check_section(
+    section: &LimitSet,
+    wish: &SpendRequest,
+    sums: impl Fn(LimitPeriod) -> RunningTotals,
+) -> Option<LimitExceeded> {
+    let currencies: Vec<Currency> = wish.exposure.sums().into_keys().collect();
+    let counts = wish.exposure.counts;
+    let money = |most: &Option<AmountLimit>, span| {
         let most = most.as_ref().filter(|_| !currencies.is_empty())?;
         totals_over(most, &sums(span), &currencies)
     };
-    let count = |most: &Option<Most>, span, touched: u32, of: fn(&Tally) -> u32, what| {
-        let most = most.as_ref().filter(|_| touched > 0)?;
-        count_over(most, of(&sums(span)), what)
-    };
-    money(&section.per_run, Span::Run)
-        .or_else(|| money(&section.per_day, Span::Day))
-        .or_else(|| count(&section.deletes_per_run, Span::Run, counts.deletes, deletes, "delete"))
-        .or_else(|| count(&section.deletes_per_day, Span::Day, counts.deletes, deletes, "delete"))
-        .or_else(|| count(&section.emails_per_run, Span::Run, counts.emails, emails, "e-mail"))
-        .or_else(|| count(&section.emails_per_day, Span::Day, counts.emails, emails, "e-mail"))
+    let count =
+        |most: &Option<CountLimit>, span, touched: u32, of: fn(&RunningTotals) -> u32, what| {
+            let most = most.as_ref().filter(|_| touched > 0)?;
+            count_over(most, of(&sums(span)), what)
+        };
+    money(&section.per_run, LimitPeriod::Run)
+        .or_else(|| money(&section.per_day, LimitPeriod::Day))
+        .or_else(|| {
+            count(&section.deletes_per_run, LimitPeriod::Run, counts.deletes, deletes, "delete")
+        })
+        .or_else(|| {
+            count(&section.deletes_per_day, LimitPeriod::Day, counts.deletes, deletes, "delete")
+        })
+        .or_else(|| {
+            count(&section.emails_per_run, LimitPeriod::Run, counts.emails, emails, "e-mail")
+        })
+        .or_else(|| {
+            count(&section.emails_per_day, LimitPeriod::Day, counts.emails, emails, "e-mail")
+        })
 }
 
-fn deletes(tally: &Tally) -> u32 {
+fn deletes(tally: &RunningTotals) -> u32 {
     tally.deletes
 }
 
-fn emails(tally: &Tally) -> u32 {
+fn emails(tally: &RunningTotals) -> u32 {
     tally.emails
 }
 
 /// Checks a whole plan: returns every limit of sums that the totals with the whole plan exceed.
 /// Each comes with the currency or count that it concerns.
-pub fn whole(section: &Section, run: &Tally, day: &Tally) -> Vec<(Whole, Over)> {
+pub fn check_plan(
+    section: &LimitSet,
+    run: &RunningTotals,
+    day: &RunningTotals,
+) -> Vec<(LimitSubject, LimitExceeded)> {
     let mut found = Vec::new();
     for (most, tally) in [(&section.per_run, run), (&section.per_day, day)] {
         let currencies = tally.money.keys().filter(|currency| tally.sum(**currency) > 0);
         for currency in currencies {
             let over = most.as_ref().and_then(|most| totals_over(most, tally, &[*currency]));
-            found.extend(over.map(|over| (Whole::Money(*currency), over)));
+            found.extend(over.map(|over| (LimitSubject::Money(*currency), over)));
         }
     }
     let counts = [
-        (&section.deletes_per_run, run.deletes, Whole::Deletes, "delete"),
-        (&section.deletes_per_day, day.deletes, Whole::Deletes, "delete"),
-        (&section.emails_per_run, run.emails, Whole::Emails, "e-mail"),
-        (&section.emails_per_day, day.emails, Whole::Emails, "e-mail"),
+        (&section.deletes_per_run, run.deletes, LimitSubject::Deletes, "delete"),
+        (&section.deletes_per_day, day.deletes, LimitSubject::Deletes, "delete"),
+        (&section.emails_per_run, run.emails, LimitSubject::Emails, "e-mail"),
+        (&section.emails_per_day, day.emails, LimitSubject::Emails, "e-mail"),
     ];
     for (most, number, about, what) in counts {
         let over = most.as_ref().and_then(|most| count_over(most, number, what));
         found.extend(over.map(|over| (about, over)));
     }
-    found.into_iter().map(|(about, over)| (about, Over { scope: Scope::Plan, ..over })).collect()
+    found
+        .into_iter()
+        .map(|(about, over)| (about, LimitExceeded { scope: LimitScope::Plan, ..over }))
+        .collect()
 }
 
 /// The subject of a limit of a whole plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Whole {
+pub enum LimitSubject {
     /// Money of a currency.
     Money(Currency),
     /// Removed objects.
@@ -129,9 +163,9 @@ pub enum Whole {
     Emails,
 }
 
-impl Whole {
+impl LimitSubject {
     /// Returns whether the planned effects add to it.
-    pub fn is_in(self, planned: &Tally) -> bool {
+    pub fn is_in(self, planned: &RunningTotals) -> bool {
         match self {
             Self::Money(currency) => planned.sum(currency) > 0,
             Self::Deletes => planned.deletes > 0,
@@ -140,39 +174,43 @@ impl Whole {
     }
 
     /// Returns whether it concerns the exposure of an effect.
-    pub fn concerns(self, wish: &Wish) -> bool {
+    pub fn concerns(self, wish: &SpendRequest) -> bool {
         match self {
-            Self::Money(currency) => wish.stake.sums().contains_key(&currency),
-            Self::Deletes => wish.stake.counts.deletes > 0,
-            Self::Emails => wish.stake.counts.emails > 0,
+            Self::Money(currency) => wish.exposure.sums().contains_key(&currency),
+            Self::Deletes => wish.exposure.counts.deletes > 0,
+            Self::Emails => wish.exposure.counts.emails > 0,
         }
     }
 }
 
-fn amount_over(most: &Amounts, money: Money) -> Option<Over> {
-    let (allowed, place) = most.of(money.currency())?;
+fn amount_over(most: &AmountLimit, money: Money) -> Option<LimitExceeded> {
+    let (allowed, place) = most.allowed_in(money.currency())?;
     (money.minor() > allowed).then(|| {
         let allows = Money::new(allowed, money.currency()).to_string();
-        over(&most.name, place, allows, money.to_string())
+        exceeded(&most.name, place, allows, money.to_string())
     })
 }
 
-fn totals_over(most: &Amounts, tally: &Tally, currencies: &[Currency]) -> Option<Over> {
+fn totals_over(
+    most: &AmountLimit,
+    tally: &RunningTotals,
+    currencies: &[Currency],
+) -> Option<LimitExceeded> {
     currencies
         .iter()
         .find_map(|currency| amount_over(most, Money::new(tally.sum(*currency), *currency)))
 }
 
-fn count_over(most: &Most, number: u32, what: &str) -> Option<Over> {
-    let allows = || counted(most.most, what);
-    (number > most.most).then(|| over(&most.name, &most.place, allows(), number.to_string()))
+fn count_over(most: &CountLimit, number: u32, what: &str) -> Option<LimitExceeded> {
+    let allows = || count_noun(most.maximum, what);
+    (number > most.maximum).then(|| exceeded(&most.name, &most.place, allows(), number.to_string()))
 }
 
-fn unusual(most: &Most, money: Money, base: i64) -> Option<Over> {
-    exceeds(money.minor(), base, most.most).then(|| {
+fn typical_over(most: &CountLimit, money: Money, base: i64) -> Option<LimitExceeded> {
+    exceeds(money.minor(), base, most.maximum).then(|| {
         let usual = Money::new(base, money.currency());
-        let allows = format!("{} % of what is usual, {usual},", most.most);
-        over(
+        let allows = format!("{} % of what is usual, {usual},", most.maximum);
+        exceeded(
             &most.name,
             &most.place,
             allows,
@@ -181,14 +219,14 @@ fn unusual(most: &Most, money: Money, base: i64) -> Option<Over> {
     })
 }
 
-fn over(limit: &str, place: &str, allows: String, would: String) -> Over {
-    Over {
+fn exceeded(limit: &str, place: &str, allows: String, would: String) -> LimitExceeded {
+    LimitExceeded {
         limit: limit.to_owned(),
-        allows,
-        would,
+        allowed: allows,
+        resulting: would,
         place: place.to_owned(),
-        scope: Scope::Object,
-        wants: Verdict::Blocked,
+        scope: LimitScope::Object,
+        intended: PlannedAction::Blocked,
         approved_by: Vec::new(),
         approvers: 1,
     }

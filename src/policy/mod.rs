@@ -13,11 +13,11 @@ pub mod usual;
 
 pub use approval::ApprovalRules;
 pub use limits::Limits;
-pub use script_rights::{Power, Rights, Whose};
+pub use script_rights::{AllowedMerchants, Rights, ScriptPower};
 
 /// All rules of the operator's file on limits and approvals.
 #[derive(Debug, Clone, Default)]
-pub struct Rules {
+pub struct PolicyRules {
     pub limits: Limits,
     /// Conditions under which an approval passes a limit.
     pub approvals: ApprovalRules,

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::base::id::{Key, Kind};
-use crate::model::going::Trip;
+use crate::model::going::GuardTripped;
 
 /// Smallest set of which a share is meaningful.
 const SET_MIN: usize = 10;
@@ -24,13 +24,13 @@ const DEFAULT: &str = "default";
 
 /// A value, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Limit<T> {
+pub struct Configured<T> {
     pub value: T,
     /// File and line, or `default`.
     pub set_at: String,
 }
 
-impl<T> Limit<T> {
+impl<T> Configured<T> {
     /// Makes a default value.
     pub fn default_of(value: T) -> Self {
         Self { value, set_at: DEFAULT.to_owned() }
@@ -39,56 +39,56 @@ impl<T> Limit<T> {
 
 /// The section `policy.prune`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Prune {
+pub struct PruneGuards {
     /// Maximum share of a set that may be removed at once, in percent; sets of fewer than ten are
     /// not checked.
-    pub percent: Limit<u32>,
+    pub percent: Configured<u32>,
     /// A set without any document left keeps all its objects.
-    pub refuse_empty: Limit<bool>,
+    pub refuse_empty: Configured<bool>,
     /// A possible rename is neither removed nor created a second time.
-    pub refuse_renames: Limit<bool>,
+    pub refuse_renames: Configured<bool>,
     /// Time that a live resource stays after its mark.
-    pub delay: Limit<Duration>,
+    pub delay: Configured<Duration>,
 }
 
-impl Default for Prune {
+impl Default for PruneGuards {
     fn default() -> Self {
         Self {
-            percent: Limit::default_of(PERCENT_DEFAULT),
-            refuse_empty: Limit::default_of(true),
-            refuse_renames: Limit::default_of(true),
-            delay: Limit::default_of(DELAY_DEFAULT),
+            percent: Configured::default_of(PERCENT_DEFAULT),
+            refuse_empty: Configured::default_of(true),
+            refuse_renames: Configured::default_of(true),
+            delay: Configured::default_of(DELAY_DEFAULT),
         }
     }
 }
 
-impl Prune {
+impl PruneGuards {
     /// Returns a section without guards, like that of a file that allows everything.
-    pub fn open() -> Self {
+    pub fn without_guards() -> Self {
         Self {
-            percent: Limit::default_of(100),
-            refuse_empty: Limit::default_of(false),
-            refuse_renames: Limit::default_of(false),
-            delay: Limit::default_of(Duration::ZERO),
+            percent: Configured::default_of(100),
+            refuse_empty: Configured::default_of(false),
+            refuse_renames: Configured::default_of(false),
+            delay: Configured::default_of(Duration::ZERO),
         }
     }
 }
 
 /// Counts of documents.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Census {
+pub struct DocumentCounts {
     all: usize,
     by_kind: BTreeMap<Kind, usize>,
     by_merchant: BTreeMap<Key, usize>,
 }
 
-impl Census {
+impl DocumentCounts {
     /// Counts a new document.
     pub fn add(&mut self, kind: &Kind, merchant: Option<&Key>) {
         self.all = self.all.saturating_add(1);
-        more(self.by_kind.entry(kind.clone()).or_default());
+        increment(self.by_kind.entry(kind.clone()).or_default());
         if let Some(merchant) = merchant {
-            more(self.by_merchant.entry(merchant.clone()).or_default());
+            increment(self.by_merchant.entry(merchant.clone()).or_default());
         }
     }
 
@@ -101,26 +101,26 @@ impl Census {
     }
 }
 
-fn more(count: &mut usize) {
+fn increment(count: &mut usize) {
     *count = count.saturating_add(1);
 }
 
 /// A set of resources that a guard checks.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Set {
+enum GuardedSet {
     Tree,
     Kind(Kind),
     Merchant(Key),
 }
 
-impl Set {
+impl GuardedSet {
     /// Returns the sets that a resource belongs to.
     fn of(key: &Key, merchant: &Key) -> [Self; 3] {
         [Self::Tree, Self::Kind(key.kind.clone()), Self::Merchant(merchant.clone())]
     }
 
     /// Returns the number of documents in it.
-    fn documents(&self, census: &Census) -> usize {
+    fn documents(&self, census: &DocumentCounts) -> usize {
         let count = match self {
             Self::Tree => Some(&census.all),
             Self::Kind(kind) => census.by_kind.get(kind),
@@ -141,31 +141,36 @@ impl Set {
 
 /// Returns the guard that stops each removal; `going` are the candidates for removal, each with its
 /// merchant.
-pub fn judge<'a>(
-    prune: &Prune,
-    census: &Census,
+pub fn check_removals<'a>(
+    prune: &PruneGuards,
+    census: &DocumentCounts,
     going: impl Iterator<Item = (&'a Key, &'a Key)> + Clone,
-) -> BTreeMap<Key, Trip> {
-    let mut counts: BTreeMap<Set, usize> = BTreeMap::new();
-    for set in going.clone().flat_map(|(key, merchant)| Set::of(key, merchant)) {
-        more(counts.entry(set).or_default());
+) -> BTreeMap<Key, GuardTripped> {
+    let mut counts: BTreeMap<GuardedSet, usize> = BTreeMap::new();
+    for set in going.clone().flat_map(|(key, merchant)| GuardedSet::of(key, merchant)) {
+        increment(counts.entry(set).or_default());
     }
-    let tripped = |set: &Set, count: usize| {
+    let tripped = |set: &GuardedSet, count: usize| {
         let left = set.documents(census);
-        empty(prune, set, count, left).or_else(|| share(prune, set, count, left))
+        empty_set_trip(prune, set, count, left).or_else(|| share_trip(prune, set, count, left))
     };
-    let trips: BTreeMap<&Set, Trip> =
+    let trips: BTreeMap<&GuardedSet, GuardTripped> =
         counts.iter().filter_map(|(set, count)| Some((set, tripped(set, *count)?))).collect();
     let of = |key: &Key, merchant: &Key| {
-        Set::of(key, merchant).iter().find_map(|set| trips.get(set).cloned())
+        GuardedSet::of(key, merchant).iter().find_map(|set| trips.get(set).cloned())
     };
     going.filter_map(|(key, merchant)| Some((key.clone(), of(key, merchant)?))).collect()
 }
 
 /// Trips if no document is left of a set.
-fn empty(prune: &Prune, set: &Set, going: usize, left: usize) -> Option<Trip> {
+fn empty_set_trip(
+    prune: &PruneGuards,
+    set: &GuardedSet,
+    going: usize,
+    left: usize,
+) -> Option<GuardTripped> {
     let stops = prune.refuse_empty.value && left == 0;
-    stops.then(|| Trip {
+    stops.then(|| GuardTripped {
         guard: "policy.prune.empty",
         why: format!("no document {} is left, and {going} would be removed", set.words()),
         set_at: prune.refuse_empty.set_at.clone(),
@@ -173,11 +178,16 @@ fn empty(prune: &Prune, set: &Set, going: usize, left: usize) -> Option<Trip> {
 }
 
 /// Trips if too large a share of a set would be removed.
-fn share(prune: &Prune, set: &Set, going: usize, left: usize) -> Option<Trip> {
+fn share_trip(
+    prune: &PruneGuards,
+    set: &GuardedSet,
+    going: usize,
+    left: usize,
+) -> Option<GuardTripped> {
     let all = going.saturating_add(left);
     let most = usize::try_from(prune.percent.value).unwrap_or(100);
     let stops = all >= SET_MIN && going.saturating_mul(100) > all.saturating_mul(most);
-    stops.then(|| Trip {
+    stops.then(|| GuardTripped {
         guard: "policy.prune.percent",
         why: format!(
             "{going} of {all} {} would be removed, which is more than {most} %",
@@ -189,7 +199,7 @@ fn share(prune: &Prune, set: &Set, going: usize, left: usize) -> Option<Trip> {
 
 /// A rename candidate: a new document equal to a missing one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Twin {
+pub struct RenameCandidate {
     /// The missing document.
     pub old: Key,
     /// The new document.
@@ -200,7 +210,7 @@ pub struct Twin {
 
 /// Returns the probable renames: any that would move money twice, and the others where there is a
 /// wave of them.
-pub fn renamed(prune: &Prune, twins: Vec<Twin>) -> Vec<Twin> {
+pub fn probable_renames(prune: &PruneGuards, twins: Vec<RenameCandidate>) -> Vec<RenameCandidate> {
     if !prune.refuse_renames.value {
         return Vec::new();
     }
@@ -209,13 +219,13 @@ pub fn renamed(prune: &Prune, twins: Vec<Twin>) -> Vec<Twin> {
 }
 
 /// Returns the guard against the removal of the older one of a pair; `all` is the number of pairs.
-pub fn rename_trip(prune: &Prune, twin: &Twin, all: usize) -> Trip {
-    let Twin { old: _, new, moves_money: _ } = twin;
+pub fn rename_trip(prune: &PruneGuards, twin: &RenameCandidate, all: usize) -> GuardTripped {
+    let RenameCandidate { old: _, new, moves_money: _ } = twin;
     let more = match all {
         0 | 1 => String::new(),
         all => format!(" ({all} such pairs)"),
     };
-    Trip {
+    GuardTripped {
         guard: "policy.prune.renames",
         why: format!(
             "{} is new and says the same{more}; a new name takes over by reckon.dev/moved-from",
@@ -235,37 +245,37 @@ mod tests {
 
     /// Returns the guard that stops the removal of `going` cards of one merchant beside `left`
     /// documents of it.
-    fn check(prune: &Prune, going: usize, left: usize) -> Option<&'static str> {
+    fn check(prune: &PruneGuards, going: usize, left: usize) -> Option<&'static str> {
         let merchant = key("Merchant/acme");
-        let mut census = Census::default();
+        let mut census = DocumentCounts::default();
         census.add(&merchant.kind, Some(&merchant));
         for _ in 0..left {
             census.add(&Kind::new("SavedMethod"), Some(&merchant));
         }
         let names: Vec<Key> = (0..going).map(|n| key(&format!("SavedMethod/c{n}"))).collect();
-        let trips = judge(prune, &census, names.iter().map(|name| (name, &merchant)));
+        let trips = check_removals(prune, &census, names.iter().map(|name| (name, &merchant)));
         assert!(trips.is_empty() || trips.len() == going, "all of a set or none");
         trips.values().next().map(|trip| trip.guard)
     }
 
     #[test]
     fn a_share_is_looked_at_from_ten_on_and_more_than_it_is_too_much() {
-        let prune = Prune::default();
+        let prune = PruneGuards::default();
         assert_eq!(check(&prune, 3, 7), None, "30 % is not more than 30 %");
         assert_eq!(check(&prune, 4, 7), Some("policy.prune.percent"));
         assert_eq!(check(&prune, 4, 4), None, "of eight and a merchant, no share is looked at");
         assert_eq!(check(&prune, 5, 4), Some("policy.prune.percent"), "ten with their merchant");
-        let wide = Prune { percent: Limit::default_of(50), ..Prune::default() };
+        let wide = PruneGuards { percent: Configured::default_of(50), ..PruneGuards::default() };
         assert_eq!(check(&wide, 5, 5), None);
     }
 
     #[test]
     fn a_set_of_which_nothing_is_left_keeps_all_it_has() {
-        assert_eq!(check(&Prune::default(), 1, 0), Some("policy.prune.empty"));
-        assert_eq!(check(&Prune::open(), 1, 0), None);
-        let trips = judge(
-            &Prune::default(),
-            &Census::default(),
+        assert_eq!(check(&PruneGuards::default(), 1, 0), Some("policy.prune.empty"));
+        assert_eq!(check(&PruneGuards::without_guards(), 1, 0), None);
+        let trips = check_removals(
+            &PruneGuards::default(),
+            &DocumentCounts::default(),
             [(&key("SavedMethod/a"), &key("Merchant/acme"))].into_iter(),
         );
         let trip = &trips[&key("SavedMethod/a")];
@@ -276,32 +286,39 @@ mod tests {
     #[test]
     fn a_merchant_of_which_nothing_is_left_keeps_what_it_has_whatever_others_have() {
         let (acme, other) = (key("Merchant/acme"), key("Merchant/other"));
-        let mut census = Census::default();
+        let mut census = DocumentCounts::default();
         for _ in 0..50 {
             census.add(&Kind::new("SavedMethod"), Some(&other));
         }
         let card = key("SavedMethod/a");
-        let trips = judge(&Prune::default(), &census, [(&card, &acme)].into_iter());
+        let trips = check_removals(&PruneGuards::default(), &census, [(&card, &acme)].into_iter());
         assert_eq!(trips[&card].guard, "policy.prune.empty");
         census.add(&Kind::new("Contact"), Some(&acme));
-        assert!(judge(&Prune::default(), &census, [(&card, &acme)].into_iter()).is_empty());
+        assert!(
+            check_removals(&PruneGuards::default(), &census, [(&card, &acme)].into_iter())
+                .is_empty()
+        );
         census.remove(&Kind::new("Contact"), Some(&acme));
-        assert_eq!(judge(&Prune::default(), &census, [(&card, &acme)].into_iter()).len(), 1);
+        assert_eq!(
+            check_removals(&PruneGuards::default(), &census, [(&card, &acme)].into_iter()).len(),
+            1
+        );
     }
 
     #[test]
     fn one_pair_that_moves_money_is_enough_and_others_need_a_wave() {
-        let twin = |n: usize, moves_money| Twin {
+        let twin = |n: usize, moves_money| RenameCandidate {
             old: key(&format!("Contact/old{n}")),
             new: key(&format!("Contact/new{n}")),
             moves_money,
         };
-        let count = |twins: Vec<Twin>| renamed(&Prune::default(), twins).len();
+        let count =
+            |twins: Vec<RenameCandidate>| probable_renames(&PruneGuards::default(), twins).len();
         assert_eq!(count(vec![twin(0, true)]), 1);
         assert_eq!(count(vec![twin(0, false), twin(1, false)]), 0);
         assert_eq!(count((0..3).map(|n| twin(n, false)).collect()), 3);
-        assert!(renamed(&Prune::open(), vec![twin(0, true)]).is_empty());
-        let trip = rename_trip(&Prune::default(), &twin(0, true), 2);
+        assert!(probable_renames(&PruneGuards::without_guards(), vec![twin(0, true)]).is_empty());
+        let trip = rename_trip(&PruneGuards::default(), &twin(0, true), 2);
         assert!(trip.why.starts_with("Contact/new0 is new and says the same (2 such pairs)"));
     }
 }

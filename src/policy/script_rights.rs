@@ -10,7 +10,7 @@ use crate::base::id::Key;
 
 /// A power of scripts that is closed until the configuration opens it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Power {
+pub enum ScriptPower {
     /// Refunds to payers: `refund`, `void`.
     Refund,
     /// Charges: `charge`, `capture`, `pay_occurrence`.
@@ -25,7 +25,7 @@ pub enum Power {
     Personal,
 }
 
-impl Power {
+impl ScriptPower {
     /// Every power, in the order of the documentation.
     pub const ALL: [Self; 6] =
         [Self::Refund, Self::Charge, Self::Credit, Self::Mail, Self::CardLink, Self::Personal];
@@ -43,7 +43,7 @@ impl Power {
     }
 
     /// Returns the power of this word.
-    pub fn named(word: &str) -> Option<Self> {
+    pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|power| power.word() == word)
     }
 
@@ -64,7 +64,7 @@ impl Power {
 
 /// The merchants that a power is opened for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Whose {
+pub enum AllowedMerchants {
     /// All merchants.
     All,
     /// These merchants.
@@ -73,31 +73,33 @@ pub enum Whose {
 
 /// The opened powers; powers without an entry are closed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Rights(BTreeMap<Power, Whose>);
+pub struct Rights(BTreeMap<ScriptPower, AllowedMerchants>);
 
 impl Rights {
     /// Makes the rights of these powers, for these merchants.
-    pub fn new(powers: impl IntoIterator<Item = (Power, Whose)>) -> Self {
+    pub fn new(powers: impl IntoIterator<Item = (ScriptPower, AllowedMerchants)>) -> Self {
         Self(powers.into_iter().collect())
     }
 
     /// Returns every power for every merchant.
     pub fn all() -> Self {
-        Self::new(Power::ALL.map(|power| (power, Whose::All)))
+        Self::new(ScriptPower::ALL.map(|power| (power, AllowedMerchants::All)))
     }
 
     /// Returns whether a power is open for any merchant.
-    pub fn opens(&self, power: Power) -> bool {
+    pub fn allows_any(&self, power: ScriptPower) -> bool {
         self.0.contains_key(&power)
     }
 
     /// Returns whether a power is open for this merchant; without one, only a power that is open
     /// for all.
-    pub fn allows(&self, power: Power, merchant: Option<&Key>) -> bool {
+    pub fn allows(&self, power: ScriptPower, merchant: Option<&Key>) -> bool {
         match self.0.get(&power) {
             None => false,
-            Some(Whose::All) => true,
-            Some(Whose::Some(names)) => merchant.is_some_and(|merchant| names.contains(merchant)),
+            Some(AllowedMerchants::All) => true,
+            Some(AllowedMerchants::Some(names)) => {
+                merchant.is_some_and(|merchant| names.contains(merchant))
+            }
         }
     }
 }
@@ -111,15 +113,15 @@ mod tests {
         let (acme, other): (Key, Key) =
             ("Merchant/acme".parse().unwrap(), "Merchant/books/acme".parse().unwrap());
         let rights = Rights::new([
-            (Power::Refund, Whose::Some([acme.clone()].into())),
-            (Power::Mail, Whose::All),
+            (ScriptPower::Refund, AllowedMerchants::Some([acme.clone()].into())),
+            (ScriptPower::Mail, AllowedMerchants::All),
         ]);
         let may = |power, merchant: Option<&Key>| rights.allows(power, merchant);
-        assert!(may(Power::Refund, Some(&acme)) && !may(Power::Refund, Some(&other)));
-        assert!(!may(Power::Refund, None) && may(Power::Mail, None));
-        assert!(!may(Power::Charge, Some(&acme)) && !rights.opens(Power::Charge));
-        assert!(!Power::ALL.into_iter().any(|power| Rights::default().opens(power)));
-        let (message, help) = Power::Refund.refusal(Some(&other));
+        assert!(may(ScriptPower::Refund, Some(&acme)) && !may(ScriptPower::Refund, Some(&other)));
+        assert!(!may(ScriptPower::Refund, None) && may(ScriptPower::Mail, None));
+        assert!(!may(ScriptPower::Charge, Some(&acme)) && !rights.allows_any(ScriptPower::Charge));
+        assert!(!ScriptPower::ALL.into_iter().any(|power| Rights::default().allows_any(power)));
+        let (message, help) = ScriptPower::Refund.refusal(Some(&other));
         assert_eq!(message, "scripts have no right to `refund` at Merchant/books/acme");
         assert!(help.contains("{refund: [books/acme]}"), "{help}");
     }

@@ -6,13 +6,13 @@
 use serde::{Deserialize, Serialize};
 
 /// Number of the last amounts that are stored.
-pub const KEPT_MAX: usize = 25;
+pub const RECENT_MAX: usize = 25;
 /// Fewest amounts that give a typical one.
-pub const KNOWN_MIN: usize = 5;
+pub const SAMPLE_MIN: usize = 5;
 
 /// Amounts of the past, in minor units.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Usual {
+pub struct TypicalAmounts {
     /// The last amount of the same resource, in the same currency and with the same meaning.
     pub own: Option<i64>,
     /// The last ones of the same kind, merchant, currency and meaning, oldest first.
@@ -20,7 +20,7 @@ pub struct Usual {
 }
 
 /// Returns the amount that a new one is compared with.
-pub fn base(usual: &Usual) -> Option<i64> {
+pub fn typical_amount(usual: &TypicalAmounts) -> Option<i64> {
     usual.own.or_else(|| median(&usual.recent)).filter(|base| *base > 0)
 }
 
@@ -38,7 +38,7 @@ pub fn percent(amount: i64, base: i64) -> i128 {
 
 /// Returns the median; of two middle values, the lower one.
 fn median(amounts: &[i64]) -> Option<i64> {
-    if amounts.len() < KNOWN_MIN {
+    if amounts.len() < SAMPLE_MIN {
         return None;
     }
     let mut sorted = amounts.to_vec();
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     fn usual(own: Option<i64>, recent: &[i64]) -> Option<i64> {
-        base(&Usual { own, recent: recent.to_vec() })
+        typical_amount(&TypicalAmounts { own, recent: recent.to_vec() })
     }
 
     #[test]

@@ -4,17 +4,17 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::words::{clean, line};
+use super::words::{clean, push_line};
 use crate::base::id::Key;
 use crate::base::money::Money;
 use crate::base::secret::is_number;
-use crate::engine::{Acted, Stands};
+use crate::engine::{ActionReport, ActionStatus};
 use crate::model::action::Action;
 
 /// Columns of the label before a fact.
 const LABEL_WIDTH: usize = 18;
 /// Facts of an object that are shown, in this order, if known.
-const TOLD: [&str; 8] = [
+const SHOWN_FACTS: [&str; 8] = [
     "status",
     "charge_id",
     "account_id",
@@ -26,27 +26,28 @@ const TOLD: [&str; 8] = [
 ];
 
 /// Renders the requested action.
-pub fn action(action: &Action) -> String {
+pub fn action_request(action: &Action) -> String {
     let mut out = format!("{} at {}\n", clean(&action.verb), clean(&action.merchant.short()));
     for (name, value) in action.fields.as_object().into_iter().flatten() {
         match value {
             Value::Null | Value::Bool(false) => {}
             Value::Array(none) if none.is_empty() => {}
             Value::Object(set) if name == "set" => {
-                set.iter().for_each(|(name, value)| fact(&mut out, name, &shown(name, value)));
+                set.iter()
+                    .for_each(|(name, value)| fact(&mut out, name, &render_value(name, value)));
             }
             Value::Bool(_)
             | Value::Number(_)
             | Value::String(_)
             | Value::Array(_)
-            | Value::Object(_) => fact(&mut out, name, &shown(name, value)),
+            | Value::Object(_) => fact(&mut out, name, &render_value(name, value)),
         }
     }
     out
 }
 
 /// Renders a field's value, but never the strokes of a signature, a token or the content of a file.
-fn shown(name: &str, value: &Value) -> String {
+fn render_value(name: &str, value: &Value) -> String {
     match value {
         _ if name == "data" => "(a signature)".to_owned(),
         _ if name == "token" => "(a one-time token)".to_owned(),
@@ -65,7 +66,7 @@ fn money(value: &Value) -> Option<String> {
 }
 
 /// Renders the result, and the next step for the person.
-pub fn acted(acted: &Acted) -> String {
+pub fn action_result(acted: &ActionReport) -> String {
     let mut out = format!("{}: {}\n", clean(&acted.verb), clean(&acted.message));
     if let Some(id) = &acted.remote_id {
         fact(&mut out, "id", id);
@@ -73,7 +74,7 @@ pub fn acted(acted: &Acted) -> String {
     if let Some(amount) = amount(acted) {
         fact(&mut out, "amount", &amount);
     }
-    for name in TOLD {
+    for name in SHOWN_FACTS {
         if let Some(value) = acted.facts.get(name) {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             fact(&mut out, name, &text);
@@ -81,14 +82,14 @@ pub fn acted(acted: &Acted) -> String {
     }
     if let Some(key) = &acted.key {
         fact(&mut out, "name", &key.name.to_string());
-        line(&mut out, next(acted.stands, key).trim_end());
+        push_line(&mut out, next_step(acted.status, key).trim_end());
     }
     out
 }
 
 /// Renders `12.50 USD`, if an amount is known. An occurrence has no currency of its own, so its
 /// amount is in minor units.
-fn amount(acted: &Acted) -> Option<String> {
+fn amount(acted: &ActionReport) -> Option<String> {
     let minor = acted.facts.get("amount")?.as_i64()?;
     let currency = acted.facts.get("currency").and_then(Value::as_str);
     Some(match currency.and_then(|code| code.parse().ok()) {
@@ -98,15 +99,15 @@ fn amount(acted: &Acted) -> Option<String> {
 }
 
 /// Returns the next step for the person; empty if there is none.
-fn next(stands: Stands, key: &Key) -> String {
+fn next_step(stands: ActionStatus, key: &Key) -> String {
     let mut text = String::new();
     let told = match stands {
-        Stands::Done | Stands::Invalid => return text,
-        Stands::Refused => "nothing was done; say it again only if something has changed",
-        Stands::Held => "look at `reckon intents`; a person has to settle it",
-        Stands::InDoubt => "its answer was lost; `reckon intents` shows how it stands",
-        Stands::NotSent => "nothing was sent, and nothing will be: say it again",
-        Stands::Blocked => "nothing was sent; say it again once that is mended",
+        ActionStatus::Done | ActionStatus::Invalid => return text,
+        ActionStatus::Refused => "nothing was done; say it again only if something has changed",
+        ActionStatus::OnHold => "look at `reckon intents`; a person has to settle it",
+        ActionStatus::InDoubt => "its answer was lost; `reckon intents` shows how it stands",
+        ActionStatus::NotSent => "nothing was sent, and nothing will be: say it again",
+        ActionStatus::Blocked => "nothing was sent; say it again once that is mended",
     };
     // Writing to a string cannot fail.
     let _written = write!(text, "{told} ({})", clean(&key.short()));
@@ -115,7 +116,7 @@ fn next(stands: Stands, key: &Key) -> String {
 
 fn fact(out: &mut String, label: &str, text: &str) {
     let gap = if label.len() < LABEL_WIDTH { "" } else { " " };
-    line(out, &format!("  {label:LABEL_WIDTH$}{gap}{}", clean(text)));
+    push_line(out, &format!("  {label:LABEL_WIDTH$}{gap}{}", clean(text)));
 }
 
 #[cfg(test)]
@@ -132,7 +133,7 @@ mod tests {
             name: None,
             fields: json!({"type": "card", "token": "canary-1", "content": "canary-2"}),
         };
-        let shown = action(&asked);
+        let shown = action_request(&asked);
         assert!(shown.contains("(a one-time token)") && shown.contains("(a file)"), "{shown}");
         assert!(!shown.contains("canary"), "{shown}");
     }
@@ -146,7 +147,7 @@ mod tests {
             name: None,
             fields: json!({"account": "a1", "type": "card", "set": set}),
         };
-        let lines: Vec<String> = action(&asked).lines().map(str::to_owned).collect();
+        let lines: Vec<String> = action_request(&asked).lines().map(str::to_owned).collect();
         assert_eq!(
             lines,
             [

@@ -1,15 +1,15 @@
 //! Renders a live binding for the person who approves it: everything that is approved, and nothing
 //! else.
 
-use super::words::{clean, line};
+use super::words::{clean, push_line};
 use crate::base::id::PublicKey;
-use crate::model::bound::{Approval, LiveBinding};
+use crate::model::bound::{BindingApproval, LiveBinding};
 
 /// Columns of the label before a fact.
 const LABEL_WIDTH: usize = 13;
 
 /// Renders the binding to approve.
-pub fn binding(binding: &LiveBinding) -> String {
+pub fn live_binding(binding: &LiveBinding) -> String {
     let LiveBinding { merchant, application, generation, mode, name, public_keys } = binding;
     let mut out = format!("{} would be bound for real money to\n", clean(&merchant.short()));
     let name = name.as_deref().map_or_else(|| "not told".to_owned(), clean);
@@ -24,14 +24,14 @@ pub fn binding(binding: &LiveBinding) -> String {
 }
 
 /// Renders the approval with its actor, and the next step.
-pub fn approved(approval: &Approval, is_running: bool) -> String {
+pub fn approval_result(approval: &BindingApproval, is_running: bool) -> String {
     let next = if is_running { "the daemon goes on" } else { "`reckon apply` goes on" };
     let merchant = clean(&approval.binding.merchant.short());
     format!("{merchant} is approved by {}; {next}\n", clean(&approval.actor))
 }
 
 fn fact(out: &mut String, label: &str, text: &str) {
-    line(out, &format!("  {label:LABEL_WIDTH$}{text}"));
+    push_line(out, &format!("  {label:LABEL_WIDTH$}{text}"));
 }
 
 #[cfg(test)]
@@ -54,7 +54,7 @@ mod tests {
                 PublicKey::new("m_1").unwrap(),
             ]),
         };
-        insta::assert_snapshot!(binding(&shown), @r"
+        insta::assert_snapshot!(live_binding(&shown), @r"
         Merchant/harbor would be bound for real money to
           name         Harbor\u{1b}[2J Books
           public keys  m_1, m_2
@@ -63,9 +63,9 @@ mod tests {
           generation   2
         ");
         let at = "2026-11-21T12:00:00Z".parse().unwrap();
-        let approval = Approval { binding: shown, at, actor: "uid 1000".to_owned() };
+        let approval = BindingApproval { binding: shown, at, actor: "uid 1000".to_owned() };
         let text = "Merchant/harbor is approved by uid 1000; the daemon goes on\n";
-        assert_eq!(approved(&approval, true), text);
-        assert!(approved(&approval, false).contains("`reckon apply`"));
+        assert_eq!(approval_result(&approval, true), text);
+        assert!(approval_result(&approval, false).contains("`reckon apply`"));
     }
 }

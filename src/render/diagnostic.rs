@@ -10,7 +10,7 @@ use std::fmt;
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceSpan};
 use serde_json::{Value, json};
 
-use crate::model::issue::{Problem, RelatedPlace, Severity};
+use crate::model::issue::{PlacedIssue, RelatedPlace, Severity};
 use crate::spec::mask::MaskedSource;
 
 mod snippet;
@@ -25,7 +25,7 @@ const JSON_VERSION: u32 = 1;
 
 /// Style of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Look {
+pub struct OutputStyle {
     /// Allows colours.
     pub color: bool,
     /// Allows our own characters beyond ASCII.
@@ -38,16 +38,16 @@ pub struct Look {
 pub type Sources = BTreeMap<String, MaskedSource>;
 
 /// Renders all problems for programs.
-pub fn json(documents: usize, problems: &[Problem]) -> Value {
+pub fn json(documents: usize, problems: &[PlacedIssue]) -> Value {
     json!({ "version": JSON_VERSION, "documents": documents, "problems": problems })
 }
 
 /// Renders the first problems for people, and the number of further ones.
-pub fn text(problems: &[Problem], sources: &Sources, look: Look) -> String {
+pub fn text(problems: &[PlacedIssue], sources: &Sources, look: OutputStyle) -> String {
     let handler = handler(look);
     let mut out = String::new();
     for problem in problems.iter().take(SHOWN_MAX) {
-        one(&handler, problem, sources, &mut out);
+        render_problem(&handler, problem, sources, &mut out);
     }
     let more = problems.len().saturating_sub(SHOWN_MAX);
     if more > 0 {
@@ -57,7 +57,7 @@ pub fn text(problems: &[Problem], sources: &Sources, look: Look) -> String {
     out
 }
 
-fn handler(look: Look) -> GraphicalReportHandler {
+fn handler(look: OutputStyle) -> GraphicalReportHandler {
     let theme = match (look.unicode, look.color) {
         (true, true) => GraphicalTheme::unicode(),
         (true, false) => GraphicalTheme::unicode_nocolor(),
@@ -66,15 +66,20 @@ fn handler(look: Look) -> GraphicalReportHandler {
     GraphicalReportHandler::new_themed(theme).with_links(false).with_width(look.width)
 }
 
-fn one(handler: &GraphicalReportHandler, problem: &Problem, sources: &Sources, out: &mut String) {
-    let report = Report::of(problem, sources);
+fn render_problem(
+    handler: &GraphicalReportHandler,
+    problem: &PlacedIssue,
+    sources: &Sources,
+    out: &mut String,
+) {
+    let report = ProblemReport::new(problem, sources);
     let rendered = handler.render_report(out, &report);
     if rendered.is_err() || report.snippet.is_none() {
-        let Problem { file, line, column, .. } = problem;
+        let PlacedIssue { file, line, column, .. } = problem;
         let place = format!("  at {file}:{line}:{column}\n");
         out.push_str(&place);
     }
-    for RelatedPlace { file, line, column, message } in report.elsewhere() {
+    for RelatedPlace { file, line, column, message } in report.other_places() {
         let place = format!("  see {file}:{line}:{column}: {message}\n");
         out.push_str(&place);
     }
@@ -82,40 +87,40 @@ fn one(handler: &GraphicalReportHandler, problem: &Problem, sources: &Sources, o
 }
 
 /// A problem in the form that miette takes.
-struct Report<'a> {
-    problem: &'a Problem,
+struct ProblemReport<'a> {
+    problem: &'a PlacedIssue,
     snippet: Option<Snippet<'a>>,
 }
 
-impl<'a> Report<'a> {
-    fn of(problem: &'a Problem, sources: &'a Sources) -> Self {
+impl<'a> ProblemReport<'a> {
+    fn new(problem: &'a PlacedIssue, sources: &'a Sources) -> Self {
         let snippet = sources.get(&problem.file).and_then(|source| Snippet::of(source, problem));
         Self { problem, snippet }
     }
 
     /// Returns the related places that the snippet does not show.
-    fn elsewhere(&self) -> impl Iterator<Item = &'a RelatedPlace> {
+    fn other_places(&self) -> impl Iterator<Item = &'a RelatedPlace> {
         let shown = self.snippet.is_some();
         let file = &self.problem.file;
         self.problem.related.iter().filter(move |place| !shown || place.file != *file)
     }
 }
 
-impl fmt::Display for Report<'_> {
+impl fmt::Display for ProblemReport<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.problem.message)
     }
 }
 
-impl fmt::Debug for Report<'_> {
+impl fmt::Debug for ProblemReport<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-impl std::error::Error for Report<'_> {}
+impl std::error::Error for ProblemReport<'_> {}
 
-impl Diagnostic for Report<'_> {
+impl Diagnostic for ProblemReport<'_> {
     fn code<'b>(&'b self) -> Option<Box<dyn fmt::Display + 'b>> {
         Some(Box::new(&self.problem.code))
     }
@@ -140,13 +145,13 @@ impl Diagnostic for Report<'_> {
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         let snippet = self.snippet.as_ref()?;
-        let Problem { line, column, length, file, related, .. } = self.problem;
+        let PlacedIssue { line, column, length, file, related, .. } = self.problem;
         let span = |range: std::ops::Range<usize>| SourceSpan::from(range);
-        let first = snippet.bytes(*line, *column, *length);
+        let first = snippet.byte_range(*line, *column, *length);
         let primary = LabeledSpan::new_primary_with_span(None, span(first));
         let here = related.iter().filter(move |place| place.file == *file);
         let others = here.map(move |place| {
-            let range = snippet.word(place.line, place.column);
+            let range = snippet.word_range(place.line, place.column);
             LabeledSpan::new_with_span(Some(place.message.clone()), span(range))
         });
         Some(Box::new(std::iter::once(primary).chain(others)))

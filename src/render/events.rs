@@ -1,157 +1,164 @@
 //! Renders the gateway's events, and the state of their receivers.
 
-use super::resources::lines;
-use super::words::{Paint, clean, line};
-use crate::base::counted::counted;
+use super::resources::table_lines;
+use super::words::{Paint, clean, push_line};
+use crate::base::counted::count_noun;
 use crate::base::money::{Currency, Money};
 use crate::engine::{
-    EventView, EventsView, FailedView, HooksView, IgnoredView, ReceiverView, Recovered, UndoneView,
+    EventView, EventsView, FailedActionView, FailedRunView, HooksView, IgnoredView, ReceiverView,
+    ResyncedEvents,
 };
-use crate::model::ran::Fate;
-use crate::model::remote_object::{RemoteObject, Standing};
+use crate::model::ran::ActionOutcome;
+use crate::model::remote_object::{Freshness, RemoteObject};
 
 /// Renders the newest events, the posts that were not verified, and a line for each receiver.
 pub fn text(view: &EventsView, color: bool) -> String {
     let paint = Paint { color };
     let mut out = String::new();
     if view.items.is_empty() {
-        line(&mut out, "No event of the gateway is known yet.");
+        push_line(&mut out, "No event of the gateway is known yet.");
     } else {
-        rows(&mut out, paint, view.items.iter());
+        event_rows(&mut out, paint, view.items.iter());
     }
-    posts(&mut out, paint, "Posted, not yet looked up:", &view.waiting);
-    posts(&mut out, paint, "Posted by somebody, and unknown to the service:", &view.forged);
-    ignored(&mut out, paint, &view.ignored);
+    post_rows(&mut out, paint, "Posted, not yet looked up:", &view.waiting);
+    post_rows(&mut out, paint, "Posted by somebody, and unknown to the service:", &view.forged);
+    ignored_webhooks(&mut out, paint, &view.ignored);
     if !view.receivers.is_empty() {
-        line(&mut out, "");
+        push_line(&mut out, "");
     }
     for receiver in &view.receivers {
-        line(&mut out, &self::receiver(receiver));
+        push_line(&mut out, &receiver_line(receiver));
     }
     if let Some(away) = &view.away {
-        line(&mut out, &format!("While this daemon did not run, {}.", clean(away)));
+        push_line(&mut out, &format!("While this daemon did not run, {}.", clean(away)));
     }
     out
 }
 
 /// Renders webhooks of the partner interface that were ignored.
-fn ignored(out: &mut String, paint: Paint, all: &[IgnoredView]) {
+fn ignored_webhooks(out: &mut String, paint: Paint, all: &[IgnoredView]) {
     if all.is_empty() {
         return;
     }
-    line(out, &format!("\n{}", paint.bold("Partner notifications that were ignored:")));
+    push_line(out, &format!("\n{}", paint.bold("Partner notifications that were ignored:")));
     for one in all {
         let (reference, reason) = (clean(&one.reference), clean(&one.reason));
-        line(out, &format!("  {reference}  {}: {reason}", one.at));
+        push_line(out, &format!("  {reference}  {}: {reason}", one.at));
     }
 }
 
 /// Renders events one below the other, the newest last.
-pub fn tail(items: &[EventView], color: bool) -> String {
+pub fn event_lines(items: &[EventView], color: bool) -> String {
     let paint = Paint { color };
     let mut out = String::new();
     for item in items.iter().rev() {
-        let cells = cells(item);
-        line(&mut out, &format!("{}  {}", paint.dim(&cells.join("  ")), clean(&item.merchant)));
+        let cells = row_cells(item);
+        push_line(
+            &mut out,
+            &format!("{}  {}", paint.dim(&cells.join("  ")), clean(&item.merchant)),
+        );
     }
     out
 }
 
 /// Renders the result of reading the lists of events again.
-pub fn recovered(read: &[Recovered], since: &str) -> String {
+pub fn resync_result(read: &[ResyncedEvents], since: &str) -> String {
     let mut out = String::new();
     for one in read {
         let name = clean(&one.merchant);
         if let Some(why) = &one.waits {
-            line(&mut out, &format!("{name}: {}", clean(why)));
+            push_line(&mut out, &format!("{name}: {}", clean(why)));
             continue;
         }
         let oldest = one.oldest.as_ref().map(|oldest| format!(", the oldest of {oldest}"));
-        let (all, oldest) = (counted(one.read, "event"), oldest.unwrap_or_default());
-        line(&mut out, &format!("{name}: {all} since {since}{oldest}; {} of them new", one.new));
+        let (all, oldest) = (count_noun(one.read, "event"), oldest.unwrap_or_default());
+        push_line(
+            &mut out,
+            &format!("{name}: {all} since {since}{oldest}; {} of them new", one.new),
+        );
         if let Some(horizon) = &one.horizon {
-            line(
+            push_line(
                 &mut out,
                 &format!("  events up to {horizon} are past `events.keep`: none of them is new"),
             );
         }
         if let Some(why) = &one.trouble {
-            line(&mut out, &format!("  not read to its end: {}", clean(why)));
+            push_line(&mut out, &format!("  not read to its end: {}", clean(why)));
         }
     }
     if read.is_empty() {
-        line(&mut out, "There is no merchant whose events could be read.");
+        push_line(&mut out, "There is no merchant whose events could be read.");
     }
     out
 }
 
 /// Renders failed hook runs, failed actions and waiting actions.
-pub fn dead(view: &HooksView) -> String {
+pub fn failed_runs(view: &HooksView) -> String {
     let mut out = String::new();
     if view.problems > 0 {
-        line(
+        push_line(
             &mut out,
             "The scripts in the folder are wrong (`reckon hooks check`): older ones are in use.",
         );
     }
-    super::hooks::roster::waited_for(&mut out, &view.known);
-    let failed = |out: &mut String, title: &str, all: &[FailedView]| {
+    super::hooks::roster::needing_attention(&mut out, &view.known);
+    let failed = |out: &mut String, title: &str, all: &[FailedRunView]| {
         for (number, one) in all.iter().enumerate() {
             if number == 0 {
-                line(out, title);
+                push_line(out, title);
             }
             let again = one.again.as_ref().map(|again| format!("; again at {again}"));
             let (script, event, why) = (clean(&one.script), clean(&one.event), clean(&one.message));
-            let tries = counted(one.tries, "time");
-            line(
+            let tries = count_noun(one.tries, "time");
+            push_line(
                 out,
                 &format!("  {script}, event {event}: {why} ({tries}{})", again.unwrap_or_default()),
             );
         }
     };
     failed(&mut out, "Failed for good; `reckon events replay ID` runs them again:", &view.dead);
-    more(&mut out, view.dead.len(), view.totals.dead);
+    hidden_count(&mut out, view.dead.len(), view.totals.dead);
     failed(&mut out, "Failed, and are run again:", &view.failed);
-    more(&mut out, view.failed.len(), view.totals.failed);
-    undone(&mut out, &view.undone);
+    hidden_count(&mut out, view.failed.len(), view.totals.failed);
+    failed_actions(&mut out, &view.undone);
     for (number, wish) in view.waiting.iter().enumerate() {
         if number == 0 {
-            line(&mut out, "Asked for by a hook, and not done yet:");
+            push_line(&mut out, "Asked for by a hook, and not done yet:");
         }
         let until = wish.at.as_ref().map(|at| format!(", not before {at}"));
         let (verb, name) = (clean(&wish.verb), clean(&wish.name));
         let (script, event) = (clean(&wish.script), clean(&wish.event));
-        line(
+        push_line(
             &mut out,
             &format!("  {verb} {name} of {script}, event {event}{}", until.unwrap_or_default()),
         );
-        if let Some(held) = &wish.held {
-            line(&mut out, &format!("    waits for you: {}", clean(held)));
+        if let Some(held) = &wish.on_hold {
+            push_line(&mut out, &format!("    waits for you: {}", clean(held)));
         }
         if let Some(waits) = &wish.waits {
-            line(&mut out, &format!("    looked for first: {}", clean(waits)));
+            push_line(&mut out, &format!("    looked for first: {}", clean(waits)));
         }
     }
-    more(&mut out, view.waiting.len(), view.totals.waiting);
+    hidden_count(&mut out, view.waiting.len(), view.totals.waiting);
     if out.is_empty() {
-        line(&mut out, "No hook failed, and nothing waits.");
+        push_line(&mut out, "No hook failed, and nothing waits.");
     }
     out
 }
 
 /// Renders the number of entries that a list omits.
-fn more(out: &mut String, shown: usize, total: u64) {
+fn hidden_count(out: &mut String, shown: usize, total: u64) {
     let hidden = usize::try_from(total).unwrap_or(usize::MAX).saturating_sub(shown);
     if hidden > 0 {
-        line(out, &format!("  and {hidden} more"));
+        push_line(out, &format!("  and {hidden} more"));
     }
 }
 
 /// Renders actions that ended undone, with the next step for a person.
-fn undone(out: &mut String, all: &[UndoneView]) {
+fn failed_actions(out: &mut String, all: &[FailedActionView]) {
     for (number, one) in all.iter().enumerate() {
         if number == 0 {
-            line(
+            push_line(
                 out,
                 "Asked for by a hook, and not done; `reckon events dead --forget EVENT` once you have seen it:",
             );
@@ -159,29 +166,29 @@ fn undone(out: &mut String, all: &[UndoneView]) {
         let (verb, name, script) = (clean(&one.verb), clean(&one.name), clean(&one.script));
         let (event, why) = (clean(&one.event), clean(&one.message));
         let fate = match one.fate {
-            Fate::Done => "done",
-            Fate::Skipped => "skipped",
-            Fate::Refused => "refused",
-            Fate::Invalid => "not possible",
-            Fate::Unknown => "not known whether it was done",
+            ActionOutcome::Done => "done",
+            ActionOutcome::Skipped => "skipped",
+            ActionOutcome::Refused => "refused",
+            ActionOutcome::Invalid => "not possible",
+            ActionOutcome::Unknown => "not known whether it was done",
         };
-        line(out, &format!("  {verb} {name} of {script}, event {event}: {fate}: {why}"));
-        line(out, &format!("    {}", one.help));
+        push_line(out, &format!("  {verb} {name} of {script}, event {event}: {fate}: {why}"));
+        push_line(out, &format!("    {}", one.help));
     }
 }
 
 /// Renders one event with all unsealed fields.
-pub fn one(event: &EventView) -> String {
+pub fn event_detail(event: &EventView) -> String {
     let mut out = String::new();
-    let mut say = |name: &str, value: String| line(&mut out, &format!("{name:<9} {value}"));
+    let mut say = |name: &str, value: String| push_line(&mut out, &format!("{name:<9} {value}"));
     say("event", clean(&event.id));
     say("merchant", clean(&event.merchant));
     say("type", event.kind.as_deref().map_or_else(|| "not known".to_owned(), clean));
     say("created", event.created.clone().unwrap_or_else(|| "not known".to_owned()));
-    say("stands", stands(event).to_owned());
-    say("heard", format!("{}, {}", event.first, posted(event.posts)));
+    say("stands", standing_word(event).to_owned());
+    say("heard", format!("{}, {}", event.first, post_count(event.posts)));
     if let Some(object) = &event.object {
-        say("object", self::object(object));
+        say("object", object_text(object));
     }
     if !event.about.is_empty() {
         say("about", event.about.join(", "));
@@ -189,46 +196,46 @@ pub fn one(event: &EventView) -> String {
     out
 }
 
-fn posted(posts: u32) -> String {
+fn post_count(posts: u32) -> String {
     match posts {
         0 => "by the list of events".to_owned(),
         posts => {
-            format!("posted {}", counted(posts, "time"))
+            format!("posted {}", count_noun(posts, "time"))
         }
     }
 }
 
-fn rows<'a>(out: &mut String, paint: Paint, items: impl Iterator<Item = &'a EventView>) {
+fn event_rows<'a>(out: &mut String, paint: Paint, items: impl Iterator<Item = &'a EventView>) {
     let header = ["CREATED", "TYPE", "OBJECT", "STANDS", "EVENT"];
-    let rows: Vec<Vec<String>> = items.map(|item| cells(item).to_vec()).collect();
-    for (number, row) in lines(&header, &rows, None).iter().enumerate() {
-        line(out, &if number == 0 { paint.bold(row) } else { row.clone() });
+    let rows: Vec<Vec<String>> = items.map(|item| row_cells(item).to_vec()).collect();
+    for (number, row) in table_lines(&header, &rows, None).iter().enumerate() {
+        push_line(out, &if number == 0 { paint.bold(row) } else { row.clone() });
     }
 }
 
-fn posts(out: &mut String, paint: Paint, title: &str, posts: &[EventView]) {
+fn post_rows(out: &mut String, paint: Paint, title: &str, posts: &[EventView]) {
     if posts.is_empty() {
         return;
     }
-    line(out, &format!("\n{}", paint.bold(title)));
+    push_line(out, &format!("\n{}", paint.bold(title)));
     for post in posts {
         let (id, merchant) = (clean(&post.id), clean(&post.merchant));
-        line(out, &format!("  {id}  {merchant}, {} ({})", post.first, posted(post.posts)));
+        push_line(out, &format!("  {id}  {merchant}, {} ({})", post.first, post_count(post.posts)));
     }
 }
 
-fn cells(item: &EventView) -> [String; 5] {
-    let object = item.object.as_ref().map(object).unwrap_or_default();
+fn row_cells(item: &EventView) -> [String; 5] {
+    let object = item.object.as_ref().map(object_text).unwrap_or_default();
     [
         item.created.clone().unwrap_or_default(),
         item.kind.as_deref().map(clean).unwrap_or_default(),
         object,
-        stands(item).to_owned(),
+        standing_word(item).to_owned(),
         clean(&item.id),
     ]
 }
 
-fn object(object: &RemoteObject) -> String {
+fn object_text(object: &RemoteObject) -> String {
     let status = object.status.as_deref().map(clean).unwrap_or_default();
     let currency =
         object.currency.as_deref().and_then(|currency| currency.parse::<Currency>().ok());
@@ -238,12 +245,12 @@ fn object(object: &RemoteObject) -> String {
 }
 
 /// Returns the standing of an event in a word or two.
-fn stands(item: &EventView) -> &'static str {
-    match (item.standing, item.stands.as_str()) {
-        (Some(Standing::News), _) => "news",
-        (Some(Standing::Same), _) => "nothing new",
-        (Some(Standing::Stale), _) => "older",
-        (Some(Standing::Tie), _) => "cannot be told",
+fn standing_word(item: &EventView) -> &'static str {
+    match (item.freshness, item.status.as_str()) {
+        (Some(Freshness::Newer), _) => "news",
+        (Some(Freshness::Same), _) => "nothing new",
+        (Some(Freshness::Older), _) => "older",
+        (Some(Freshness::Undecided), _) => "cannot be told",
         (None, "forged") => "forged",
         (None, "other_mode") => "of the other mode",
         (None, _) => "not looked up",
@@ -251,7 +258,7 @@ fn stands(item: &EventView) -> &'static str {
 }
 
 /// Renders the state of one merchant's receiver in a sentence.
-fn receiver(receiver: &ReceiverView) -> String {
+fn receiver_line(receiver: &ReceiverView) -> String {
     let ledger = &receiver.ledger;
     let name = clean(&receiver.merchant);
     let Some(lag) = receiver.lag_seconds else {
@@ -259,14 +266,16 @@ fn receiver(receiver: &ReceiverView) -> String {
     };
     let newest =
         receiver.age_seconds.map_or_else(String::new, |age| format!(", the newest {age} s old"));
-    let mut told =
-        format!("{name}: {}{newest}; the list was read {lag} s ago", counted(ledger.told, "event"));
+    let mut told = format!(
+        "{name}: {}{newest}; the list was read {lag} s ago",
+        count_noun(ledger.verified, "event")
+    );
     for (number, what) in [
         (ledger.missed, "came by the list alone"),
         (ledger.stale, "older than what was known"),
         (ledger.waiting, "posted and not looked up"),
         (ledger.forged, "forged"),
-        (ledger.garbled, "garbled"),
+        (ledger.malformed, "garbled"),
     ] {
         if number > 0 {
             told.push_str("; ");
@@ -284,14 +293,14 @@ mod tests {
     use super::*;
     use crate::model::event::EventLedger;
 
-    fn event(id: &str, standing: Option<Standing>, stands: &str) -> EventView {
+    fn event(id: &str, standing: Option<Freshness>, stands: &str) -> EventView {
         EventView {
             merchant: "merchant/acme".to_owned(),
             id: id.to_owned(),
             kind: standing.map(|_| "transaction.authorized".to_owned()),
             created: standing.map(|_| "2026-11-22T10:00:00.000Z".to_owned()),
-            stands: stands.to_owned(),
-            standing,
+            status: stands.to_owned(),
+            freshness: standing,
             via: None,
             posts: 2,
             first: "2026-11-22T10:00:01.000Z".to_owned(),
@@ -302,7 +311,7 @@ mod tests {
 
     #[test]
     fn events_are_told_with_what_they_are_worth() {
-        let ledger = EventLedger { told: 2, forged: 1, stale: 1, ..EventLedger::default() };
+        let ledger = EventLedger { verified: 2, forged: 1, stale: 1, ..EventLedger::default() };
         let view = EventsView {
             receivers: vec![ReceiverView {
                 merchant: "merchant/acme".to_owned(),
@@ -312,14 +321,14 @@ mod tests {
             }],
             away: None,
             items: vec![
-                event("evt_2", Some(Standing::News), "told"),
-                event("evt_1", Some(Standing::Stale), "told"),
+                event("evt_2", Some(Freshness::Newer), "told"),
+                event("evt_1", Some(Freshness::Older), "told"),
             ],
             waiting: Vec::new(),
             forged: vec![event("evt_x", None, "forged")],
             ignored: Vec::new(),
         };
         insta::assert_snapshot!(text(&view, false));
-        insta::assert_snapshot!(one(&event("evt_1", Some(Standing::Stale), "told")));
+        insta::assert_snapshot!(event_detail(&event("evt_1", Some(Freshness::Older), "told")));
     }
 }

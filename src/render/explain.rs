@@ -1,33 +1,42 @@
 //! Renders the meaning of a kind or a field for people.
 
-use super::words::{Paint, line};
+use super::words::{Paint, push_line};
 use crate::spec::explain::Explanation;
 
 /// Renders the whole explanation.
-pub fn explain(explained: &Explanation, color: bool) -> String {
+pub fn explanation(explained: &Explanation, color: bool) -> String {
     let paint = Paint { color };
     let Explanation { kind, path, meaning, fields, .. } = explained;
     let dot = if path.is_empty() { "" } else { "." };
     let mut out = String::new();
-    line(&mut out, &paint.bold(&format!("{kind}{dot}{path}")));
-    line(&mut out, &format!("\n  {meaning}\n"));
+    push_line(&mut out, &paint.bold(&format!("{kind}{dot}{path}")));
+    push_line(&mut out, &format!("\n  {meaning}\n"));
     for (label, text) in facts(explained) {
-        line(&mut out, &format!("  {label:<9} {text}"));
+        push_line(&mut out, &format!("  {label:<9} {text}"));
     }
     if !fields.is_empty() {
-        line(&mut out, &format!("\n{}", paint.bold("FIELDS")));
+        push_line(&mut out, &format!("\n{}", paint.bold("FIELDS")));
     }
     for field in fields {
-        line(&mut out, &format!("  {}  {}", paint.bold(&field.path), short(field)));
-        line(&mut out, &format!("      {}", field.meaning));
+        push_line(&mut out, &format!("  {}  {}", paint.bold(&field.path), field_summary(field)));
+        push_line(&mut out, &format!("      {}", field.meaning));
     }
     out
 }
 
 /// Returns the known facts with their labels.
 fn facts(explained: &Explanation) -> Vec<(&'static str, String)> {
-    let Explanation { path, sort, required, change, privacy, allowed, default, sources, .. } =
-        explained;
+    let Explanation {
+        path,
+        value_type: sort,
+        required,
+        change,
+        privacy,
+        allowed,
+        default,
+        sources,
+        ..
+    } = explained;
     let mut facts = vec![("type", sort.clone())];
     if !path.is_empty() {
         facts.push(("required", if *required { "yes" } else { "no" }.to_owned()));
@@ -41,8 +50,8 @@ fn facts(explained: &Explanation) -> Vec<(&'static str, String)> {
 }
 
 /// Renders a field's type and its special properties in one line.
-fn short(field: &Explanation) -> String {
-    let Explanation { sort, required, change, privacy, .. } = field;
+fn field_summary(field: &Explanation) -> String {
+    let Explanation { value_type: sort, required, change, privacy, .. } = field;
     let mut words = vec![sort.as_str()];
     words.extend(required.then_some("required"));
     let private = |privacy: &&str| *privacy != "plain" && !privacy.eq_ignore_ascii_case(sort);

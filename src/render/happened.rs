@@ -2,48 +2,48 @@
 
 use std::collections::BTreeMap;
 
-use super::words::{clean, key, money};
+use super::words::{clean, money_text, resource_key};
 use crate::base::id::Key;
-use crate::engine::{Happened, MoneyView, Verb, added};
+use crate::engine::{EffectReport, EffectVerb, MoneyView, sum_money};
 
 /// Renders one effect: `2026-11-20T12:34:56.000Z created Invoice/jane 10.00 USD invoiced (test)
 /// inv_1`.
-pub fn line(happened: &Happened) -> String {
-    let Happened { at, verb, remote_id, refusal, money: moves, .. } = happened;
-    let mut parts = vec![clean(at), verb.word().to_owned(), name(&happened.key)];
-    if happened.verb == Verb::Prepared {
+pub fn effect_line(happened: &EffectReport) -> String {
+    let EffectReport { at, verb, remote_id, refusal, money: moves, .. } = happened;
+    let mut parts = vec![clean(at), verb.word().to_owned(), resource_name(&happened.key)];
+    if happened.verb == EffectVerb::Prepared {
         parts.push(format!("({})", clean(&happened.effect)));
     }
-    parts.extend(moves.iter().map(money));
+    parts.extend(moves.iter().map(money_text));
     parts.extend(remote_id.iter().map(|id| clean(id)));
     parts.extend(refusal.iter().map(|why| format!("({})", clean(why))));
     parts.join(" ")
 }
 
-fn name(of: &Key) -> String {
-    key(of.kind.as_str(), of.namespace.as_str(), of.name.as_str())
+fn resource_name(of: &Key) -> String {
+    resource_key(of.kind.as_str(), of.namespace.as_str(), of.name.as_str())
 }
 
 /// Renders a summary: `Applied: 1 created, 2 changed; 10.00 USD invoiced (test)`. Each effect
 /// counts once, by its last outcome.
-pub fn applied(done: &[Happened]) -> String {
-    let mut counts: BTreeMap<Verb, usize> = BTreeMap::new();
-    for one in ends(done) {
+pub fn summary(done: &[EffectReport]) -> String {
+    let mut counts: BTreeMap<EffectVerb, usize> = BTreeMap::new();
+    for one in last_outcomes(done) {
         let count = counts.entry(one.verb).or_default();
         *count = count.saturating_add(1);
     }
     let counts: Vec<String> =
         counts.iter().map(|(verb, count)| format!("{count} {}", verb.word())).collect();
     let what = if counts.is_empty() { "nothing".to_owned() } else { counts.join(", ") };
-    let sums = sums(done);
-    let sums: Vec<String> = sums.iter().map(money).collect();
+    let sums = done_money(done);
+    let sums: Vec<String> = sums.iter().map(money_text).collect();
     let sums = if sums.is_empty() { String::new() } else { format!("; {}", sums.join(", ")) };
     format!("Applied: {what}{sums}")
 }
 
 /// Returns the last outcome of each effect, in order.
-pub fn ends(done: &[Happened]) -> Vec<&Happened> {
-    let mut last: BTreeMap<&str, &Happened> = BTreeMap::new();
+pub fn last_outcomes(done: &[EffectReport]) -> Vec<&EffectReport> {
+    let mut last: BTreeMap<&str, &EffectReport> = BTreeMap::new();
     for one in done {
         last.insert(&one.intent, one);
     }
@@ -53,8 +53,10 @@ pub fn ends(done: &[Happened]) -> Vec<&Happened> {
 }
 
 /// Returns the money that the finished effects moved, by currency, mode and meaning.
-pub fn sums(done: &[Happened]) -> Vec<MoneyView> {
-    added(ends(done).into_iter().filter(|one| one.verb.is_done()).flat_map(|one| &one.money))
+pub fn done_money(done: &[EffectReport]) -> Vec<MoneyView> {
+    sum_money(
+        last_outcomes(done).into_iter().filter(|one| one.verb.is_done()).flat_map(|one| &one.money),
+    )
 }
 
 #[cfg(test)]
@@ -63,7 +65,7 @@ mod tests {
 
     use super::*;
 
-    fn happened(intent: &str, verb: &str, amount: Option<i64>) -> Happened {
+    fn happened(intent: &str, verb: &str, amount: Option<i64>) -> EffectReport {
         let money = amount.map(|amount| {
             json!({"currency": "USD", "mode": "test", "meaning": "invoiced", "amount": amount})
         });
@@ -81,7 +83,7 @@ mod tests {
     fn each_effect_is_one_line_and_the_sum_counts_each_once() {
         let one = happened("i-1", "created", Some(1000));
         let text = "2026-11-20T12:34:56.000Z created Invoice/jane 10.00 USD invoiced (test) inv_1";
-        assert_eq!(line(&one), text);
+        assert_eq!(effect_line(&one), text);
         let done = [
             happened("i-2", "in_doubt", None),
             one,
@@ -90,7 +92,7 @@ mod tests {
             happened("i-4", "refused", None),
         ];
         let text = "Applied: 2 created, 1 changed, 1 refused; 12.50 USD invoiced (test)";
-        assert_eq!(applied(&done), text);
-        assert_eq!(applied(&[]), "Applied: nothing");
+        assert_eq!(summary(&done), text);
+        assert_eq!(summary(&[]), "Applied: nothing");
     }
 }

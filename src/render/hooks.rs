@@ -13,49 +13,56 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-pub use doc::{doc, doc_json, markdown};
+pub use doc::{doc_json, markdown, terminal_doc};
 pub use junit::junit;
 
-use super::diagnostic::{self, Look, Sources};
-use crate::base::counted::counted;
-use crate::hooks::cases::Verdict;
-use crate::hooks::folder::Folder;
-use crate::model::issue::{Problem, Severity};
+use super::diagnostic::{self, OutputStyle, Sources};
+use crate::base::counted::count_noun;
+use crate::hooks::cases::CaseResult;
+use crate::hooks::folder::ScriptFolder;
+use crate::model::issue::{PlacedIssue, Severity};
 use crate::spec::lines;
 use crate::spec::mask::MaskedSource;
 
 /// Renders the result of a check, with snippets.
-pub fn checked(folder: &Folder, problems: &[Problem], look: Look) -> String {
-    let count = folder.count();
-    let scripts = counted(count, "script");
+pub fn check_report(folder: &ScriptFolder, problems: &[PlacedIssue], look: OutputStyle) -> String {
+    let count = folder.script_count();
+    let scripts = count_noun(count, "script");
     if problems.is_empty() {
         return format!("{scripts}, no problems");
     }
     let errors = problems.iter().filter(|problem| problem.severity == Severity::Error).count();
     let warnings = problems.len().saturating_sub(errors);
-    let report = self::problems(folder, problems, look);
-    let (errors, warnings) = (counted(errors, "error"), counted(warnings, "warning"));
+    let report = problem_report(folder, problems, look);
+    let (errors, warnings) = (count_noun(errors, "error"), count_noun(warnings, "warning"));
     format!("{report}\n{scripts}, {errors}, {warnings}")
 }
 
 /// Renders problems with snippets of their files.
-pub fn problems(folder: &Folder, problems: &[Problem], look: Look) -> String {
+pub fn problem_report(
+    folder: &ScriptFolder,
+    problems: &[PlacedIssue],
+    look: OutputStyle,
+) -> String {
     let guilty = |name: &str| problems.iter().any(|problem| problem.file == name);
-    let files = folder.scripts.iter().chain(&folder.cases).filter(|source| guilty(&source.shown));
+    let files =
+        folder.scripts.iter().chain(&folder.cases).filter(|source| guilty(&source.display_path));
     let sources: Sources = files
         .map(|source| {
-            let text =
-                lines::Source::new(Arc::from(source.shown.as_str()), Arc::clone(&source.text));
-            (source.shown.clone(), MaskedSource::new(&text, &[]))
+            let text = lines::SourceText::new(
+                Arc::from(source.display_path.as_str()),
+                Arc::clone(&source.text),
+            );
+            (source.display_path.clone(), MaskedSource::new(&text, &[]))
         })
         .collect();
     diagnostic::text(problems, &sources, look)
 }
 
 /// Renders the results of cases for people: each failed case with its differences.
-pub fn verdicts(verdicts: &[Verdict]) -> String {
+pub fn case_results(verdicts: &[CaseResult]) -> String {
     let mut out = String::new();
-    for Verdict { script, case, trouble } in verdicts {
+    for CaseResult { script, case, difference: trouble } in verdicts {
         let word = if trouble.is_some() { "FAILED" } else { "ok" };
         let line = format!("{word:6}  {script}: {case}\n");
         out.push_str(&line);
@@ -63,17 +70,17 @@ pub fn verdicts(verdicts: &[Verdict]) -> String {
             out.extend(["        ", line, "\n"]);
         }
     }
-    let failed = failed(verdicts);
-    let sum = format!("\n{}, {failed} failed", counted(verdicts.len(), "case"));
+    let failed = failed_count(verdicts);
+    let sum = format!("\n{}, {failed} failed", count_noun(verdicts.len(), "case"));
     out.push_str(&sum);
     out
 }
 
 /// Renders the results of cases for programs.
-pub fn verdicts_json(verdicts: &[Verdict]) -> Value {
-    json!({ "version": 1, "cases": verdicts.len(), "failed": failed(verdicts), "items": verdicts })
+pub fn case_results_json(verdicts: &[CaseResult]) -> Value {
+    json!({ "version": 1, "cases": verdicts.len(), "failed": failed_count(verdicts), "items": verdicts })
 }
 
-fn failed(verdicts: &[Verdict]) -> usize {
-    verdicts.iter().filter(|verdict| verdict.trouble.is_some()).count()
+fn failed_count(verdicts: &[CaseResult]) -> usize {
+    verdicts.iter().filter(|verdict| verdict.difference.is_some()).count()
 }

@@ -1,29 +1,29 @@
 //! Renders intents that are not settled, with the next step for each.
 
-use super::resources::lines;
-use super::words::{Paint, clean, line, value, wrapped};
-use crate::base::counted::counted;
-use crate::engine::{Evidence, IntentView, IntentsView, Resolved};
+use super::resources::table_lines;
+use super::words::{Paint, clean, push_line, value_text, wrap};
+use crate::base::counted::count_noun;
+use crate::engine::{IntentEvidence, IntentView, IntentsView, ResolveResult};
 
 /// Columns of a wrapped sentence.
 const SENTENCE_WIDTH: usize = 80;
 
 /// Renders the result of a person's resolution of an intent.
-pub fn resolved(resolved: &Resolved) -> String {
+pub fn resolve_result(resolved: &ResolveResult) -> String {
     match resolved {
-        Resolved::Unknown => "there is no such intent\n".to_owned(),
-        Resolved::Busy(key) => {
+        ResolveResult::Unknown => "there is no such intent\n".to_owned(),
+        ResolveResult::Busy(key) => {
             format!("{} is being settled just now; nothing was written\n", clean(&key.short()))
         }
-        Resolved::Settled(key) => format!("{} is settled\n", clean(&key.short())),
-        Resolved::Differs(key, why) | Resolved::Unverified(key, why) => {
+        ResolveResult::Settled(key) => format!("{} is settled\n", clean(&key.short())),
+        ResolveResult::Differs(key, why) | ResolveResult::Unverified(key, why) => {
             format!(
                 "{} is not settled, and nothing was written: {}\n",
                 clean(&key.short()),
                 clean(why)
             )
         }
-        Resolved::Unsettled(key, why) => {
+        ResolveResult::Unsettled(key, why) => {
             format!("{} is still not settled: {}\n", clean(&key.short()), clean(why))
         }
     }
@@ -32,12 +32,12 @@ pub fn resolved(resolved: &Resolved) -> String {
 /// Renders unknown objects, open intents, and effects that were made again.
 pub fn text(view: &IntentsView, color: bool) -> String {
     let paint = Paint { color };
-    if view.items.is_empty() && view.remade.is_empty() && view.strays.is_empty() {
+    if view.items.is_empty() && view.remade.is_empty() && view.unknown_objects.is_empty() {
         return "Every intent is settled.\n".to_owned();
     }
     let mut out = String::new();
-    if !view.strays.is_empty() {
-        super::adoption::strays(&mut out, view);
+    if !view.unknown_objects.is_empty() {
+        super::adoption::unknown_objects(&mut out, view);
     }
     if !view.items.is_empty() {
         let header = ["INTENT", "RESOURCE", "EFFECT", "STATE", "SENT", "SINCE"];
@@ -48,20 +48,20 @@ pub fn text(view: &IntentsView, color: bool) -> String {
         }
     }
     if !view.remade.is_empty() {
-        remade(&mut out, paint, view);
+        recreated(&mut out, paint, view);
     }
     out
 }
 
 fn table(out: &mut String, paint: Paint, header: &[&str], rows: &[Vec<String>]) {
-    for (number, row) in lines(header, rows, None).iter().enumerate() {
-        line(out, &if number == 0 { paint.bold(row) } else { row.clone() });
+    for (number, row) in table_lines(header, rows, None).iter().enumerate() {
+        push_line(out, &if number == 0 { paint.bold(row) } else { row.clone() });
     }
 }
 
 /// Returns the cells of one intent.
 fn row(item: &IntentView) -> Vec<String> {
-    let sent = counted(item.attempts, "time");
+    let sent = count_noun(item.attempts, "time");
     let state = clean(&item.state).replace('_', " ");
     let cells = [&item.id, &item.key.short(), &item.effect].map(|text| clean(text));
     cells.into_iter().chain([state, sent, clean(&item.at)]).collect()
@@ -69,7 +69,7 @@ fn row(item: &IntentView) -> Vec<String> {
 
 /// Renders the state of one intent, and the next step.
 fn advice(out: &mut String, paint: Paint, item: &IntentView) {
-    line(out, &format!("\n{} {}", paint.bold(&clean(&item.id)), clean(&item.key.short())));
+    push_line(out, &format!("\n{} {}", paint.bold(&clean(&item.id)), clean(&item.key.short())));
     if let Some(reason) = &item.reason {
         sentence(out, reason);
     }
@@ -87,16 +87,16 @@ fn advice(out: &mut String, paint: Paint, item: &IntentView) {
         ),
     };
     sentence(out, &todo);
-    line(out, &format!("  mark       {}", clean(&item.mark)));
-    line(out, &format!("  source id  {}", clean(&item.source_id)));
+    push_line(out, &format!("  mark       {}", clean(&item.mark)));
+    push_line(out, &format!("  source id  {}", clean(&item.source_id)));
     evidence(out, &item.evidence);
 }
 
 /// Renders the evidence on an intent, and the places at the service that would show its effect.
-fn evidence(out: &mut String, evidence: &Evidence) {
-    let Evidence { target, asked, before, shows_at, settled_by, caused_by } = evidence;
+fn evidence(out: &mut String, evidence: &IntentEvidence) {
+    let IntentEvidence { target, asked, before, shows_at, settled_by, caused_by } = evidence;
     let asked: Vec<String> =
-        asked.iter().map(|(name, asked)| format!("{name} {}", value(asked))).collect();
+        asked.iter().map(|(name, asked)| format!("{name} {}", value_text(asked))).collect();
     let before = (!before.is_null()).then(|| before.to_string());
     let facts = [
         ("target", target.clone()),
@@ -108,13 +108,13 @@ fn evidence(out: &mut String, evidence: &Evidence) {
     ];
     for (label, text) in facts {
         if let Some(text) = text {
-            line(out, &format!("  {label:10} {}", clean(&text)));
+            push_line(out, &format!("  {label:10} {}", clean(&text)));
         }
     }
 }
 
 /// Renders the effects that were made again without proof.
-fn remade(out: &mut String, paint: Paint, view: &IntentsView) {
+fn recreated(out: &mut String, paint: Paint, view: &IntentsView) {
     if !view.items.is_empty() {
         out.push('\n');
     }
@@ -130,8 +130,8 @@ fn remade(out: &mut String, paint: Paint, view: &IntentsView) {
 }
 
 fn sentence(out: &mut String, text: &str) {
-    for row in wrapped(text, SENTENCE_WIDTH) {
-        line(out, &format!("  {row}"));
+    for row in wrap(text, SENTENCE_WIDTH) {
+        push_line(out, &format!("  {row}"));
     }
 }
 
@@ -151,12 +151,12 @@ mod tests {
             source_id: "acme:Invoice/default/jane".to_owned(),
             mark: "rkabcdefghijklmnopqrstuvwxyz".to_owned(),
             at: "2026-11-20T12:00:00.000Z".to_owned(),
-            evidence: Evidence {
+            evidence: IntentEvidence {
                 target: Some("t1".to_owned()),
                 shows_at: vec!["GET /v1/transactions/t1".to_owned()],
                 settled_by: "it is looked for".to_owned(),
                 caused_by: Some("specs/jane.yaml:3".to_owned()),
-                ..Evidence::default()
+                ..IntentEvidence::default()
             },
         }
     }
@@ -167,7 +167,7 @@ mod tests {
             items: vec![item("held", Some("the answer names another amount"))],
             remade: vec![RemadeView { intent: "3".to_owned(), key: "Contact/jo".parse().unwrap() }],
             last_resort: None,
-            strays: Vec::new(),
+            unknown_objects: Vec::new(),
         };
         insta::assert_snapshot!(text(&view, false), @r#"
         INTENT  RESOURCE      EFFECT          STATE  SENT    SINCE

@@ -24,10 +24,10 @@ use families::Families;
 const PREFIX: &str = "reckon";
 
 /// Writes the families of one group.
-type Group = fn(&mut Families<'_>, &Metrics) -> fmt::Result;
+type FamilyWriter = fn(&mut Families<'_>, &Metrics) -> fmt::Result;
 
 /// Every group in its order of output.
-const GROUPS: [Group; 6] = [
+const GROUPS: [FamilyWriter; 6] = [
     resources::families,
     intents::families,
     service::families,
@@ -39,7 +39,7 @@ const GROUPS: [Group; 6] = [
 /// Renders every metric with its help text.
 pub fn metrics(all: &Metrics) -> String {
     let mut registry = Registry::with_prefix(PREFIX);
-    registry.register_collector(Box::new(Now(all.clone())));
+    registry.register_collector(Box::new(MetricsCollector(all.clone())));
     let mut text = String::new();
     // Writing to a string cannot fail.
     let _written = encode_registry(&mut text, &registry);
@@ -48,9 +48,9 @@ pub fn metrics(all: &Metrics) -> String {
 
 /// The metrics of one moment.
 #[derive(Debug)]
-struct Now(Metrics);
+struct MetricsCollector(Metrics);
 
-impl Collector for Now {
+impl Collector for MetricsCollector {
     fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let mut families = Families::new(encoder);
         GROUPS.iter().try_for_each(|group| group(&mut families, &self.0))

@@ -26,29 +26,29 @@ pub mod words;
 
 use serde::Serialize;
 
-pub use acted::{acted, action};
-pub use approval::{approved, binding};
-pub use explain::explain;
-pub use intents::resolved;
+pub use acted::{action_request, action_result};
+pub use approval::{approval_result, live_binding};
+pub use explain::explanation;
+pub use intents::resolve_result;
 pub use metrics::metrics;
 pub use overview::overview;
-pub use plan_approval::plan_approved;
-pub use sealed::sealed;
+pub use plan_approval::plan_approval_result;
+pub use sealed::sealed_yaml;
 
 /// Renders a value for programs, as indented JSON.
 pub fn json<T: Serialize + ?Sized>(value: &T) -> String {
     let text = serde_json::to_string_pretty(value);
-    text.unwrap_or_else(|error| failed(&error.to_string()))
+    text.unwrap_or_else(|error| unserialisable(&error.to_string()))
 }
 
 /// Renders a value for programs, as YAML.
 pub fn yaml<T: Serialize + ?Sized>(value: &T) -> String {
-    serde_yaml::to_string(value).unwrap_or_else(|error| failed(&error.to_string()))
+    serde_yaml::to_string(value).unwrap_or_else(|error| unserialisable(&error.to_string()))
 }
 
 /// Renders the replacement for a value that cannot be serialised, valid as JSON and as YAML. None
 /// of our values fails.
-fn failed(why: &str) -> String {
+fn unserialisable(why: &str) -> String {
     serde_json::json!({ "error": { "code": "our_mistake", "message": why } }).to_string()
 }
 

@@ -1,34 +1,36 @@
 //! Renders the overall state in a line or two.
 
 use super::traffic;
-use super::words::short;
-use crate::base::counted::{counted, verbed};
+use super::words::short_hash;
+use crate::base::counted::{count_noun, count_verb};
 use crate::engine::Overview;
-use crate::model::desired::Coverage;
+use crate::model::desired::TreeState;
 
 /// Renders the overall state.
 pub fn overview(overview: &Overview) -> String {
-    let left = some(overview.changes, |count| format!(", {count} to change"));
-    let stuck = some(overview.stuck, |count| {
-        format!(", {}", verbed(count, "needs a person", "need a person"))
+    let left = if_any(overview.changes, |count| format!(", {count} to change"));
+    let stuck = if_any(overview.stuck, |count| {
+        format!(", {}", count_verb(count, "needs a person", "need a person"))
     });
-    let open =
-        some(overview.open_intents, |count| format!("; {} not settled", counted(count, "intent")));
-    let suspended = some(overview.suspended, |count| format!("; {count} suspended"));
-    let broken = some(overview.broken, |count| format!("; {} broken", counted(count, "document")));
-    let orphaned = some(overview.orphaned, |count| {
+    let open = if_any(overview.open_intents, |count| {
+        format!("; {} not settled", count_noun(count, "intent"))
+    });
+    let suspended = if_any(overview.suspended, |count| format!("; {count} suspended"));
+    let broken =
+        if_any(overview.broken, |count| format!("; {} broken", count_noun(count, "document")));
+    let orphaned = if_any(overview.orphaned, |count| {
         format!(
             "{} left as {} on the service: {} gone (reckon.dev/deletion: orphan)\n",
-            counted(count, "object"),
+            count_noun(count, "object"),
             if count == 1 { "it is" } else { "they are" },
             if count == 1 { "its document is" } else { "their documents are" }
         )
     });
-    let (all, ready) = (counted(overview.resources, "resource"), overview.ready);
-    let (position, head) = (overview.position, short(&overview.head));
+    let (all, ready) = (count_noun(overview.resources, "resource"), overview.ready);
+    let (position, head) = (overview.position, short_hash(&overview.head));
     let partial = match overview.coverage {
-        Coverage::Whole => "",
-        Coverage::Partial => {
+        TreeState::Complete => "",
+        TreeState::Incomplete => {
             "Some file is broken: nothing is removed until every file reads well.\n"
         }
     };
@@ -40,7 +42,7 @@ pub fn overview(overview: &Overview) -> String {
 }
 
 /// Returns words about a count, or an empty text for 0.
-fn some(count: usize, words: impl FnOnce(usize) -> String) -> String {
+fn if_any(count: usize, words: impl FnOnce(usize) -> String) -> String {
     if count == 0 { String::new() } else { words(count) }
 }
 
@@ -60,7 +62,7 @@ mod tests {
         1 resource: 1 ready (position 42, head 9f86d081884c)
         1 object left as it is on the service: its document is gone (reckon.dev/deletion: orphan)
         ");
-        some = Overview { broken: 1, orphaned: 0, coverage: Coverage::Partial, ..some };
+        some = Overview { broken: 1, orphaned: 0, coverage: TreeState::Incomplete, ..some };
         insta::assert_snapshot!(overview(&some), @r#"
         1 resource: 1 ready; 1 document broken (position 42, head 9f86d081884c)
         Some file is broken: nothing is removed until every file reads well.

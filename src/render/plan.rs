@@ -9,17 +9,19 @@ use std::collections::BTreeSet;
 
 use owo_colors::Style;
 
-use super::words::{self, Paint, clean, key, line, place, short, value};
-use crate::base::counted::counted;
+use super::words::{
+    self, Paint, clean, file_place, push_line, resource_key, short_hash, value_text,
+};
+use crate::base::counted::count_noun;
 use crate::engine::{PlanView, StepView};
-use crate::model::desired::Coverage;
-use crate::model::issue::Problem;
-use crate::model::plan::{FieldChange, Verdict};
+use crate::model::desired::TreeState;
+use crate::model::issue::PlacedIssue;
+use crate::model::plan::{FieldChange, PlannedAction};
 
+pub(super) use markdown::escape_markdown;
 pub use markdown::markdown;
-pub(super) use markdown::prose;
 
-pub use crate::engine::sums as totals;
+pub use crate::engine::step_sums as totals;
 
 /// Word of the reason that names unchangeable fields.
 const CANNOT_CHANGE: &str = "CannotChange";
@@ -31,32 +33,32 @@ pub fn text(plan: &PlanView, color: bool) -> String {
     let paint = Paint { color };
     let mut out = String::new();
     for money in &plan.totals {
-        line(&mut out, &paint.bold(&words::money(money)));
+        push_line(&mut out, &paint.bold(&words::money_text(money)));
     }
     if !plan.totals.is_empty() {
         out.push('\n');
     }
-    due_text(&mut out, plan);
+    due_rows(&mut out, plan);
     for step in &plan.steps {
-        block(&mut out, step, paint);
+        step_block(&mut out, step, paint);
     }
     if !plan.steps.is_empty() {
         out.push('\n');
     }
-    line(&mut out, &paint.bold(&count::summary(plan)));
+    push_line(&mut out, &paint.bold(&count::summary(plan)));
     for note in notes(plan) {
-        line(&mut out, &note);
+        push_line(&mut out, &note);
     }
-    line(&mut out, &paint.dim(&origin(plan)));
+    push_line(&mut out, &paint.dim(&origin(plan)));
     out
 }
 
 /// Renders the amounts due by month, before and after the plan.
-fn due_text(out: &mut String, plan: &PlanView) {
+fn due_rows(out: &mut String, plan: &PlanView) {
     let rows = due::rows(plan);
     for row in &rows {
-        let due::Row { months, before, after, difference, mode } = row;
-        line(out, &format!("due {months}: {before} → {after}, {difference} ({mode})"));
+        let due::DueRow { months, before, after, difference, mode } = row;
+        push_line(out, &format!("due {months}: {before} → {after}, {difference} ({mode})"));
     }
     if !rows.is_empty() {
         out.push('\n');
@@ -64,36 +66,37 @@ fn due_text(out: &mut String, plan: &PlanView) {
 }
 
 /// Renders `specs/acme.yaml:14:9 what is wrong`.
-pub fn problem(problem: &Problem) -> String {
-    clean(&words::problem(problem))
+pub fn problem(problem: &PlacedIssue) -> String {
+    clean(&words::problem_line(problem))
 }
 
 /// Renders one step with its place, its money and its fields.
-fn block(out: &mut String, step: &StepView, paint: Paint) {
+fn step_block(out: &mut String, step: &StepView, paint: Paint) {
     let (symbol, style) = symbol(step);
-    let name = key(&step.kind, &step.namespace, &step.name);
+    let name = resource_key(&step.kind, &step.namespace, &step.name);
     let head = paint.paint(style, &format!("{symbol} {name}"));
-    line(out, &format!("{head}  {}", clean(&step.message)));
-    let place = place(step.file.as_deref(), step.line);
-    let about: Vec<String> = place.into_iter().chain(step.money.iter().map(words::money)).collect();
+    push_line(out, &format!("{head}  {}", clean(&step.message)));
+    let place = file_place(step.file.as_deref(), step.line);
+    let about: Vec<String> =
+        place.into_iter().chain(step.money.iter().map(words::money_text)).collect();
     if !about.is_empty() {
-        line(out, &format!("    {}", paint.dim(&about.join(", "))));
+        push_line(out, &format!("    {}", paint.dim(&about.join(", "))));
     }
     if let Some(replaced) = &step.replaces {
-        line(out, &format!("    {}", clean(&replaced.to_string())));
+        push_line(out, &format!("    {}", clean(&replaced.to_string())));
     }
     for problem in &step.problems {
-        line(out, &format!("    {}", clean(&words::problem(problem))));
+        push_line(out, &format!("    {}", clean(&words::problem_line(problem))));
     }
-    let fixed = fixed(step);
+    let fixed = unchangeable_fields(step);
     for change in &step.changes {
         let mut text =
-            format!("    {}: {}", clean(&change.path), before_after(step, change, value));
+            format!("    {}: {}", clean(&change.path), before_after(step, change, value_text));
         if fixed.contains(change.path.as_str()) {
             let marked = paint.paint(Style::new().red(), "the service cannot change this");
             text = format!("{text}  ! {marked}");
         }
-        line(out, &text);
+        push_line(out, &text);
     }
 }
 
@@ -106,14 +109,14 @@ fn before_after(
     let side = |value: &serde_json::Value| {
         if value.is_null() { "(none)".to_owned() } else { shown(value) }
     };
-    if step.verdict == Verdict::Create && change.before.is_null() {
+    if step.verdict == PlannedAction::Create && change.before.is_null() {
         return side(&change.after);
     }
     format!("{} → {}", side(&change.before), side(&change.after))
 }
 
 /// Returns the fields that the reason names as unchangeable.
-fn fixed(step: &StepView) -> BTreeSet<&str> {
+fn unchangeable_fields(step: &StepView) -> BTreeSet<&str> {
     let named = (step.reason == CANNOT_CHANGE).then_some(&step.message);
     let fields = named.and_then(|message| message.strip_prefix(CANNOT_CHANGE_SENTENCE));
     let fields = fields.and_then(|rest| rest.split("; ").next());
@@ -123,14 +126,14 @@ fn fixed(step: &StepView) -> BTreeSet<&str> {
 /// Returns the symbol of a step and its style.
 fn symbol(step: &StepView) -> (char, Style) {
     match step.verdict {
-        Verdict::Settled if step.stuck => ('!', Style::new().red()),
-        Verdict::Settled | Verdict::Wait => ('…', Style::new().dimmed()),
-        Verdict::Create => ('+', Style::new().green()),
-        Verdict::Update => ('~', Style::new().yellow()),
-        Verdict::Delete => ('-', Style::new().red()),
-        Verdict::Read => ('?', Style::new().cyan()),
-        Verdict::Orphan => ('o', Style::new().dimmed()),
-        Verdict::Blocked => ('!', Style::new().red()),
+        PlannedAction::Settled if step.stuck => ('!', Style::new().red()),
+        PlannedAction::Settled | PlannedAction::Wait => ('…', Style::new().dimmed()),
+        PlannedAction::Create => ('+', Style::new().green()),
+        PlannedAction::Update => ('~', Style::new().yellow()),
+        PlannedAction::Delete => ('-', Style::new().red()),
+        PlannedAction::Read => ('?', Style::new().cyan()),
+        PlannedAction::Orphan => ('o', Style::new().dimmed()),
+        PlannedAction::Blocked => ('!', Style::new().red()),
     }
 }
 
@@ -139,24 +142,24 @@ fn notes(plan: &PlanView) -> Vec<String> {
     let mut notes = Vec::new();
     let problems = plan.all_problems();
     if !problems.is_zero() {
-        let problems = counted(problems.errors.saturating_add(problems.warnings), "problem");
+        let problems = count_noun(problems.errors.saturating_add(problems.warnings), "problem");
         notes.push(format!("{problems} in the files: `reckon validate` shows where."));
     }
-    if plan.coverage == Coverage::Partial {
+    if plan.coverage == TreeState::Incomplete {
         notes.push("Not every document is good: absence of one removes nothing.".to_owned());
     }
-    notes.extend(looked_at(plan));
+    notes.extend(verified_lists(plan));
     notes
 }
 
 /// Returns the notes on the lists of the service that were read for this plan.
-fn looked_at(plan: &PlanView) -> Vec<String> {
+fn verified_lists(plan: &PlanView) -> Vec<String> {
     let (read, hidden): (Vec<_>, Vec<_>) =
         plan.looked_at.iter().partition(|look| look.at.is_some());
     let oldest = read.iter().filter_map(|look| look.at.as_deref()).min();
     let mut notes = Vec::new();
     if let Some(oldest) = oldest {
-        let lists = counted(read.len(), "list");
+        let lists = count_noun(read.len(), "list");
         notes.push(format!("Verified at {}: {lists} of the service.", clean(oldest)));
     }
     for look in hidden {
@@ -170,12 +173,12 @@ fn looked_at(plan: &PlanView) -> Vec<String> {
 fn origin(plan: &PlanView) -> String {
     if let Some(trees) = &plan.against {
         let after =
-            trees.after.as_deref().map_or_else(|| "the tree as it stands".to_owned(), short);
-        let before = short(&trees.before);
+            trees.after.as_deref().map_or_else(|| "the tree as it stands".to_owned(), short_hash);
+        let before = short_hash(&trees.before);
         return format!("From {before} to {after}, as if the service were just as {before} says");
     }
-    let commit = plan.commit.as_deref().map(|commit| format!(", commit {}", short(commit)));
-    let (position, head) = (plan.position, short(&plan.head));
+    let commit = plan.commit.as_deref().map(|commit| format!(", commit {}", short_hash(commit)));
+    let (position, head) = (plan.position, short_hash(&plan.head));
     format!("Position {position}, head {head}{}", commit.unwrap_or_default())
 }
 

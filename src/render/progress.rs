@@ -2,7 +2,7 @@
 //! look like the end. Short work shows nothing, so that the output does not flicker.
 //!
 //! Guarantees: at most one bar is drawn at a time. Other output of a command goes through
-//! [`aside`], so that no part of the bar stays on the terminal.
+//! [`without_bar`], so that no part of the bar stays on the terminal.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use super::words::clean;
 use crate::engine::Overview;
 
 /// Duration below which work shows no progress.
-const PATIENCE: Duration = Duration::from_millis(200);
+const SHOWN_AFTER: Duration = Duration::from_millis(200);
 /// Interval of the spinner.
 const TICK: Duration = Duration::from_millis(100);
 /// Shortest interval between two lines.
@@ -25,14 +25,14 @@ const LINE_EVERY_MAX: Duration = Duration::from_mins(5);
 /// The interval between two lines is the duration of the work divided by this number.
 const LINE_PARTS: u32 = 4;
 /// Interval at which work without news is polled.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+const POLL_EVERY: Duration = Duration::from_millis(500);
 
 /// The bar that is drawn.
-static DRAWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
+static CURRENT_BAR: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 /// Writes to the terminal while no bar is drawn there.
-pub fn aside<T>(write: impl FnOnce() -> T) -> T {
-    let drawn = DRAWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
+pub fn without_bar<T>(write: impl FnOnce() -> T) -> T {
+    let drawn = CURRENT_BAR.lock().unwrap_or_else(PoisonError::into_inner).clone();
     match drawn {
         Some(bar) => bar.suspend(write),
         None => write(),
@@ -41,20 +41,20 @@ pub fn aside<T>(write: impl FnOnce() -> T) -> T {
 
 /// Removes the bar that is drawn.
 pub fn clear() {
-    if let Some(bar) = DRAWN.lock().unwrap_or_else(PoisonError::into_inner).take() {
+    if let Some(bar) = CURRENT_BAR.lock().unwrap_or_else(PoisonError::into_inner).take() {
         bar.finish_and_clear();
     }
 }
 
 /// Registers a bar as the one that is drawn.
-fn drawn(bar: ProgressBar) -> ProgressBar {
-    *DRAWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.clone());
+fn set_current(bar: ProgressBar) -> ProgressBar {
+    *CURRENT_BAR.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.clone());
     bar
 }
 
 /// Progress of an engine run.
 #[derive(Debug)]
-pub struct Progress {
+pub struct RunProgress {
     start: Instant,
     bar: Mutex<Option<ProgressBar>>,
     lines: Mutex<Option<Lines>>,
@@ -69,10 +69,13 @@ struct Lines {
 
 /// Returns the next overview. If `impatient`, the current one is returned after a moment without
 /// news. Returns `None` once the run is over.
-pub async fn look(overviews: &mut watch::Receiver<Overview>, impatient: bool) -> Option<Overview> {
+pub async fn next_overview(
+    overviews: &mut watch::Receiver<Overview>,
+    impatient: bool,
+) -> Option<Overview> {
     let news = overviews.changed();
     if impatient {
-        if let Ok(Err(_)) = tokio::time::timeout(LOOK_EVERY, news).await {
+        if let Ok(Err(_)) = tokio::time::timeout(POLL_EVERY, news).await {
             return None;
         }
     } else {
@@ -81,13 +84,13 @@ pub async fn look(overviews: &mut watch::Receiver<Overview>, impatient: bool) ->
     Some(overviews.borrow_and_update().clone())
 }
 
-impl Default for Progress {
+impl Default for RunProgress {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Progress {
+impl RunProgress {
     /// Returns a progress without a bar.
     pub fn new() -> Self {
         Self { start: Instant::now(), bar: Mutex::new(None), lines: Mutex::new(None) }
@@ -96,7 +99,7 @@ impl Progress {
     /// Shows the phase and the counts on standard error from 200 ms on, if it is a terminal.
     /// Returns the same as a line for logs, every ten seconds at first.
     pub fn update(&self, overview: &Overview, phase: &str) -> Option<String> {
-        if self.start.elapsed() >= PATIENCE {
+        if self.start.elapsed() >= SHOWN_AFTER {
             self.draw(overview, phase);
         }
         let now = Instant::now();
@@ -108,7 +111,7 @@ impl Progress {
             return None;
         }
         *lines = Some(Lines { since, last: now });
-        Some(line(overview, &format!("{phase} for {}s", lasted.as_secs())))
+        Some(status_line(overview, &format!("{phase} for {}s", lasted.as_secs())))
     }
 
     fn draw(&self, overview: &Overview, phase: &str) {
@@ -118,9 +121,9 @@ impl Progress {
             if !bar.is_hidden() {
                 bar.enable_steady_tick(TICK);
             }
-            drawn(bar)
+            set_current(bar)
         });
-        bar.set_message(line(overview, phase));
+        bar.set_message(status_line(overview, phase));
     }
 
     /// Ends the work: removes the bar until the next update.
@@ -132,14 +135,14 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for RunProgress {
     fn drop(&mut self) {
         self.clear();
     }
 }
 
 /// Returns the text beside the spinner.
-fn line(overview: &Overview, phase: &str) -> String {
+fn status_line(overview: &Overview, phase: &str) -> String {
     let Overview { resources, ready, changes, under_way, stuck, .. } = overview;
     let counts = [(changes, "to do"), (under_way, "under way"), (stuck, "stuck")];
     let some = counts.iter().filter(|(count, _)| **count > 0);
@@ -162,7 +165,7 @@ impl Counter {
         if let Ok(style) = ProgressStyle::with_template(&template) {
             bar.set_style(style);
         }
-        Self { bar: drawn(bar) }
+        Self { bar: set_current(bar) }
     }
 
     /// Returns true if standard error is a terminal that shows the counter.
@@ -190,18 +193,18 @@ mod tests {
     #[test]
     fn the_line_says_the_phase_and_what_is_left() {
         let text = "applying: 3 of 5 ready, 1 to do, 2 under way, 1 stuck";
-        assert_eq!(line(&overview(), "applying"), text);
+        assert_eq!(status_line(&overview(), "applying"), text);
         let done = Overview { ready: 5, changes: 0, under_way: 0, stuck: 0, ..overview() };
-        assert_eq!(line(&done, "applying"), "applying: 5 of 5 ready");
+        assert_eq!(status_line(&done, "applying"), "applying: 5 of 5 ready");
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_ends_soon_shows_nothing() {
-        let progress = Progress::new();
-        let drawn = |progress: &Progress| progress.bar.lock().unwrap().is_some();
+        let progress = RunProgress::new();
+        let drawn = |progress: &RunProgress| progress.bar.lock().unwrap().is_some();
         assert_eq!(progress.update(&overview(), "applying"), None);
         assert!(!drawn(&progress));
-        tokio::time::advance(PATIENCE).await;
+        tokio::time::advance(SHOWN_AFTER).await;
         assert_eq!(progress.update(&overview(), "applying"), None);
         assert!(drawn(&progress));
         progress.clear();
@@ -211,20 +214,20 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_run_without_news_is_drawn_and_told_all_the_same() {
         let (sender, mut overviews) = watch::channel(overview());
-        let progress = Progress::new();
+        let progress = RunProgress::new();
         let start = Instant::now();
         let mut told = Vec::new();
         while start.elapsed() < Duration::from_secs(25) {
-            let now = look(&mut overviews, true).await.unwrap();
+            let now = next_overview(&mut overviews, true).await.unwrap();
             told.extend(progress.update(&now, "applying"));
             let drawn = progress.bar.lock().unwrap().is_some();
-            assert_eq!(drawn, start.elapsed() >= PATIENCE, "{:?}", start.elapsed());
+            assert_eq!(drawn, start.elapsed() >= SHOWN_AFTER, "{:?}", start.elapsed());
         }
         let line = |seconds| {
             format!("applying for {seconds}s: 3 of 5 ready, 1 to do, 2 under way, 1 stuck")
         };
         assert_eq!(told, [line(10), line(20)]);
         drop(sender);
-        assert_eq!(look(&mut overviews, true).await, None);
+        assert_eq!(next_overview(&mut overviews, true).await, None);
     }
 }

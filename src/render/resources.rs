@@ -4,8 +4,10 @@ use comfy_table::{ContentArrangement, Table, presets};
 use owo_colors::Style;
 use serde_json::Value;
 
-use super::words::{Paint, clean, key, line, money_of, place, value, wrapped};
-use crate::base::counted::counted;
+use super::words::{
+    Paint, clean, file_place, format_amount, push_line, resource_key, value_text, wrap,
+};
+use crate::base::counted::count_noun;
 use crate::engine::{Confidence, PaymentView, PaymentsView, ResourceView};
 use crate::model::condition::Condition;
 
@@ -25,8 +27,8 @@ pub fn table_within(items: &[ResourceView], color: bool, width: Option<u16>) -> 
         return "There are no resources.\n".to_owned();
     }
     let header = ["KIND", "NAME", "READY", "REASON", "LAST KNOWN", "REMOTE ID"];
-    let rows: Vec<_> = items.iter().map(row).collect();
-    let lines = lines(&header, &rows, width);
+    let rows: Vec<_> = items.iter().map(resource_cells).collect();
+    let lines = table_lines(&header, &rows, width);
     let paint = Paint { color };
     // Each line is one resource if no cell was wrapped.
     let whole = lines.len() == items.len().saturating_add(1);
@@ -34,7 +36,7 @@ pub fn table_within(items: &[ResourceView], color: bool, width: Option<u16>) -> 
     for (number, row) in lines.iter().enumerate() {
         let item = number.checked_sub(1).and_then(|number| items.get(number));
         let marked = whole && item.is_some_and(|item| !item.ready);
-        line(
+        push_line(
             &mut out,
             &match number {
                 0 => paint.bold(row),
@@ -47,7 +49,11 @@ pub fn table_within(items: &[ResourceView], color: bool, width: Option<u16>) -> 
 }
 
 /// Returns the lines of a table without borders, with two spaces between columns.
-pub(super) fn lines(header: &[&str], rows: &[Vec<String>], width: Option<u16>) -> Vec<String> {
+pub(super) fn table_lines(
+    header: &[&str],
+    rows: &[Vec<String>],
+    width: Option<u16>,
+) -> Vec<String> {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(header.to_vec());
     if let Some(width) = width {
@@ -63,12 +69,12 @@ pub(super) fn lines(header: &[&str], rows: &[Vec<String>], width: Option<u16>) -
 }
 
 /// Returns the cells of one resource.
-fn row(item: &ResourceView) -> Vec<String> {
+fn resource_cells(item: &ResourceView) -> Vec<String> {
     let name = match item.namespace.as_str() {
         "default" => clean(&item.name),
         _ => clean(&format!("{}/{}", item.namespace, item.name)),
     };
-    let known = item.last_known.as_deref().map_or_else(|| "-".to_owned(), minute);
+    let known = item.last_known.as_deref().map_or_else(|| "-".to_owned(), to_minute);
     let remote = item.remote_id.as_deref().map_or_else(|| "-".to_owned(), clean);
     let ready = match item.ready {
         true => "yes",
@@ -80,7 +86,7 @@ fn row(item: &ResourceView) -> Vec<String> {
 }
 
 /// Renders a timestamp as `2026-11-20 12:00Z`; other text stays as it is.
-fn minute(time: &str) -> String {
+fn to_minute(time: &str) -> String {
     match (time.get(..10), time.get(10..11), time.get(11..16)) {
         (Some(day), Some("T"), Some(minute)) if time.ends_with('Z') => {
             clean(&format!("{day} {minute}Z"))
@@ -92,7 +98,7 @@ fn minute(time: &str) -> String {
 /// Renders everything that is known of one resource.
 pub fn describe(item: &ResourceView, color: bool) -> String {
     let paint = Paint { color };
-    let mut out = paint.bold(&key(&item.kind, &item.namespace, &item.name));
+    let mut out = paint.bold(&resource_key(&item.kind, &item.namespace, &item.name));
     out.push('\n');
     let ready = if item.ready { "yes".to_owned() } else { format!("no ({})", clean(&item.reason)) };
     fact(&mut out, paint, "Ready", &ready);
@@ -103,13 +109,13 @@ pub fn describe(item: &ResourceView, color: bool) -> String {
         fact(&mut out, paint, kind.word(), &format!("{}{since}: {}", status.word(), clean(reason)));
     }
     payments(&mut out, paint, item.payments.as_deref());
-    fact(&mut out, paint, "Next", next(&item.verdict));
-    let place = place(item.file.as_deref(), item.line);
+    fact(&mut out, paint, "Next", verdict_meaning(&item.verdict));
+    let place = file_place(item.file.as_deref(), item.line);
     fact(&mut out, paint, "Document", &place.unwrap_or_else(|| "none".to_owned()));
-    fact(&mut out, paint, "Remote id", &item.remote_id.as_deref().map_or_else(unknown, clean));
-    known(&mut out, paint, item);
+    fact(&mut out, paint, "Remote id", &item.remote_id.as_deref().map_or_else(not_known, clean));
+    observation(&mut out, paint, item);
     if item.possible_orphans > 0 {
-        let times = counted(item.possible_orphans, "time");
+        let times = count_noun(item.possible_orphans, "time");
         let text = format!(
             "it was made again {times} without proof that the try before had failed: look \
              for doubles at the service (`reckon intents` names them)"
@@ -126,12 +132,12 @@ fn payments(out: &mut String, paint: Paint, payments: Option<&PaymentsView>) {
     if let Some(PaymentView { id, result, amount, currency, reason, at }) = last {
         let money =
             amount.zip(currency.as_deref()).map_or_else(String::new, |(amount, currency)| {
-                format!("{} ", money_of(amount, currency))
+                format!("{} ", format_amount(amount, currency))
             });
         let why = reason.as_ref().map_or_else(String::new, |why| format!(" ({})", clean(why)));
         let row = match failures {
             0 => String::new(),
-            count => format!("; {} failed in a row", counted(*count, "payment")),
+            count => format!("; {} failed in a row", count_noun(*count, "payment")),
         };
         let text = format!("{money}{} at {}{why}, {}{row}", result.word(), clean(at), clean(id));
         sentence(out, paint, "Last payment", &text);
@@ -142,7 +148,7 @@ fn payments(out: &mut String, paint: Paint, payments: Option<&PaymentsView>) {
 }
 
 /// Renders the time of the last observation, and its confidence.
-fn known(out: &mut String, paint: Paint, item: &ResourceView) {
+fn observation(out: &mut String, paint: Paint, item: &ResourceView) {
     if let Some(time) = &item.verified_at {
         let text = format!("at {}: the service shows it as it is known", clean(time));
         return sentence(out, paint, "Verified", &text);
@@ -159,12 +165,12 @@ fn known(out: &mut String, paint: Paint, item: &ResourceView) {
     sentence(out, paint, "Last known", &format!("at {}; {worth}", clean(time)));
 }
 
-fn unknown() -> String {
+fn not_known() -> String {
     "not known".to_owned()
 }
 
 /// Returns the meaning of a verdict for one resource.
-fn next(verdict: &str) -> &str {
+fn verdict_meaning(verdict: &str) -> &str {
     match verdict {
         "settled" => "nothing",
         "create" => "it is made at the service",
@@ -183,13 +189,13 @@ fn facts(out: &mut String, paint: Paint, item: &ResourceView) {
     if item.facts.is_empty() {
         return;
     }
-    line(out, &format!("  {}", paint.dim("Facts")));
+    push_line(out, &format!("  {}", paint.dim("Facts")));
     let mut leaves = Vec::new();
     for (name, value) in &item.facts {
         flatten(name, value, &mut leaves);
     }
     for (path, value) in leaves {
-        line(out, &format!("    {}: {value}", clean(&path)));
+        push_line(out, &format!("    {}: {value}", clean(&path)));
     }
 }
 
@@ -211,19 +217,19 @@ fn flatten(path: &str, found: &Value, leaves: &mut Vec<(String, String)>) {
         | Value::Null
         | Value::Bool(_)
         | Value::Number(_)
-        | Value::String(_) => leaves.push((path.to_owned(), value(found))),
+        | Value::String(_) => leaves.push((path.to_owned(), value_text(found))),
     }
 }
 
 /// Renders one line of a description.
 fn fact(out: &mut String, paint: Paint, label: &str, text: &str) {
     let label = paint.dim(&format!("{label:LABEL_WIDTH$}"));
-    line(out, &format!("  {label}{text}"));
+    push_line(out, &format!("  {label}{text}"));
 }
 
 /// Renders a sentence of a description, over several lines if needed.
 fn sentence(out: &mut String, paint: Paint, label: &str, text: &str) {
-    for (number, row) in wrapped(text, SENTENCE_WIDTH).iter().enumerate() {
+    for (number, row) in wrap(text, SENTENCE_WIDTH).iter().enumerate() {
         fact(out, paint, if number == 0 { label } else { "" }, row);
     }
 }

@@ -4,10 +4,10 @@
 use serde::Serialize;
 
 use super::plan;
-use super::words::{clean, line, short};
+use super::words::{clean, push_line, short_hash};
 use crate::base::clock::timestamp;
 use crate::engine::{PlanView, SavedPlan};
-use crate::model::scope::Scope;
+use crate::model::scope::StepSelection;
 
 /// JSON form of a saved plan.
 #[derive(Debug, Serialize)]
@@ -19,7 +19,7 @@ pub struct SavedView<'a> {
     partner: &'a str,
     epoch: u32,
     dirty: Option<bool>,
-    scope: &'a Scope,
+    scope: &'a StepSelection,
     /// Set if the plan would change anything.
     changes: bool,
     plan: &'a PlanView,
@@ -44,8 +44,8 @@ pub fn view(saved: &SavedPlan) -> SavedView<'_> {
 /// Renders a saved plan as text; `file` is its file name.
 pub fn text(saved: &SavedPlan, file: &str, color: bool) -> String {
     let mut out = String::new();
-    for about in about(saved, file) {
-        line(&mut out, &about);
+    for about in description_lines(saved, file) {
+        push_line(&mut out, &about);
     }
     out.push('\n');
     out.push_str(&plan::text(&saved.plan, color));
@@ -54,12 +54,13 @@ pub fn text(saved: &SavedPlan, file: &str, color: bool) -> String {
 
 /// Renders a saved plan as markdown.
 pub fn markdown(saved: &SavedPlan, file: &str) -> String {
-    let about: Vec<String> = about(saved, file).iter().map(|line| plan::prose(line)).collect();
+    let about: Vec<String> =
+        description_lines(saved, file).iter().map(|line| plan::escape_markdown(line)).collect();
     format!("{}\n\n{}", about.join("  \n"), plan::markdown(&saved.plan))
 }
 
 /// Returns the description, line by line.
-fn about(saved: &SavedPlan, file: &str) -> Vec<String> {
+fn description_lines(saved: &SavedPlan, file: &str) -> Vec<String> {
     let SavedPlan { id, made_at, program, partner, dirty, scope, plan, .. } = saved;
     let made = timestamp(made_at);
     let mut lines = vec![format!(
@@ -69,11 +70,11 @@ fn about(saved: &SavedPlan, file: &str) -> Vec<String> {
         clean(partner)
     )];
     if *dirty == Some(true) {
-        let commit = plan.commit.as_deref().map_or_else(|| "any commit".to_owned(), short);
+        let commit = plan.commit.as_deref().map_or_else(|| "any commit".to_owned(), short_hash);
         lines.push(format!("The files held changes that are not in {commit}"));
     }
-    if !scope.is_whole() {
-        lines.push(format!("Chosen: {}", chosen(scope)));
+    if !scope.is_everything() {
+        lines.push(format!("Chosen: {}", selection(scope)));
     }
     lines.push(if saved.changes() {
         let file = clean(file);
@@ -85,8 +86,8 @@ fn about(saved: &SavedPlan, file: &str) -> Vec<String> {
 }
 
 /// Renders the selection as the arguments of a command.
-fn chosen(scope: &Scope) -> String {
-    let Scope { paths, target, exclude } = scope;
+fn selection(scope: &StepSelection) -> String {
+    let StepSelection { paths, target, exclude } = scope;
     let paths = paths.iter().map(|path| clean(path));
     let target = target.iter().map(|key| format!("--target {}", key.short()));
     let exclude = exclude.iter().map(|key| format!("--exclude {}", key.short()));

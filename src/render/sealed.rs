@@ -2,7 +2,7 @@
 
 /// Renders the lines that replace the field. `place` is the document and field of the text, and
 /// `field` is the path below `spec`.
-pub fn sealed(place: &str, field: &str, armored: &str) -> String {
+pub fn sealed_yaml(place: &str, field: &str, armored: &str) -> String {
     let key = field.rsplit('.').next().unwrap_or(field);
     let document = place.strip_suffix(field).unwrap_or(place).trim_end_matches('/');
     let lines: Vec<String> = armored.lines().map(|line| format!("    {line}\n")).collect();
@@ -14,7 +14,7 @@ pub fn sealed(place: &str, field: &str, armored: &str) -> String {
 mod tests {
     #[test]
     fn what_is_printed_can_be_pasted() {
-        let yaml = super::sealed(
+        let yaml = super::sealed_yaml(
             "SavedMethod/default/jane/source.card.number",
             "source.card.number",
             "a\nb\n",

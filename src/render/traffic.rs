@@ -1,7 +1,7 @@
 //! Renders the causes for which calls wait, one line each; empty if no call waits.
 
-use super::words::{clean, line};
-use crate::base::counted::counted;
+use super::words::{clean, push_line};
+use crate::base::counted::count_noun;
 use crate::engine::TrafficView;
 
 /// Renders hosts that do not answer, and merchants that are throttled.
@@ -13,12 +13,12 @@ pub(super) fn text(traffic: &TrafficView) -> String {
         let told = format!(
             "The service at {host} has not answered well since {since}: no call goes there; it is asked again at {next}."
         );
-        line(&mut out, &told);
+        push_line(&mut out, &told);
     }
     if *slowed > 0 {
-        let (who, answers) = (counted(*slowed, "merchant"), counted(*throttled, "time"));
+        let (who, answers) = (count_noun(*slowed, "merchant"), count_noun(*throttled, "time"));
         let told = format!("The service throttles {who} ({answers} so far): calls wait.");
-        line(&mut out, &told);
+        push_line(&mut out, &told);
     }
     out
 }
@@ -26,14 +26,14 @@ pub(super) fn text(traffic: &TrafficView) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::SilentView;
+    use crate::engine::DownHostView;
 
     #[test]
     fn what_calls_wait_for_is_told_and_nothing_else() {
         let mut traffic = TrafficView { throttled: 3, ..TrafficView::default() };
         assert_eq!(text(&traffic), "");
         traffic.slowed = 1;
-        traffic.silent.push(SilentView {
+        traffic.silent.push(DownHostView {
             host: "pay.example:443".to_owned(),
             since: "2026-11-22T01:00:00.000Z".to_owned(),
             next: "2026-11-22T01:00:30.000Z".to_owned(),

@@ -4,28 +4,29 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::words::{self, Paint, clean, line, place, short, value};
+use super::words::{self, Paint, clean, file_place, push_line, short_hash, value_text};
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
 use crate::engine::MoneyView;
-use crate::store::story::{EffectStory, Happened, Stands};
+use crate::store::story::{EffectHistory, HistoryEntry, RecordRef};
 
 /// Columns of the label before a fact.
 const LABEL_WIDTH: usize = 10;
 
 /// Answer of `why`.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct View {
+pub struct WhyView {
     /// Version of this form.
     pub version: u32,
     /// Sentences about the argument, if it is not a resource itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub about: Vec<String>,
     /// Resources of the argument.
-    pub resources: Vec<ResourceView>,
+    pub resources: Vec<ResourceHistoryView>,
     /// First record of the whole verified chain, if verification was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub whole: Option<u64>,
+    #[serde(rename = "whole")]
+    pub verified_from: Option<u64>,
     /// Last record of the journal.
     pub position: u64,
     /// Hash of that record.
@@ -34,12 +35,12 @@ pub struct View {
 
 /// History of one resource.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct ResourceView {
+pub struct ResourceHistoryView {
     pub key: Key,
     /// Effects, oldest first.
-    pub effects: Vec<EffectView>,
+    pub effects: Vec<EffectHistoryView>,
     /// Other records about the resource.
-    pub others: Vec<Happened>,
+    pub others: Vec<HistoryEntry>,
     /// Ranges of verified records.
     pub verified: Vec<(u64, u64)>,
     /// Records that a compaction dropped for good.
@@ -52,7 +53,7 @@ pub struct ResourceView {
 
 /// One effect, from its outcome back to its cause.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct EffectView {
+pub struct EffectHistoryView {
     pub intent: String,
     pub effect: String,
     /// Last outcome.
@@ -62,7 +63,7 @@ pub struct EffectView {
     /// Values that the answer had to contain, by path.
     pub expected: Vec<(String, Value)>,
     /// Progress of the effect, oldest first.
-    pub progress: Vec<Happened>,
+    pub progress: Vec<HistoryEntry>,
     /// Request without its body.
     pub request: String,
     /// Unique name of the effect.
@@ -72,7 +73,8 @@ pub struct EffectView {
     /// Time of the intent's record.
     pub at: DateTime<Utc>,
     /// Place of the intent in the journal.
-    pub stands: Stands,
+    #[serde(rename = "stands")]
+    pub record: RecordRef,
     /// Approval of the merchant, if it needed one.
     pub approval: Option<ApprovalView>,
     /// Plan approvals that allowed the effect past a limit.
@@ -100,7 +102,8 @@ pub struct EffectView {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ApprovalView {
     /// Place of the approval in the journal.
-    pub stands: Stands,
+    #[serde(rename = "stands")]
+    pub record: RecordRef,
     pub at: DateTime<Utc>,
     pub actor: String,
 }
@@ -119,12 +122,12 @@ pub struct AuthorView {
     pub subject: String,
 }
 
-impl From<&EffectStory> for EffectView {
-    fn from(story: &EffectStory) -> Self {
+impl From<&EffectHistory> for EffectHistoryView {
+    fn from(story: &EffectHistory) -> Self {
         let intent = &story.intent;
-        let expected = story.expected().into_iter();
+        let expected = story.expected_values().into_iter();
         let last = story.progress.last();
-        let money = intent.stake.moves.iter().map(|moved| MoneyView {
+        let money = intent.exposure.moves.iter().map(|moved| MoneyView {
             currency: moved.amount.currency().to_string(),
             mode: intent.mode,
             meaning: moved.meaning.clone(),
@@ -132,7 +135,7 @@ impl From<&EffectStory> for EffectView {
         });
         Self {
             money: money.collect(),
-            plan_approvals: intent.stake.approvals.clone(),
+            plan_approvals: intent.exposure.approvals.clone(),
             asked_by: intent.cause.actor.clone(),
             intent: intent.id.to_string(),
             effect: intent.effect.clone(),
@@ -143,7 +146,7 @@ impl From<&EffectStory> for EffectView {
             source_id: intent.source_id.to_string(),
             mark: intent.mark.to_string(),
             at: intent.at,
-            stands: story.stands,
+            record: story.record_ref,
             approval: None,
             file: intent.cause.file.as_ref().map(ToString::to_string),
             line: intent.cause.line,
@@ -156,59 +159,62 @@ impl From<&EffectStory> for EffectView {
 }
 
 /// Renders the whole answer for people.
-pub fn text(view: &View, color: bool) -> String {
+pub fn text(view: &WhyView, color: bool) -> String {
     let paint = Paint { color };
     let mut out = String::new();
-    view.about.iter().for_each(|about| line(&mut out, &clean(about)));
+    view.about.iter().for_each(|about| push_line(&mut out, &clean(about)));
     for (number, resource) in view.resources.iter().enumerate() {
         if number > 0 || !view.about.is_empty() {
             out.push('\n');
         }
         resource_text(&mut out, paint, resource);
     }
-    let head = format!("head {} at record {}", short(&view.head), view.position);
-    let whole = view.whole.map_or_else(
+    let head = format!("head {} at record {}", short_hash(&view.head), view.position);
+    let whole = view.verified_from.map_or_else(
         || format!("{head}; --verify looks at the whole chain"),
         |first| format!("every record from {first} on, to the {head}"),
     );
-    line(&mut out, &format!("\njournal   {whole}"));
+    push_line(&mut out, &format!("\njournal   {whole}"));
     out
 }
 
-fn resource_text(out: &mut String, paint: Paint, resource: &ResourceView) {
-    line(out, &paint.bold(&clean(&resource.key.short())));
+fn resource_text(out: &mut String, paint: Paint, resource: &ResourceHistoryView) {
+    push_line(out, &paint.bold(&clean(&resource.key.short())));
     if let Some(reason) = &resource.not_sent {
-        return line(out, &format!("  not sent yet: {}", clean(reason)));
+        return push_line(out, &format!("  not sent yet: {}", clean(reason)));
     }
     for effect in resource.effects.iter().rev() {
         effect_text(out, paint, effect);
     }
     if !resource.others.is_empty() {
-        line(out, "\n  also written about it");
-        resource.others.iter().rev().for_each(|other| step(out, other));
+        push_line(out, "\n  also written about it");
+        resource.others.iter().rev().for_each(|other| progress_line(out, other));
     }
     if !resource.dropped.is_empty() {
         let count = resource.dropped.len();
-        line(out, &format!("\n  {count} older records were dropped by a compaction"));
+        push_line(out, &format!("\n  {count} older records were dropped by a compaction"));
     }
     let runs: Vec<String> =
         resource.verified.iter().map(|(first, last)| format!("{first}–{last}")).collect();
-    line(out, &format!("\n  verified  checksums, hashes and links of records {}", runs.join(", ")));
+    push_line(
+        out,
+        &format!("\n  verified  checksums, hashes and links of records {}", runs.join(", ")),
+    );
 }
 
 /// Renders one effect from its answer back to its cause.
-fn effect_text(out: &mut String, paint: Paint, effect: &EffectView) {
+fn effect_text(out: &mut String, paint: Paint, effect: &EffectHistoryView) {
     let outcome = clean(&effect.outcome);
     let title = format!("{} {}", clean(&effect.intent), clean(&effect.effect));
-    line(out, &format!("\n  {}  {outcome}", paint.bold(&title)));
+    push_line(out, &format!("\n  {}  {outcome}", paint.bold(&title)));
     for money in &effect.money {
-        fact(out, "money", &words::money(money));
+        fact(out, "money", &words::money_text(money));
     }
     for (path, wanted) in &effect.expected {
-        fact(out, "asked for", &format!("{} = {}", clean(path), value(wanted)));
+        fact(out, "asked for", &format!("{} = {}", clean(path), value_text(wanted)));
     }
-    effect.progress.iter().rev().for_each(|happened| step(out, happened));
-    let stands = stands(effect.stands);
+    effect.progress.iter().rev().for_each(|happened| progress_line(out, happened));
+    let stands = record_text(effect.record);
     fact(
         out,
         "promised",
@@ -217,16 +223,16 @@ fn effect_text(out: &mut String, paint: Paint, effect: &EffectView) {
     fact(out, "name", &format!("{}  {}", clean(&effect.source_id), clean(&effect.mark)));
     if let Some(approval) = &effect.approval {
         let (at, by) = (timestamp(&approval.at), clean(&approval.actor));
-        fact(out, "approved", &format!("{at}  {}  by {by}", self::stands(approval.stands)));
+        fact(out, "approved", &format!("{at}  {}  by {by}", record_text(approval.record)));
     }
-    cause(out, effect);
+    cause_text(out, effect);
 }
 
 /// Renders the line that requested the effect, and the author of that line.
-fn cause(out: &mut String, effect: &EffectView) {
+fn cause_text(out: &mut String, effect: &EffectHistoryView) {
     let after = if effect.uncommitted { "with an uncommitted change after" } else { "at" };
     let commit =
-        effect.commit.as_deref().map(|commit| format!(" {after} commit {}", short(commit)));
+        effect.commit.as_deref().map(|commit| format!(" {after} commit {}", short_hash(commit)));
     for approval in &effect.plan_approvals {
         fact(out, "approved", &format!("past a limit, by the plan approval {}", clean(approval)));
     }
@@ -234,7 +240,7 @@ fn cause(out: &mut String, effect: &EffectView) {
         return fact(out, "asked by", &clean(person));
     }
     let line = effect.changed.first().map(|(first, _)| *first).or(effect.line);
-    match place(effect.file.as_deref(), line) {
+    match file_place(effect.file.as_deref(), line) {
         Some(place) => fact(out, "file", &format!("{place}{}", commit.unwrap_or_default())),
         None => fact(out, "file", "not from a file: a command asked for it"),
     }
@@ -242,7 +248,7 @@ fn cause(out: &mut String, effect: &EffectView) {
         Some(author) => {
             let who = format!("{} <{}>", clean(&author.name), clean(&author.email));
             let what = clean(&author.subject);
-            let commit = short(&author.commit);
+            let commit = short_hash(&author.commit);
             fact(out, "author", &format!("{who}, {}, {commit}: {what}", clean(&author.at)));
         }
         None if effect.uncommitted => {
@@ -255,18 +261,18 @@ fn cause(out: &mut String, effect: &EffectView) {
     }
 }
 
-fn step(out: &mut String, happened: &Happened) {
+fn progress_line(out: &mut String, happened: &HistoryEntry) {
     let id = happened.remote_id.as_deref().map(|id| format!("  {}", clean(id)));
     let detail = happened.detail.as_deref().map(|detail| format!("  {}", clean(detail)));
     let (id, detail) = (id.unwrap_or_default(), detail.unwrap_or_default());
     let at = timestamp(&happened.at);
-    fact(out, &happened.what, &format!("{at}  {}{id}{detail}", stands(happened.stands)));
+    fact(out, &happened.what, &format!("{at}  {}{id}{detail}", record_text(happened.record_ref)));
 }
 
-fn stands(stands: Stands) -> String {
+fn record_text(stands: RecordRef) -> String {
     format!("record {} {}", stands.record, stands.hash.short())
 }
 
 fn fact(out: &mut String, label: &str, text: &str) {
-    line(out, &format!("    {:LABEL_WIDTH$} {text}", clean(label)));
+    push_line(out, &format!("    {:LABEL_WIDTH$} {text}", clean(label)));
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::base::money::{Currency, Money};
 use crate::engine::MoneyView;
-use crate::model::issue::{Problem, Severity};
+use crate::model::issue::{PlacedIssue, Severity};
 
 /// Characters after which a value is cut.
 const VALUE_LENGTH_MAX: usize = 200;
@@ -38,7 +38,7 @@ impl Paint {
 pub(super) fn clean(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_control() || turns_direction(c) {
+        if c.is_control() || is_direction_or_line_mark(c) {
             clean.extend(c.escape_unicode());
         } else {
             clean.push(c);
@@ -48,7 +48,7 @@ pub(super) fn clean(text: &str) -> String {
 }
 
 /// Returns true for characters that reorder later text, or that break a line.
-fn turns_direction(c: char) -> bool {
+fn is_direction_or_line_mark(c: char) -> bool {
     matches!(
         c,
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
@@ -56,7 +56,7 @@ fn turns_direction(c: char) -> bool {
 }
 
 /// Renders `Kind/name`, with the namespace between them unless it is the default one.
-pub(super) fn key(kind: &str, namespace: &str, name: &str) -> String {
+pub(super) fn resource_key(kind: &str, namespace: &str, name: &str) -> String {
     clean(&match namespace {
         "default" => format!("{kind}/{name}"),
         _ => format!("{kind}/{namespace}/{name}"),
@@ -64,18 +64,18 @@ pub(super) fn key(kind: &str, namespace: &str, name: &str) -> String {
 }
 
 /// Renders `FILE:LINE`, as far as known.
-pub(super) fn place(file: Option<&str>, line: Option<usize>) -> Option<String> {
+pub(super) fn file_place(file: Option<&str>, line: Option<usize>) -> Option<String> {
     let file = clean(file?);
     Some(line.map_or_else(|| file.clone(), |line| format!("{file}:{line}")))
 }
 
 /// Renders `125.00 USD`.
-pub(super) fn amount(money: &MoneyView) -> String {
-    money_of(money.amount, &money.currency)
+pub(super) fn money_amount(money: &MoneyView) -> String {
+    format_amount(money.amount, &money.currency)
 }
 
 /// Renders `125.00 USD` from minor units and a currency.
-pub(super) fn money_of(amount: i64, currency: &str) -> String {
+pub(super) fn format_amount(amount: i64, currency: &str) -> String {
     match currency.parse::<Currency>() {
         Ok(currency) => Money::new(amount, currency).to_string(),
         Err(_) => format!("{amount} minor units of {}", clean(currency)),
@@ -83,13 +83,13 @@ pub(super) fn money_of(amount: i64, currency: &str) -> String {
 }
 
 /// Renders `125.00 USD invoiced (test)`.
-pub(super) fn money(money: &MoneyView) -> String {
-    format!("{} {} ({})", amount(money), meaning(&money.meaning), money.mode)
+pub(super) fn money_text(money: &MoneyView) -> String {
+    format!("{} {} ({})", money_amount(money), meaning(&money.meaning), money.mode)
 }
 
 /// Renders `specs/acme.yaml:14:9 what is wrong`.
-pub(super) fn problem(problem: &Problem) -> String {
-    let Problem { file, line, column, message, severity, .. } = problem;
+pub(super) fn problem_line(problem: &PlacedIssue) -> String {
+    let PlacedIssue { file, line, column, message, severity, .. } = problem;
     let warning = if *severity == Severity::Warning { "warning: " } else { "" };
     format!("{file}:{line}:{column} {warning}{message}")
 }
@@ -100,18 +100,18 @@ pub(super) fn meaning(meaning: &str) -> String {
 }
 
 /// Appends one line.
-pub(super) fn line(out: &mut String, text: &str) {
+pub(super) fn push_line(out: &mut String, text: &str) {
     out.push_str(text);
     out.push('\n');
 }
 
 /// Returns the first digits of a hash, enough to identify it.
-pub(super) fn short(hash: &str) -> String {
+pub(super) fn short_hash(hash: &str) -> String {
     clean(&hash.chars().take(12).collect::<String>())
 }
 
 /// Renders a value on one line: plain text as it is, other values as JSON.
-pub(super) fn value(value: &Value) -> String {
+pub(super) fn value_text(value: &Value) -> String {
     let text = match value {
         Value::String(text) if is_plain(text) => text.clone(),
         Value::String(_)
@@ -137,7 +137,7 @@ fn is_plain(text: &str) -> bool {
 }
 
 /// Wraps text between words, in lines of at most `width` columns.
-pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in clean(text).split_whitespace() {
         let Some(line) = lines.last_mut() else { return lines };
@@ -164,8 +164,8 @@ mod tests {
     #[test]
     fn text_from_outside_cannot_steer_a_terminal() {
         assert_eq!(clean("a\u{1b}[31mb\r\n\u{202e}c é"), "a\\u{1b}[31mb\\u{d}\\u{a}\\u{202e}c é");
-        assert_eq!(place(Some("a\n.yaml"), Some(3)), Some("a\\u{a}.yaml:3".to_owned()));
-        assert_eq!(place(None, Some(3)), None);
+        assert_eq!(file_place(Some("a\n.yaml"), Some(3)), Some("a\\u{a}.yaml:3".to_owned()));
+        assert_eq!(file_place(None, Some(3)), None);
     }
 
     #[test]
@@ -181,9 +181,9 @@ mod tests {
             (json!(true), "true"),
             (json!({"a": [1]}), "{\"a\":[1]}"),
         ] {
-            assert_eq!(value(&given), shown);
+            assert_eq!(value_text(&given), shown);
         }
-        assert_eq!(value(&json!("x".repeat(500))).chars().count(), VALUE_LENGTH_MAX + 1);
+        assert_eq!(value_text(&json!("x".repeat(500))).chars().count(), VALUE_LENGTH_MAX + 1);
     }
 
     #[test]
@@ -194,15 +194,15 @@ mod tests {
             meaning: "collected_per_occurrence".to_owned(),
             amount: 12_500,
         };
-        assert_eq!(money(&of("USD")), "125.00 USD collected per occurrence (live)");
-        assert_eq!(amount(&of("JPY")), "12500 JPY");
-        assert_eq!(amount(&of("???")), "12500 minor units of ???");
+        assert_eq!(money_text(&of("USD")), "125.00 USD collected per occurrence (live)");
+        assert_eq!(money_amount(&of("JPY")), "12500 JPY");
+        assert_eq!(money_amount(&of("???")), "12500 minor units of ???");
     }
 
     #[test]
     fn lines_are_broken_between_words() {
-        assert_eq!(wrapped("one two three", 8), ["one two", "three"]);
-        assert_eq!(wrapped("", 8), [""]);
-        assert_eq!(wrapped("averylongword x", 4), ["averylongword", "x"]);
+        assert_eq!(wrap("one two three", 8), ["one two", "three"]);
+        assert_eq!(wrap("", 8), [""]);
+        assert_eq!(wrap("averylongword x", 4), ["averylongword", "x"]);
     }
 }

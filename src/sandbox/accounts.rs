@@ -7,16 +7,19 @@ use crate::api::bank_account::{BankAccount, ProcessingAccount};
 use crate::api::credentials::{Account, AccountType, GatewayCredentials, MerchantProfile, User};
 use crate::api::merchant::{Merchant, MerchantAccount};
 use crate::base::secret::Secret;
-use crate::sandbox::asked::Asked;
-use crate::sandbox::lists::Mode;
+use crate::sandbox::asked::ParsedRequest;
+use crate::sandbox::lists::MerchantMode;
 use crate::sandbox::merchants::{APPLICATION, MerchantRecord, ModeKeys};
-use crate::sandbox::policy::Policy;
+use crate::sandbox::policy::MerchantPolicy;
 use crate::sandbox::processing::{AccountRecord, CURRENCY_DEFAULT};
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 
 /// GET /gateway-credentials.
-pub(crate) fn credentials(cx: &mut Cx<'_>, asked: &Asked) -> Result<GatewayCredentials, Refusal> {
+pub(crate) fn credentials(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<GatewayCredentials, SandboxRefusal> {
     let merchant = cx.merchant(asked.merchant()?)?;
     let policy = cx.policy(&merchant.id)?;
     let texts = |words: [&str; 6]| words.map(str::to_owned).to_vec();
@@ -36,8 +39,8 @@ pub(crate) fn credentials(cx: &mut Cx<'_>, asked: &Asked) -> Result<GatewayCrede
                 "view_reports",
             ]),
         },
-        test_accounts: accounts(&merchant, &policy, Mode::Test),
-        live_accounts: accounts(&merchant, &policy, Mode::Live),
+        test_accounts: accounts(&merchant, &policy, MerchantMode::Test),
+        live_accounts: accounts(&merchant, &policy, MerchantMode::Live),
         merchant: profile(&merchant, &policy),
     })
 }
@@ -52,7 +55,7 @@ fn label(merchant: &MerchantRecord) -> String {
     merchant.name.chars().map(fits).collect()
 }
 
-fn profile(merchant: &MerchantRecord, policy: &Policy) -> MerchantProfile {
+fn profile(merchant: &MerchantRecord, policy: &MerchantPolicy) -> MerchantProfile {
     if let Some(profile) = &merchant.profile {
         let reference_required = Some(policy.reference_required);
         let name = merchant.shown_name().to_owned();
@@ -79,7 +82,11 @@ fn profile(merchant: &MerchantRecord, policy: &Policy) -> MerchantProfile {
     }
 }
 
-fn accounts(merchant: &MerchantRecord, policy: &Policy, mode: Mode) -> Vec<Account> {
+fn accounts(
+    merchant: &MerchantRecord,
+    policy: &MerchantPolicy,
+    mode: MerchantMode,
+) -> Vec<Account> {
     let shown = merchant.keys(mode).accounts.iter().map(|account| Account {
         name: account.name.clone(),
         kind: account.kind.clone(),
@@ -95,37 +102,42 @@ fn accounts(merchant: &MerchantRecord, policy: &Policy, mode: Mode) -> Vec<Accou
 
 /// The bank of the deposit accounts, and the masked number of the account without trust money.
 const BANK: &str = "FIRST BANK OF TESTING";
-const DEPOSITED: &str = "*****1234";
+const ACCOUNT_NUMBER_MASKED: &str = "*****1234";
 
 /// A deposit account, as `GET /bank-accounts` and the control path `credentials` show it.
 pub(crate) struct Deposit {
     pub(crate) id: String,
     pub(crate) name: &'static str,
-    pub(crate) mode: Mode,
+    pub(crate) mode: MerchantMode,
     pub(crate) trust: bool,
 }
 
 /// Returns the bank accounts of a merchant: `Operating` and `Trust` in both modes.
 pub(crate) fn deposits(merchant: &MerchantRecord) -> Vec<Deposit> {
-    let of = |mode: Mode| {
+    let of = |mode: MerchantMode| {
         let keys = merchant.keys(mode);
         [
             Deposit { id: keys.operating.clone(), name: "Operating", mode, trust: false },
             Deposit { id: keys.trust.clone(), name: "Trust", mode, trust: true },
         ]
     };
-    of(Mode::Test).into_iter().chain(of(Mode::Live)).collect()
+    of(MerchantMode::Test).into_iter().chain(of(MerchantMode::Live)).collect()
 }
 
 /// GET /bank-accounts.
-pub(crate) fn bank_accounts(cx: &mut Cx<'_>, asked: &Asked) -> Result<Vec<BankAccount>, Refusal> {
+pub(crate) fn bank_accounts(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<Vec<BankAccount>, SandboxRefusal> {
     let merchant = cx.merchant(asked.merchant()?)?;
     let policy = cx.policy(&merchant.id)?;
     let shown = deposits(&merchant).into_iter().map(|deposit| BankAccount {
-        account_id: Some(if deposit.trust { "*****6789" } else { DEPOSITED }.to_owned()),
+        account_id: Some(
+            if deposit.trust { "*****6789" } else { ACCOUNT_NUMBER_MASKED }.to_owned(),
+        ),
         bank_name: Some(BANK.to_owned()),
         currency: Some(CURRENCY_DEFAULT.to_owned()),
-        processing_accounts: feeds(merchant.keys(deposit.mode), &policy, deposit.trust),
+        processing_accounts: paying_accounts(merchant.keys(deposit.mode), &policy, deposit.trust),
         id: deposit.id,
         name: deposit.name.to_owned(),
         trust: deposit.trust,
@@ -138,14 +150,18 @@ const BRANDS: &str = "VISA,MASTERCARD,AMERICAN_EXPRESS,DISCOVER,DINERS_CLUB,JCB"
 
 /// Returns the card accounts that pay into a bank account: those with the same `trust`, else the
 /// first card account.
-fn feeds(keys: &ModeKeys, policy: &Policy, trust: bool) -> Vec<ProcessingAccount> {
+fn paying_accounts(
+    keys: &ModeKeys,
+    policy: &MerchantPolicy,
+    trust: bool,
+) -> Vec<ProcessingAccount> {
     let processing = |account: &AccountRecord| processing(account, policy);
     let cards = || keys.accounts.iter().filter(|account| account.kind == AccountType::Card);
     let alike: Vec<_> = cards().filter(|account| account.trust == trust).map(processing).collect();
     if alike.is_empty() { cards().take(1).map(processing).collect() } else { alike }
 }
 
-fn processing(account: &AccountRecord, policy: &Policy) -> ProcessingAccount {
+fn processing(account: &AccountRecord, policy: &MerchantPolicy) -> ProcessingAccount {
     let swipe = policy.swipe_of(&account.id);
     ProcessingAccount {
         id: account.id.clone(),
@@ -154,29 +170,32 @@ fn processing(account: &AccountRecord, policy: &Policy) -> ProcessingAccount {
         accepted_card_types: Some(
             policy.brands_of(&account.id).unwrap_or_else(|| BRANDS.to_owned()),
         ),
-        cvv_policy: word(&policy.cvv_of(&account.id)),
-        avs_policy: word(&policy.avs_of(&account.id)),
-        swipe_cvv_policy: word(&swipe.cvv),
-        swipe_avs_policy: word(&swipe.avs),
-        swipe_required_payment_fields: Some(swipe.required()),
+        cvv_policy: policy_word(&policy.cvv_of(&account.id)),
+        avs_policy: policy_word(&policy.avs_of(&account.id)),
+        swipe_cvv_policy: policy_word(&swipe.cvv),
+        swipe_avs_policy: policy_word(&swipe.avs),
+        swipe_required_payment_fields: Some(swipe.required_list()),
         kind: "card".to_owned(),
     }
 }
 
 /// Returns the serialised word of a policy.
-fn word<T: Serialize>(policy: &T) -> Option<String> {
+fn policy_word<T: Serialize>(policy: &T) -> Option<String> {
     serde_json::to_value(policy).ok()?.as_str().map(str::to_owned)
 }
 
 /// GET /v1/merchant (service-facts, 67): the record with the accounts of the key's mode.
-pub(crate) fn merchant(cx: &mut Cx<'_>, asked: &Asked) -> Result<Merchant, Refusal> {
+pub(crate) fn merchant(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<Merchant, SandboxRefusal> {
     let owner = asked.owner()?;
     let record = cx.merchant(&owner.merchant)?;
     let keys = record.keys(owner.mode);
     let policy = cx.policy(&record.id)?;
     let of = |kind: AccountType| {
         let accounts = keys.accounts.iter().filter(move |account| account.kind == kind);
-        accounts.map(|account| shown(account, &record, &policy)).collect()
+        accounts.map(|account| render_merchant_account(account, &record, &policy)).collect()
     };
     let own = record.own.clone();
     let set = |text: String| Some(text).filter(|text| !text.is_empty());
@@ -205,10 +224,10 @@ pub(crate) fn merchant(cx: &mut Cx<'_>, asked: &Asked) -> Result<Merchant, Refus
 }
 
 /// Renders an account as the merchant's own record lists it (service-facts, 69).
-pub(crate) fn shown(
+pub(crate) fn render_merchant_account(
     account: &AccountRecord,
     owner: &MerchantRecord,
-    policy: &Policy,
+    policy: &MerchantPolicy,
 ) -> MerchantAccount {
     let common = MerchantAccount {
         id: account.id.clone(),
@@ -226,17 +245,17 @@ pub(crate) fn shown(
 }
 
 /// Adds the fields of an account that takes cards.
-fn card(common: MerchantAccount, policy: &Policy) -> MerchantAccount {
+fn card(common: MerchantAccount, policy: &MerchantPolicy) -> MerchantAccount {
     let (id, swipe) = (common.id.as_str(), policy.swipe_of(&common.id));
     MerchantAccount {
-        cvv_policy: word(&policy.cvv_of(id)),
-        avs_policy: word(&policy.avs_of(id)),
+        cvv_policy: policy_word(&policy.cvv_of(id)),
+        avs_policy: policy_word(&policy.avs_of(id)),
         ignore_avs_failure_if_cvv_match: Some(policy.avs_waived.contains(id)),
         required_payment_fields: Some(policy.required_of(id)),
-        swipe_cvv_policy: word(&swipe.cvv),
-        swipe_avs_policy: word(&swipe.avs),
+        swipe_cvv_policy: policy_word(&swipe.cvv),
+        swipe_avs_policy: policy_word(&swipe.avs),
         swipe_ignore_avs_failure_if_cvv_match: Some(swipe.avs_waived),
-        swipe_required_payment_fields: Some(swipe.required()),
+        swipe_required_payment_fields: Some(swipe.required_list()),
         accepted_card_types: policy.brands_of(id).or_else(|| Some("*".to_owned())),
         ..common
     }
@@ -248,7 +267,7 @@ fn check(common: MerchantAccount) -> MerchantAccount {
     let text = |text: &str| Some(text.to_owned());
     MerchantAccount {
         routing_number: text("******013"),
-        account_number: text(DEPOSITED),
+        account_number: text(ACCOUNT_NUMBER_MASKED),
         account_type: text("CHECKING"),
         bank_name: text(BANK),
         ..common

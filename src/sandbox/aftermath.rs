@@ -2,45 +2,53 @@
 //! holds, and the effect on the refunds or the charge that belong to it.
 
 use crate::api::transaction::{TransactionStatus, TransactionType};
-use crate::sandbox::ledger::{self, Movement};
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
-use crate::sandbox::transactions::{Change, KeptTransaction};
+use crate::sandbox::ledger::{self, MoneyMovement};
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
+use crate::sandbox::transactions::{StoredTransaction, TransactionTransition};
 use crate::sandbox::{captures, refunds};
 
 /// Applies the consequences of a change that was made; `before` is the status before that change.
-pub(crate) fn follow(
-    cx: &mut Cx<'_>,
-    kept: &mut KeptTransaction,
+pub(crate) fn apply_effects(
+    cx: &mut ChangeUnit<'_>,
+    kept: &mut StoredTransaction,
     before: &TransactionStatus,
-    change: Change,
-) -> Result<(), Refusal> {
+    change: TransactionTransition,
+) -> Result<(), SandboxRefusal> {
     if let Some(movement) = movement(&kept.object.kind, before, change) {
         ledger::record(cx, &kept.owner, movement, &kept.object)?;
     }
     if captures::is_hold(&kept.object) && *before == TransactionStatus::Authorized {
-        captures::release(cx, kept)?;
+        captures::remove_hold(cx, kept)?;
     }
     match (&kept.object.kind, change) {
-        (TransactionType::Charge, Change::Capture) => refunds::perform(cx, kept),
-        (TransactionType::Charge, Change::Return) => refunds::reject(cx, kept),
-        (TransactionType::Refund, Change::Void | Change::Return) => refunds::take_back(cx, kept),
+        (TransactionType::Charge, TransactionTransition::Capture) => refunds::perform(cx, kept),
+        (TransactionType::Charge, TransactionTransition::Return) => refunds::reject(cx, kept),
+        (TransactionType::Refund, TransactionTransition::Void | TransactionTransition::Return) => {
+            refunds::subtract_refund(cx, kept)
+        }
         (
             TransactionType::Charge,
-            Change::Authorize | Change::Decline | Change::Expire | Change::Void,
+            TransactionTransition::Authorize
+            | TransactionTransition::Decline
+            | TransactionTransition::Expire
+            | TransactionTransition::Void,
         )
         | (
             TransactionType::Refund,
-            Change::Authorize | Change::Decline | Change::Capture | Change::Expire,
+            TransactionTransition::Authorize
+            | TransactionTransition::Decline
+            | TransactionTransition::Capture
+            | TransactionTransition::Expire,
         )
         | (
             TransactionType::Credit | TransactionType::Other(_),
-            Change::Authorize
-            | Change::Decline
-            | Change::Capture
-            | Change::Expire
-            | Change::Void
-            | Change::Return,
+            TransactionTransition::Authorize
+            | TransactionTransition::Decline
+            | TransactionTransition::Capture
+            | TransactionTransition::Expire
+            | TransactionTransition::Void
+            | TransactionTransition::Return,
         ) => Ok(()),
     }
 }
@@ -50,20 +58,20 @@ pub(crate) fn follow(
 fn movement(
     kind: &TransactionType,
     before: &TransactionStatus,
-    change: Change,
-) -> Option<Movement> {
+    change: TransactionTransition,
+) -> Option<MoneyMovement> {
     match change {
-        Change::Authorize => match kind {
-            TransactionType::Charge => Some(Movement::Charge),
-            TransactionType::Refund => Some(Movement::Refund),
-            TransactionType::Credit => Some(Movement::Credit),
+        TransactionTransition::Authorize => match kind {
+            TransactionType::Charge => Some(MoneyMovement::Charge),
+            TransactionType::Refund => Some(MoneyMovement::Refund),
+            TransactionType::Credit => Some(MoneyMovement::Credit),
             TransactionType::Other(_) => None,
         },
-        Change::Capture => Some(Movement::Capture),
-        Change::Return => Some(Movement::Return),
-        Change::Expire | Change::Void => {
-            (*before != TransactionStatus::Pending).then_some(Movement::Void)
+        TransactionTransition::Capture => Some(MoneyMovement::Capture),
+        TransactionTransition::Return => Some(MoneyMovement::Return),
+        TransactionTransition::Expire | TransactionTransition::Void => {
+            (*before != TransactionStatus::Pending).then_some(MoneyMovement::Void)
         }
-        Change::Decline => None,
+        TransactionTransition::Decline => None,
     }
 }

@@ -3,11 +3,11 @@
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 
-use crate::sandbox::refusal::Refusal;
+use crate::sandbox::refusal::SandboxRefusal;
 
 /// An HTTP answer before faults are applied.
 #[derive(Debug, Clone)]
-pub(crate) struct Answer {
+pub(crate) struct SandboxAnswer {
     pub(crate) status: StatusCode,
     pub(crate) content_type: &'static str,
     /// Headers besides the content type.
@@ -15,9 +15,9 @@ pub(crate) struct Answer {
     pub(crate) body: Vec<u8>,
 }
 
-impl Answer {
+impl SandboxAnswer {
     /// Returns a 200 with a JSON body.
-    pub(crate) fn json<T: Serialize>(value: &T) -> Result<Self, Refusal> {
+    pub(crate) fn json<T: Serialize>(value: &T) -> Result<Self, SandboxRefusal> {
         Ok(Self::of(StatusCode::OK, "application/json", serde_json::to_vec(value)?))
     }
 
@@ -41,7 +41,7 @@ impl Answer {
     }
 
     /// Returns the HTTP answer of a refusal.
-    pub(crate) fn refused(refusal: &Refusal) -> Self {
+    pub(crate) fn from_refusal(refusal: &SandboxRefusal) -> Self {
         let body = serde_json::to_vec(&refusal.problem).unwrap_or_default();
         Self::of(refusal.status, "application/json", body)
     }

@@ -21,39 +21,45 @@ use crate::api::application::{
     is_test_name, rules,
 };
 use crate::api::rules::FieldProblem;
-use crate::api::{Message, Problem};
-use crate::sandbox::asked::Asked;
+use crate::api::{Problem, ProblemMessage};
+use crate::sandbox::asked::ParsedRequest;
 use crate::sandbox::documented;
-use crate::sandbox::due::{self, Due};
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
-use record::{Found, text};
-use states::{Change, after};
+use crate::sandbox::due::{self, TimerEntry};
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
+use record::{StoredApplication, text};
+use states::{ApplicationTransition, after};
 
 /// POST of a complete application: its fields lie under one name, `merchant_application`.
-pub(crate) fn submit(cx: &mut Cx<'_>, asked: &Asked) -> Result<SubmittedApplication, Refusal> {
+pub(crate) fn submit(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<SubmittedApplication, SandboxRefusal> {
     let body = asked.json()?;
     let Some(fields) = body.get("merchant_application").and_then(Value::as_object) else {
-        return Err(Refusal::invalid("Body holds no merchant_application"));
+        return Err(SandboxRefusal::invalid("Body holds no merchant_application"));
     };
-    let fields = taken(cx, fields.clone());
+    let fields = counted_fields(cx, fields.clone());
     validate(cx, Submission::Complete, &fields)?;
     let id = match text(&fields, "test") {
         "" => {
             let found = record::create(cx, Submission::Complete, fields)?;
-            submitted(cx, found)?
+            submit_and_schedule(cx, found)?
         }
-        outcome => tested(cx, &fields, outcome == "validate")?,
+        outcome => submit_test(cx, &fields, outcome == "validate")?,
     };
     Ok(SubmittedApplication { merchant_application: Submitted { id } })
 }
 
 /// POST of a sign-up: its fields are flat.
-pub(crate) fn sign_up(cx: &mut Cx<'_>, asked: &Asked) -> Result<StartedSignUp, Refusal> {
+pub(crate) fn sign_up(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<StartedSignUp, SandboxRefusal> {
     let Value::Object(fields) = asked.json()? else {
-        return Err(Refusal::malformed("Body is not an object"));
+        return Err(SandboxRefusal::malformed_body("Body is not an object"));
     };
-    let fields = taken(cx, fields);
+    let fields = counted_fields(cx, fields);
     validate(cx, Submission::SignUp, &fields)?;
     let found = record::create(cx, Submission::SignUp, fields)?;
     let id = found.object.id;
@@ -63,58 +69,66 @@ pub(crate) fn sign_up(cx: &mut Cx<'_>, asked: &Asked) -> Result<StartedSignUp, R
 
 /// Returns the fields that count. The documented surface accepts no number and no boolean sent as
 /// text.
-fn taken(cx: &Cx<'_>, fields: Map<String, Value>) -> Map<String, Value> {
-    if documented::alone(cx) { record::present(fields) } else { record::natural(fields) }
+fn counted_fields(cx: &ChangeUnit<'_>, fields: Map<String, Value>) -> Map<String, Value> {
+    if documented::is_documented_only(cx) {
+        record::without_nulls(fields)
+    } else {
+        record::normalise_fields(fields)
+    }
 }
 
 /// Refuses an application with 422 for every problem: the rules of its fields, and the checks only
 /// the service can make.
 fn validate(
-    cx: &Cx<'_>,
+    cx: &ChangeUnit<'_>,
     submission: Submission,
     fields: &Map<String, Value>,
-) -> Result<(), Refusal> {
+) -> Result<(), SandboxRefusal> {
     let problems = problems(cx, submission, fields)?;
     if problems.is_empty() {
         return Ok(());
     }
     let problem = Problem { messages: problems.iter().map(message).collect() };
-    Err(Refusal { problem, ..Refusal::rule("", "") })
+    Err(SandboxRefusal { problem, ..SandboxRefusal::rule("", "") })
 }
 
 /// Converts a problem to the web application's form of a message: code, context, level and text
 /// (partner-api, Errors).
-fn message(problem: &FieldProblem) -> Message {
-    Message { facility: None, sub_code: None, ..problem.to_message("") }
+fn message(problem: &FieldProblem) -> ProblemMessage {
+    ProblemMessage { facility: None, sub_code: None, ..problem.to_message("") }
 }
 
 /// Lists the problems that [`validate`] refuses.
 fn problems(
-    cx: &Cx<'_>,
+    cx: &ChangeUnit<'_>,
     submission: Submission,
     fields: &Map<String, Value>,
-) -> Result<Vec<FieldProblem>, Refusal> {
+) -> Result<Vec<FieldProblem>, SandboxRefusal> {
     let plan = cx.settings.plan(text(fields, "plan"));
     let mut problems = rules(submission, fields, plan == Some(true));
     if plan.is_none() && !text(fields, "plan").is_empty() {
-        problems.push(own("plan", "Plan is unknown"));
+        problems.push(field_problem("plan", "Plan is unknown"));
     }
     let is_trial = submission == Submission::Complete && !text(fields, "test").is_empty();
-    if is_test_name(text(fields, "business_name")) && !is_trial && record::test_taken(cx)? {
-        problems.push(own("business_name", "Business name of a test was submitted already"));
+    if is_test_name(text(fields, "business_name")) && !is_trial && record::is_test_submitted(cx)? {
+        problems
+            .push(field_problem("business_name", "Business name of a test was submitted already"));
     }
     Ok(problems)
 }
 
-fn own(context: &str, message: &str) -> FieldProblem {
+fn field_problem(context: &str, message: &str) -> FieldProblem {
     let (context, message) = (context.to_owned(), message.to_owned());
     FieldProblem { context, sub_code: "invalid".to_owned(), message }
 }
 
 /// Submits an application and schedules its decision.
-fn submitted(cx: &mut Cx<'_>, found: Found) -> Result<ApplicationId, Refusal> {
+fn submit_and_schedule(
+    cx: &mut ChangeUnit<'_>,
+    found: StoredApplication,
+) -> Result<ApplicationId, SandboxRefusal> {
     let id = found.object.id;
-    let is_test = is_test_name(text(&found.inside.fields, "business_name"));
+    let is_test = is_test_name(text(&found.internal.fields, "business_name"));
     record::submit(cx, found)?;
     decide::schedule(cx, id, is_test)?;
     Ok(id)
@@ -122,19 +136,19 @@ fn submitted(cx: &mut Cx<'_>, found: Found) -> Result<ApplicationId, Refusal> {
 
 /// Handles a test submission: returns an id that no application has, and schedules a notification
 /// of the requested outcome.
-fn tested(
-    cx: &mut Cx<'_>,
+fn submit_test(
+    cx: &mut ChangeUnit<'_>,
     fields: &Map<String, Value>,
     provisioned: bool,
-) -> Result<ApplicationId, Refusal> {
+) -> Result<ApplicationId, SandboxRefusal> {
     let id = record::fresh_id(cx);
     let reference = text(fields, "reference").to_owned();
     let moment = cx.now.checked_add_signed(decide::TEST_DELAY).unwrap_or(cx.now);
-    due::schedule(cx, moment, &Due::TestOutcome { id: id.0, reference, provisioned })?;
+    due::schedule(cx, moment, &TimerEntry::TestOutcome { id: id.0, reference, provisioned })?;
     Ok(id)
 }
 
 /// Returns true while the application waits for its applicant.
-fn is_started(found: &Found) -> bool {
-    after(found.object.state, Change::Submit).is_ok()
+fn is_started(found: &StoredApplication) -> bool {
+    after(found.object.state, ApplicationTransition::Submit).is_ok()
 }

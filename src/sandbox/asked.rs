@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use http::HeaderMap;
 use serde_json::{Map, Value};
 
-use crate::sandbox::lists::Owner;
-use crate::sandbox::refusal::Refusal;
+use crate::sandbox::lists::ObjectOwner;
+use crate::sandbox::refusal::SandboxRefusal;
 
 /// The caller, after its credential was checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Caller {
+pub(crate) enum SandboxCaller {
     /// No checked caller: the endpoint reads its credentials from the body, or needs none.
     Anyone,
     /// The partner itself.
@@ -19,7 +19,7 @@ pub(crate) enum Caller {
     Authorized { merchant: String },
     /// A key of a merchant, valid for one mode.
     Key {
-        owner: Owner,
+        owner: ObjectOwner,
         /// The account that the key belongs to, for an account's own key.
         account: Option<String>,
     },
@@ -27,15 +27,15 @@ pub(crate) enum Caller {
 
 /// A request to the emulated service.
 #[derive(Debug)]
-pub(crate) struct Asked {
-    pub(crate) caller: Caller,
+pub(crate) struct ParsedRequest {
+    pub(crate) caller: SandboxCaller,
     pub(crate) parameters: Vec<String>,
     pub(crate) query: BTreeMap<String, Vec<String>>,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Vec<u8>,
 }
 
-impl Asked {
+impl ParsedRequest {
     /// Returns the n-th path parameter, or an empty text.
     pub(crate) fn parameter(&self, at: usize) -> &str {
         self.parameters.get(at).map_or("", String::as_str)
@@ -48,11 +48,11 @@ impl Asked {
     }
 
     /// Returns the owner of the caller's key.
-    pub(crate) fn owner(&self) -> Result<Owner, Refusal> {
+    pub(crate) fn owner(&self) -> Result<ObjectOwner, SandboxRefusal> {
         match &self.caller {
-            Caller::Key { owner, account: _ } => Ok(owner.clone()),
-            Caller::Anyone | Caller::Partner | Caller::Authorized { .. } => {
-                Err(Refusal::not_authorized())
+            SandboxCaller::Key { owner, account: _ } => Ok(owner.clone()),
+            SandboxCaller::Anyone | SandboxCaller::Partner | SandboxCaller::Authorized { .. } => {
+                Err(SandboxRefusal::not_authorized())
             }
         }
     }
@@ -60,16 +60,20 @@ impl Asked {
     /// Returns the account of the caller's key, for an account's own key.
     pub(crate) fn account_of_key(&self) -> Option<&str> {
         match &self.caller {
-            Caller::Key { owner: _, account } => account.as_deref(),
-            Caller::Anyone | Caller::Partner | Caller::Authorized { .. } => None,
+            SandboxCaller::Key { owner: _, account } => account.as_deref(),
+            SandboxCaller::Anyone | SandboxCaller::Partner | SandboxCaller::Authorized { .. } => {
+                None
+            }
         }
     }
 
     /// Returns the merchant of the caller's bearer token.
-    pub(crate) fn merchant(&self) -> Result<&str, Refusal> {
+    pub(crate) fn merchant(&self) -> Result<&str, SandboxRefusal> {
         match &self.caller {
-            Caller::Authorized { merchant } => Ok(merchant),
-            Caller::Anyone | Caller::Partner | Caller::Key { .. } => Err(Refusal::not_authorized()),
+            SandboxCaller::Authorized { merchant } => Ok(merchant),
+            SandboxCaller::Anyone | SandboxCaller::Partner | SandboxCaller::Key { .. } => {
+                Err(SandboxRefusal::not_authorized())
+            }
         }
     }
 
@@ -79,15 +83,16 @@ impl Asked {
     }
 
     /// Returns the JSON body; an absent body is an empty object.
-    pub(crate) fn json(&self) -> Result<Value, Refusal> {
+    pub(crate) fn json(&self) -> Result<Value, SandboxRefusal> {
         if self.body.iter().all(u8::is_ascii_whitespace) {
             return Ok(Value::Object(Map::new()));
         }
         match content_type(&self.headers) {
             None | Some("application/json") => {}
-            Some(_) => return Err(Refusal::invalid("Content type is not supported")),
+            Some(_) => return Err(SandboxRefusal::invalid("Content type is not supported")),
         }
-        serde_json::from_slice(&self.body).map_err(|_| Refusal::malformed("Body is not JSON"))
+        serde_json::from_slice(&self.body)
+            .map_err(|_| SandboxRefusal::malformed_body("Body is not JSON"))
     }
 
     /// Returns the form body as an object; a repeated key becomes an array.

@@ -4,7 +4,7 @@
 use chrono::{Datelike, Days, NaiveDate, Weekday};
 
 /// Returns the date `days` banking days after a date.
-pub(crate) fn after(date: NaiveDate, days: u32) -> NaiveDate {
+pub(crate) fn add_banking_days(date: NaiveDate, days: u32) -> NaiveDate {
     let mut date = date;
     let mut left = days;
     while left > 0 {
@@ -68,7 +68,7 @@ mod tests {
             ("2026-11-21", 0, "2026-11-21"),
             ("2026-11-21", 3, "2026-11-25"),
         ] {
-            assert_eq!(after(date(from), days), date(to), "{from} and {days}");
+            assert_eq!(add_banking_days(date(from), days), date(to), "{from} and {days}");
         }
     }
 

@@ -3,29 +3,29 @@
 use crate::api::bank::{NewBank, holder_rules};
 use crate::api::method::{MethodKind, PaymentMethod};
 use crate::api::saved::SavedChange;
-use crate::sandbox::asked::Asked;
-use crate::sandbox::lists::KindOf;
-use crate::sandbox::methods::keep_bank;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::saved::Room;
-use crate::sandbox::state::Cx;
+use crate::sandbox::asked::ParsedRequest;
+use crate::sandbox::lists::ObjectKind;
+use crate::sandbox::methods::bank_details;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::saved::SavedMethodStore;
+use crate::sandbox::state::ChangeUnit;
 
-pub(crate) const ROOM: Room = Room {
-    kind: KindOf { word: "bank", name: "Bank" },
+pub(crate) const SAVED_BANKS: SavedMethodStore = SavedMethodStore {
+    kind: ObjectKind { word: "bank", name: "Bank" },
     method: MethodKind::Bank,
     rules: holder_rules,
 };
 
 /// POST /v1/banks: from fields, or from a token.
 pub(crate) fn create(
-    cx: &mut Cx<'_>,
-    asked: &Asked,
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
     new: NewBank,
-) -> Result<PaymentMethod, Refusal> {
+) -> Result<PaymentMethod, SandboxRefusal> {
     let given = SavedChange {
         reference: new.reference.clone(),
         description: new.description.clone(),
         token_id: new.token_id.clone(),
     };
-    ROOM.create(cx, asked, &given, |cx| keep_bank(cx, new))
+    SAVED_BANKS.create(cx, asked, &given, |cx| bank_details(cx, new))
 }

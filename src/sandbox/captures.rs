@@ -4,12 +4,14 @@
 use crate::api::Page;
 use crate::api::transaction::actions::{CAPTURE_LATER, NewCapture, capture_rules};
 use crate::api::transaction::{Transaction, TransactionStatus};
-use crate::sandbox::asked::Asked;
-use crate::sandbox::lists::{Owner, Paging};
+use crate::sandbox::asked::ParsedRequest;
+use crate::sandbox::lists::{ObjectOwner, PageQuery};
 use crate::sandbox::processing::need_same_currency;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
-use crate::sandbox::transactions::{self, Change, KeptTransaction, unfit};
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
+use crate::sandbox::transactions::{
+    self, StoredTransaction, TransactionTransition, status_refusal,
+};
 use crate::sandbox::{charges, gratuities, places};
 
 /// Returns true for a charge captured by a request, not by the daily run.
@@ -17,24 +19,33 @@ pub(crate) fn is_hold(object: &Transaction) -> bool {
     object.auto_capture == Some(false)
 }
 
-fn list_of(owner: &Owner) -> String {
+fn list_of(owner: &ObjectOwner) -> String {
     format!("hold/{}", owner.key())
 }
 
 /// Adds a charge to the list of holds.
-pub(crate) fn hold(cx: &mut Cx<'_>, kept: &KeptTransaction) -> Result<(), Refusal> {
+pub(crate) fn add_hold(
+    cx: &mut ChangeUnit<'_>,
+    kept: &StoredTransaction,
+) -> Result<(), SandboxRefusal> {
     cx.list_add(&list_of(&kept.owner), kept.sequence, &kept.object.id)
 }
 
 /// Removes a charge from the list of holds.
-pub(crate) fn release(cx: &mut Cx<'_>, kept: &KeptTransaction) -> Result<(), Refusal> {
+pub(crate) fn remove_hold(
+    cx: &mut ChangeUnit<'_>,
+    kept: &StoredTransaction,
+) -> Result<(), SandboxRefusal> {
     cx.list_remove(&list_of(&kept.owner), kept.sequence)
 }
 
 /// GET /v1/charges/holds: newest first, of one account or all.
-pub(crate) fn holds(cx: &mut Cx<'_>, asked: &Asked) -> Result<Page<Transaction>, Refusal> {
+pub(crate) fn list_holds(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<Page<Transaction>, SandboxRefusal> {
     let owner = asked.owner()?;
-    let paging = Paging::of(asked)?;
+    let paging = PageQuery::of(asked)?;
     let list = list_of(&owner);
     let show = |id: &str| transactions::find(cx, &owner, id).map(|kept| kept.object);
     let Some(account) = asked.query("account_id") else {
@@ -48,50 +59,53 @@ pub(crate) fn holds(cx: &mut Cx<'_>, asked: &Asked) -> Result<Page<Transaction>,
 
 /// POST /v1/charges/{id}/capture.
 pub(crate) fn capture(
-    cx: &mut Cx<'_>,
-    asked: &Asked,
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
     mut new: NewCapture,
-) -> Result<Transaction, Refusal> {
+) -> Result<Transaction, SandboxRefusal> {
     let owner = asked.owner()?;
     let mut kept = charges::find(cx, &owner, asked.parameter(0))?;
-    Refusal::fields("", &capture_rules(&new))?;
+    SandboxRefusal::fields("", &capture_rules(&new))?;
     places::need_country(cx, asked, &owner, &kept.object.account_id)?;
     cx.policy(&owner.merchant)?.need_capture(&kept.object.account_id)?;
     if !is_hold(&kept.object) || kept.object.status != TransactionStatus::Authorized {
-        return Err(unfit());
+        return Err(status_refusal());
     }
     need_same_currency(&kept.object, new.currency.as_deref())?;
-    need_whole(&kept.object, new.amount)?;
+    need_full_amount(&kept.object, new.amount)?;
     gratuities::need_signature_of(cx, &new, &kept)?;
     gratuities::Tip::of_capture(cx, &mut new).add(cx, &mut kept)?;
     kept.object.capture_reference = new.reference.filter(|text| !text.is_empty());
     if new.capture_time.as_deref() == Some(CAPTURE_LATER) {
         leave_to_daily_run(cx, &mut kept)?;
     } else {
-        transactions::apply(cx, &mut kept, Change::Capture)?;
+        transactions::apply(cx, &mut kept, TransactionTransition::Capture)?;
     }
     Ok(kept.object)
 }
 
 /// Requires exactly the authorised amount.
-fn need_whole(held: &Transaction, amount: Option<i64>) -> Result<(), Refusal> {
+fn need_full_amount(held: &Transaction, amount: Option<i64>) -> Result<(), SandboxRefusal> {
     match amount {
         Some(amount) if amount == held.amount => Ok(()),
         Some(amount) if amount > held.amount => {
             let text = "Amount to capture exceeds the authorized amount";
-            Err(Refusal::rule("exceeds_authorized_amount", text))
+            Err(SandboxRefusal::rule("exceeds_authorized_amount", text))
         }
         Some(_) | None => {
             let text = "Amount must equal the authorized amount";
-            Err(Refusal::field("amount", "invalid", text))
+            Err(SandboxRefusal::field("amount", "invalid", text))
         }
     }
 }
 
 /// Converts a hold to a charge that the daily run captures.
-fn leave_to_daily_run(cx: &mut Cx<'_>, kept: &mut KeptTransaction) -> Result<(), Refusal> {
-    release(cx, kept)?;
+fn leave_to_daily_run(
+    cx: &mut ChangeUnit<'_>,
+    kept: &mut StoredTransaction,
+) -> Result<(), SandboxRefusal> {
+    remove_hold(cx, kept)?;
     kept.object.auto_capture = Some(true);
-    transactions::changed(cx, kept)?;
-    charges::plan_end(cx, kept)
+    transactions::store_update(cx, kept)?;
+    charges::schedule_end(cx, kept)
 }

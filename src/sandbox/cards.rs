@@ -4,35 +4,38 @@ use crate::api::Page;
 use crate::api::card::NewCard;
 use crate::api::method::{MethodKind, PaymentMethod};
 use crate::api::saved::SavedChange;
-use crate::sandbox::asked::Asked;
-use crate::sandbox::lists::{KindOf, number};
-use crate::sandbox::methods::keep_card;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::saved::Room;
-use crate::sandbox::state::Cx;
+use crate::sandbox::asked::ParsedRequest;
+use crate::sandbox::lists::{ObjectKind, number};
+use crate::sandbox::methods::card_details;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::saved::SavedMethodStore;
+use crate::sandbox::state::ChangeUnit;
 
-pub(crate) const ROOM: Room = Room {
-    kind: KindOf { word: "card", name: "Card" },
+pub(crate) const SAVED_CARDS: SavedMethodStore = SavedMethodStore {
+    kind: ObjectKind { word: "card", name: "Card" },
     method: MethodKind::Card,
     rules: |_| Vec::new(),
 };
 
 /// POST /v1/cards: from fields, or from a token.
 pub(crate) fn create(
-    cx: &mut Cx<'_>,
-    asked: &Asked,
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
     new: NewCard,
-) -> Result<PaymentMethod, Refusal> {
+) -> Result<PaymentMethod, SandboxRefusal> {
     let given = SavedChange {
         reference: new.reference.clone(),
         description: new.description.clone(),
         token_id: new.token_id.clone(),
     };
-    ROOM.create(cx, asked, &given, |cx| keep_card(cx, new))
+    SAVED_CARDS.create(cx, asked, &given, |cx| card_details(cx, new))
 }
 
 /// GET /v1/cards: newest first; filters `reference`, `exp_month`, `exp_year`.
-pub(crate) fn list(cx: &mut Cx<'_>, asked: &Asked) -> Result<Page<PaymentMethod>, Refusal> {
+pub(crate) fn list(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<Page<PaymentMethod>, SandboxRefusal> {
     let month = number(asked, "exp_month", 1, 12)?;
     let year = number(asked, "exp_year", 0, 9999)?;
     let same = |own: Option<i64>, asked: Option<u64>| {
@@ -40,5 +43,5 @@ pub(crate) fn list(cx: &mut Cx<'_>, asked: &Asked) -> Result<Page<PaymentMethod>
     };
     let fits = |card: &PaymentMethod| same(card.exp_month, month) && same(card.exp_year, year);
     let filtered = month.is_some() || year.is_some();
-    ROOM.list(cx, asked, filtered.then_some(&fits))
+    SAVED_CARDS.list(cx, asked, filtered.then_some(&fits))
 }

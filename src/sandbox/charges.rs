@@ -7,32 +7,32 @@ use serde_json::Value;
 
 use crate::api::transaction::{self, NewCharge, Transaction, TransactionStatus, TransactionType};
 use crate::api::wire::Timestamp;
-use crate::api::{Message, Problem};
-use crate::sandbox::asked::Asked;
-use crate::sandbox::due::{self, Due};
-use crate::sandbox::lists::{Kept, KindOf, Owner};
-use crate::sandbox::methods::KeptMethod;
+use crate::api::{Problem, ProblemMessage};
+use crate::sandbox::asked::ParsedRequest;
+use crate::sandbox::due::{self, TimerEntry};
+use crate::sandbox::lists::{ObjectKind, ObjectOwner, Stored};
+use crate::sandbox::methods::StoredMethod;
 use crate::sandbox::oauth::client_id;
 use crate::sandbox::processing::need_currency;
-use crate::sandbox::recur::Start;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
-use crate::sandbox::transactions::{self, Change, KeptTransaction};
+use crate::sandbox::recur::RecurringStart;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
+use crate::sandbox::transactions::{self, StoredTransaction, TransactionTransition};
 use crate::sandbox::{
     banking, captures, events, gratuities, outcomes, payouts, places, requirements, tokens,
     verification, volume,
 };
 
-pub(crate) const KIND: KindOf = KindOf { word: "transaction", name: "Transaction" };
+pub(crate) const KIND: ObjectKind = ObjectKind { word: "transaction", name: "Transaction" };
 
 /// Days after which a hold is voided (gateway-api, Limits).
 const HOLD_DAYS: u64 = 7;
 /// A payment to authorise; its method has been checked.
-pub(crate) struct Order {
-    pub(crate) owner: Owner,
+pub(crate) struct PaymentOrder {
+    pub(crate) owner: ObjectOwner,
     pub(crate) account: String,
     pub(crate) amount: i64,
-    pub(crate) method: KeptMethod,
+    pub(crate) method: StoredMethod,
     pub(crate) auto_capture: bool,
     pub(crate) reference: Option<String>,
     pub(crate) surcharge_amount: Option<i64>,
@@ -43,14 +43,14 @@ pub(crate) struct Order {
 
 /// POST /v1/charges.
 pub(crate) fn create(
-    cx: &mut Cx<'_>,
-    asked: &Asked,
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
     mut new: NewCharge,
-) -> Result<Transaction, Refusal> {
+) -> Result<Transaction, SandboxRefusal> {
     let owner = asked.owner()?;
     let problems = transaction::rules(&new);
     let resolved = payouts::method_of(cx, &owner, new.method.take(), problems)?;
-    let mut resolved = resolved.ok_or_else(Refusal::broken)?;
+    let mut resolved = resolved.ok_or_else(SandboxRefusal::server_error)?;
     let merchant = cx.merchant(&owner.merchant)?;
     let kind = &resolved.method.shown.kind;
     let (named, of_key) = (new.account_id.as_deref(), asked.account_of_key());
@@ -62,15 +62,18 @@ pub(crate) fn create(
     policy.need_reference(new.reference.as_deref())?;
     requirements::need_fields(&policy, &account, &resolved.method, resolved.is_saved())?;
     gratuities::need_signature(cx, &new)?;
-    let start =
-        new.recur.take().map(|recur| Start::new(cx, &owner, &account, recur)).transpose()?;
+    let start = new
+        .recur
+        .take()
+        .map(|recur| RecurringStart::new(cx, &owner, &account, recur))
+        .transpose()?;
     if let Some(token) = &resolved.token {
         tokens::end(cx, token)?;
     }
-    places::judge(cx, asked, &owner, &account, &mut resolved.method);
-    requirements::judge(&policy, &account, &mut resolved.method);
+    places::deny_by_country(cx, asked, &owner, &account, &mut resolved.method);
+    requirements::deny_by_brand(&policy, &account, &mut resolved.method);
     let tip = gratuities::Tip::of(cx, &mut new);
-    let order = Order {
+    let order = PaymentOrder {
         owner,
         account,
         amount: new.amount.unwrap_or(0),
@@ -79,7 +82,7 @@ pub(crate) fn create(
         reference: new.reference,
         surcharge_amount: new.surcharge_amount,
         data: new.data,
-        recurring: start.as_ref().map(Start::ids),
+        recurring: start.as_ref().map(RecurringStart::ids),
     };
     let mut kept = authorize(cx, order)?;
     if kept.object.failure_code.is_none() {
@@ -89,33 +92,33 @@ pub(crate) fn create(
     if let Some(start) = start.filter(|_| kept.object.failure_code.is_none()) {
         start.begin(cx, &kept)?;
     }
-    answer(kept)
+    into_answer(kept)
 }
 
-fn check_terms(new: &NewCharge, method: &KeptMethod) -> Result<(), Refusal> {
+fn check_terms(new: &NewCharge, method: &StoredMethod) -> Result<(), SandboxRefusal> {
     if new.auto_capture == Some(false) && !method.is_card() {
         let text = "Only cards can be authorized without capture";
-        return Err(Refusal::rule("unavailable_for_merchant_policy", text));
+        return Err(SandboxRefusal::rule("unavailable_for_merchant_policy", text));
     }
     Ok(())
 }
 
 /// Returns the charge, or the decline that names the transaction it left.
-pub(crate) fn answer(kept: KeptTransaction) -> Result<Transaction, Refusal> {
+pub(crate) fn into_answer(kept: StoredTransaction) -> Result<Transaction, SandboxRefusal> {
     match &kept.object.failure_code {
         None => Ok(kept.object),
-        Some(code) => Err(declined(code, &kept.object.id)),
+        Some(code) => Err(decline_refusal(code, &kept.object.id)),
     }
 }
 
 /// Builds the refusal of a declined charge; the stored transaction is kept.
-pub(crate) fn declined(code: &str, transaction: &str) -> Refusal {
-    let message = Message {
+pub(crate) fn decline_refusal(code: &str, transaction: &str) -> SandboxRefusal {
+    let message = ProblemMessage {
         facility: Some("payment_processor".to_owned()),
         entity_id: Some(transaction.to_owned()),
-        ..Message::new(outcomes::answered(code), &outcomes::text(code))
+        ..ProblemMessage::new(outcomes::error_code(code), &outcomes::message_text(code))
     };
-    Refusal {
+    SandboxRefusal {
         status: outcomes::status(code),
         problem: Problem { messages: vec![message] },
         keeps_effects: true,
@@ -124,7 +127,10 @@ pub(crate) fn declined(code: &str, transaction: &str) -> Refusal {
 
 /// Makes a charge, then authorises or declines it. A charge whose CVV or address the account
 /// rejects is voided.
-pub(crate) fn authorize(cx: &mut Cx<'_>, mut order: Order) -> Result<KeptTransaction, Refusal> {
+pub(crate) fn authorize(
+    cx: &mut ChangeUnit<'_>,
+    mut order: PaymentOrder,
+) -> Result<StoredTransaction, SandboxRefusal> {
     let failure = order.method.class.failure.clone();
     let rejection = verification::rejection(cx, &order)?;
     if failure.is_some() || rejection.is_some() {
@@ -133,7 +139,7 @@ pub(crate) fn authorize(cx: &mut Cx<'_>, mut order: Order) -> Result<KeptTransac
     let mut kept = settle(cx, order, failure)?;
     if let Some(code) = rejection.filter(|_| kept.object.failure_code.is_none()) {
         kept.object.failure_code = Some(code.to_owned());
-        transactions::apply(cx, &mut kept, Change::Void)?;
+        transactions::apply(cx, &mut kept, TransactionTransition::Void)?;
     }
     Ok(kept)
 }
@@ -141,38 +147,42 @@ pub(crate) fn authorize(cx: &mut Cx<'_>, mut order: Order) -> Result<KeptTransac
 /// Makes a charge with a known end: authorised, or declined with a failure code. Exceeding the
 /// volume limits declines it too.
 pub(crate) fn settle(
-    cx: &mut Cx<'_>,
-    order: Order,
+    cx: &mut ChangeUnit<'_>,
+    order: PaymentOrder,
     failure: Option<String>,
-) -> Result<KeptTransaction, Refusal> {
+) -> Result<StoredTransaction, SandboxRefusal> {
     let failure = match failure {
-        None => volume::exceeded(cx, &order)?.map(str::to_owned),
+        None => volume::exceeded_limit(cx, &order)?.map(str::to_owned),
         known => known,
     };
     let sequence = cx.next();
-    let id = cx.id();
+    let id = cx.fresh_gateway_id();
     let object = new_transaction(cx, id.clone(), &order)?;
-    let mut kept = Kept { owner: order.owner, sequence, object, inside: order.method };
+    let mut kept = Stored { owner: order.owner, sequence, object, internal: order.method };
     let under = kept.owner.key();
     cx.create(KIND, &under, &id, &kept)?;
-    transactions::note_reference(cx, &kept)?;
+    transactions::index_reference(cx, &kept)?;
     emit(cx, &kept, "transaction.created")?;
     if let Some(code) = failure {
         kept.object.failure_code = Some(code);
-        transactions::apply(cx, &mut kept, Change::Decline)?;
+        transactions::apply(cx, &mut kept, TransactionTransition::Decline)?;
         return Ok(kept);
     }
-    let class = &kept.inside.class;
+    let class = &kept.internal.class;
     kept.object.cvv_result.clone_from(&class.cvv_result);
     kept.object.avs_result.clone_from(&class.avs_result);
-    kept.object.authorization_code = Some(cx.fresh("auth", 6).to_uppercase());
-    transactions::apply(cx, &mut kept, Change::Authorize)?;
+    kept.object.authorization_code = Some(cx.fresh_secret("auth", 6).to_uppercase());
+    transactions::apply(cx, &mut kept, TransactionTransition::Authorize)?;
     volume::count(cx, &kept.owner, kept.object.amount)?;
-    plan_end(cx, &kept)?;
+    schedule_end(cx, &kept)?;
     Ok(kept)
 }
 
-fn new_transaction(cx: &Cx<'_>, id: String, order: &Order) -> Result<Transaction, Refusal> {
+fn new_transaction(
+    cx: &ChangeUnit<'_>,
+    id: String,
+    order: &PaymentOrder,
+) -> Result<Transaction, SandboxRefusal> {
     let merchant = cx.merchant(&order.owner.merchant)?;
     let now = Some(Timestamp(cx.now));
     Ok(Transaction {
@@ -186,7 +196,7 @@ fn new_transaction(cx: &Cx<'_>, id: String, order: &Order) -> Result<Transaction
         amount_refunded: Some(0),
         created: now,
         modified: now,
-        client_id: Some(client_id(cx.world)),
+        client_id: Some(client_id(cx.environment)),
         reference: order.reference.clone(),
         surcharge_amount: order.surcharge_amount,
         recurring_charge_id: order.recurring.as_ref().map(|(charge, _)| charge.clone()),
@@ -198,28 +208,34 @@ fn new_transaction(cx: &Cx<'_>, id: String, order: &Order) -> Result<Transaction
 }
 
 /// Schedules the end of an authorised charge: the daily capture, or the expiry of a hold.
-pub(crate) fn plan_end(cx: &mut Cx<'_>, kept: &KeptTransaction) -> Result<(), Refusal> {
+pub(crate) fn schedule_end(
+    cx: &mut ChangeUnit<'_>,
+    kept: &StoredTransaction,
+) -> Result<(), SandboxRefusal> {
     let id = kept.object.id.clone();
     if kept.object.auto_capture == Some(true) {
-        let time = settled_at(cx, kept)?;
-        return due::schedule(cx, time, &Due::Capture { id });
+        let time = settlement_time(cx, kept)?;
+        return due::schedule(cx, time, &TimerEntry::Capture { id });
     }
-    captures::hold(cx, kept)?;
+    captures::add_hold(cx, kept)?;
     let time = cx.now.checked_add_days(Days::new(HOLD_DAYS)).unwrap_or(cx.now);
-    due::schedule(cx, time, &Due::HoldEnd { id })
+    due::schedule(cx, time, &TimerEntry::HoldEnd { id })
 }
 
 /// Returns the settlement time: a card's next daily run, or the policy's number of banking days
 /// after it for an electronic check.
-fn settled_at(cx: &Cx<'_>, kept: &KeptTransaction) -> Result<DateTime<Utc>, Refusal> {
+fn settlement_time(
+    cx: &ChangeUnit<'_>,
+    kept: &StoredTransaction,
+) -> Result<DateTime<Utc>, SandboxRefusal> {
     let merchant = cx.merchant(&kept.owner.merchant)?;
     let policy = cx.policy(&kept.owner.merchant)?;
     let (hour, days) = (policy.capture_hour(), policy.settlement_days);
     let run = merchant.next_at(cx.now, hour);
-    if kept.inside.is_card() || days == 0 {
+    if kept.internal.is_card() || days == 0 {
         return Ok(run);
     }
-    Ok(merchant.at(banking::after(merchant.today(run), days), hour))
+    Ok(merchant.at(banking::add_banking_days(merchant.today(run), days), hour))
 }
 
 /// Returns a charge of this owner.
@@ -227,14 +243,22 @@ fn settled_at(cx: &Cx<'_>, kept: &KeptTransaction) -> Result<DateTime<Utc>, Refu
 /// # Errors
 ///
 /// 404 for anything else.
-pub(crate) fn find(cx: &Cx<'_>, owner: &Owner, id: &str) -> Result<KeptTransaction, Refusal> {
-    let missing = || Refusal::missing("Charge", id);
+pub(crate) fn find(
+    cx: &ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    id: &str,
+) -> Result<StoredTransaction, SandboxRefusal> {
+    let missing = || SandboxRefusal::not_found("Charge", id);
     let kept = transactions::find(cx, owner, id).map_err(|_| missing())?;
     if kept.object.kind == TransactionType::Charge { Ok(kept) } else { Err(missing()) }
 }
 
 /// Records an event of a transaction, with its method in the form of event data.
-pub(crate) fn emit(cx: &mut Cx<'_>, kept: &KeptTransaction, kind: &str) -> Result<(), Refusal> {
-    let shown = Transaction { method: Some(kept.inside.in_events()), ..kept.object.clone() };
+pub(crate) fn emit(
+    cx: &mut ChangeUnit<'_>,
+    kept: &StoredTransaction,
+    kind: &str,
+) -> Result<(), SandboxRefusal> {
+    let shown = Transaction { method: Some(kept.internal.in_events()), ..kept.object.clone() };
     events::emit(cx, &kept.owner, kind, &shown)
 }

@@ -10,13 +10,13 @@ use maud::html;
 
 use crate::api::encode;
 use crate::api::token::SCOPE_PAYMENTS;
-use crate::sandbox::answer::Answer;
-use crate::sandbox::asked::{Asked, pairs};
+use crate::sandbox::answer::SandboxAnswer;
+use crate::sandbox::asked::{ParsedRequest, pairs};
 use crate::sandbox::merchants::APPLICATION;
 use crate::sandbox::oauth::{SCOPE_PAYMENTS_OLD, client_id, issue_code};
-use crate::sandbox::pages::{Page, field};
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::pages::{SandboxPage, field};
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 
 /// Path of the page.
 pub(crate) const PATH: &str = "/oauth/authorize";
@@ -31,79 +31,91 @@ const ABILITIES: [&str; 4] = [
 ];
 
 /// Parameters of the request, by name.
-type Wish = std::collections::BTreeMap<String, Vec<String>>;
+type ConsentParameters = std::collections::BTreeMap<String, Vec<String>>;
 
-fn one<'a>(wish: &'a Wish, name: &str) -> &'a str {
+fn parameter<'a>(wish: &'a ConsentParameters, name: &str) -> &'a str {
     wish.get(name).and_then(|values| values.first()).map_or("", String::as_str)
 }
 
 /// GET of the page.
-pub(crate) fn show(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
-    match wrong(cx, &asked.query) {
-        Some(why) => Ok(stopped(cx, why)),
+pub(crate) fn show(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<SandboxAnswer, SandboxRefusal> {
+    match request_error(cx, &asked.query) {
+        Some(why) => Ok(render_error(cx, why)),
         None => page(cx, &asked.query, None),
     }
 }
 
 /// POST of the owner's choice.
-pub(crate) fn decide(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
+pub(crate) fn decide(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<SandboxAnswer, SandboxRefusal> {
     let wish = pairs(&String::from_utf8_lossy(&asked.body));
-    if let Some(why) = wrong(cx, &wish) {
-        return Ok(stopped(cx, why));
+    if let Some(why) = request_error(cx, &wish) {
+        return Ok(render_error(cx, why));
     }
-    if one(&wish, "answer") != "allow" {
-        return Ok(back(&wish, "error", "access_denied"));
+    if parameter(&wish, "answer") != "allow" {
+        return Ok(redirect_back(&wish, "error", "access_denied"));
     }
-    let chosen = one(&wish, "merchant");
+    let chosen = parameter(&wish, "merchant");
     let all = cx.merchants()?;
     let Some(merchant) = all.iter().find(|merchant| merchant.name == chosen) else {
         return page(cx, &wish, Some("Choose the business that you act for"));
     };
     let code = issue_code(cx, &merchant.id)?;
-    Ok(back(&wish, "code", &code))
+    Ok(redirect_back(&wish, "code", &code))
 }
 
 /// Returns the reason why the page cannot ask; then no redirect is safe either.
-fn wrong(cx: &Cx<'_>, wish: &Wish) -> Option<&'static str> {
-    let is_known = one(wish, "client_id") == client_id(cx.world);
+fn request_error(cx: &ChangeUnit<'_>, wish: &ConsentParameters) -> Option<&'static str> {
+    let is_known = parameter(wish, "client_id") == client_id(cx.environment);
     if !is_known || !cx.settings.enabled {
         return Some("The application that sent you here is not known.");
     }
-    if one(wish, "redirect_uri") != cx.settings.redirect_uri {
+    if parameter(wish, "redirect_uri") != cx.settings.redirect_uri {
         return Some(
             "The application that sent you here wants you back at an address that is not its own.",
         );
     }
-    if one(wish, "response_type") != "code" {
+    if parameter(wish, "response_type") != "code" {
         return Some("The application asks for something other than a code.");
     }
-    let fits = matches!(one(wish, "scope"), "" | SCOPE_PAYMENTS | SCOPE_PAYMENTS_OLD);
+    let fits = matches!(parameter(wish, "scope"), "" | SCOPE_PAYMENTS | SCOPE_PAYMENTS_OLD);
     (!fits).then_some("The application asks for a permission that you cannot give here.")
 }
 
 /// Redirects to the partner with one parameter and the state.
-fn back(wish: &Wish, name: &str, value: &str) -> Answer {
-    let uri = one(wish, "redirect_uri");
+fn redirect_back(wish: &ConsentParameters, name: &str, value: &str) -> SandboxAnswer {
+    let uri = parameter(wish, "redirect_uri");
     let joint = if uri.contains('?') { '&' } else { '?' };
-    let state = match one(wish, "state") {
+    let state = match parameter(wish, "state") {
         "" => String::new(),
         state => format!("&state={}", encode(state)),
     };
-    let answer =
-        Answer::redirect(StatusCode::SEE_OTHER, &format!("{uri}{joint}{name}={value}{state}"));
+    let answer = SandboxAnswer::redirect(
+        StatusCode::SEE_OTHER,
+        &format!("{uri}{joint}{name}={value}{state}"),
+    );
     answer.with(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"))
 }
 
-fn stopped(cx: &Cx<'_>, why: &str) -> Answer {
+fn render_error(cx: &ChangeUnit<'_>, why: &str) -> SandboxAnswer {
     let inner = html! {
         p.notice.bad role="alert" { (why) }
         p { "Nothing was allowed." }
     };
-    let (brand, title) = (&cx.world.options.brand, "This request cannot go on");
-    Page::new(brand, title, inner).narrow().answer(StatusCode::BAD_REQUEST)
+    let (brand, title) = (&cx.environment.options.brand, "This request cannot go on");
+    SandboxPage::new(brand, title, inner).narrow().answer(StatusCode::BAD_REQUEST)
 }
 
-fn page(cx: &Cx<'_>, wish: &Wish, error: Option<&str>) -> Result<Answer, Refusal> {
+fn page(
+    cx: &ChangeUnit<'_>,
+    wish: &ConsentParameters,
+    error: Option<&str>,
+) -> Result<SandboxAnswer, SandboxRefusal> {
     let merchants = cx.merchants()?;
     let is_wrong = error.is_some();
     let select = html! {
@@ -117,7 +129,7 @@ fn page(cx: &Cx<'_>, wish: &Wish, error: Option<&str>) -> Result<Answer, Refusal
         p { strong { (APPLICATION) } " asks to act for your business. It will be able to:" }
         ul.plain { @for ability in ABILITIES { li { (ability) } } }
         form method="post" novalidate {
-            @for name in CARRIED { input type="hidden" name=(name) value=(one(wish, name)); }
+            @for name in CARRIED { input type="hidden" name=(name) value=(parameter(wish, name)); }
             (field("merchant", "Your business", &select, error))
             div.actions {
                 button name="answer" value="allow" { "Allow" }
@@ -126,9 +138,9 @@ fn page(cx: &Cx<'_>, wish: &Wish, error: Option<&str>) -> Result<Answer, Refusal
         }
     };
     let status = if is_wrong { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
-    let brand = &cx.world.options.brand;
-    let page = Page::new(brand, "Allow access", inner).narrow();
-    Ok(page.leads_to(origin(one(wish, "redirect_uri"))).answer(status))
+    let brand = &cx.environment.options.brand;
+    let page = SandboxPage::new(brand, "Allow access", inner).narrow();
+    Ok(page.leads_to(origin(parameter(wish, "redirect_uri"))).answer(status))
 }
 
 /// Returns the origin of an address: the form's final target.

@@ -6,18 +6,18 @@ use serde_json::Value;
 use crate::api::contact_hash::ContactHash;
 use crate::api::wire::Timestamp;
 use crate::base::secret::Secret;
-use crate::sandbox::asked::Asked;
+use crate::sandbox::asked::ParsedRequest;
 use crate::sandbox::files::contact_of;
-use crate::sandbox::ids::LONG;
-use crate::sandbox::lists::{Kept, KindOf};
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::ids::LONG_LENGTH;
+use crate::sandbox::lists::{ObjectKind, Stored};
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 
-const KIND: KindOf = KindOf { word: "contact-hash", name: "ContactHash" };
+const KIND: ObjectKind = ObjectKind { word: "contact-hash", name: "ContactHash" };
 
 /// A stored contact hash; its link is kept only masked.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct KeptHash {
+struct ContactHashRecord {
     id: String,
     contact_id: String,
     created: Timestamp,
@@ -26,19 +26,22 @@ struct KeptHash {
 }
 
 /// POST of a contact hash: refused until the contact has an invoice.
-pub(crate) fn create(cx: &mut Cx<'_>, asked: &Asked) -> Result<ContactHash, Refusal> {
+pub(crate) fn create(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<ContactHash, SandboxRefusal> {
     let merchant = cx.merchant(asked.merchant()?)?;
     let contact = contact_of(cx, &merchant, asked.parameter(0))?;
     let contact_id = contact.object.id;
     if cx.get::<Value>(&invoiced_key(&contact_id))?.is_none() {
         let text = "Contact has no invoice";
-        return Err(Refusal::rule("unavailable_for_current_status", text));
+        return Err(SandboxRefusal::rule("unavailable_for_current_status", text));
     }
-    let hash = cx.fresh("contact-hash", LONG);
+    let hash = cx.fresh_secret("contact-hash", LONG_LENGTH);
     cx.put(&hash_key(cx, &hash), &contact_id)?;
-    let portal = cx.world.options.portal_url.clone();
-    let id = cx.id();
-    let object = KeptHash {
+    let portal = cx.environment.options.portal_url.clone();
+    let id = cx.fresh_gateway_id();
+    let object = ContactHashRecord {
         id: id.clone(),
         contact_id,
         created: Timestamp(cx.now),
@@ -46,13 +49,16 @@ pub(crate) fn create(cx: &mut Cx<'_>, asked: &Asked) -> Result<ContactHash, Refu
         digest: cx.digest("contact-hash", hash.as_bytes()).short(),
     };
     let sequence = cx.next();
-    let kept = Kept { owner: contact.owner, sequence, object, inside: () };
+    let kept = Stored { owner: contact.owner, sequence, object, internal: () };
     cx.create(KIND, &kept.owner.key(), &id, &kept)?;
     Ok(ContactHash { url: Some(Secret::from(format!("{portal}/contacts/{hash}"))) })
 }
 
 /// Records that a contact has an invoice.
-pub(crate) fn invoiced(cx: &mut Cx<'_>, contact_id: &str) -> Result<(), Refusal> {
+pub(crate) fn mark_invoiced(
+    cx: &mut ChangeUnit<'_>,
+    contact_id: &str,
+) -> Result<(), SandboxRefusal> {
     cx.put(&invoiced_key(contact_id), &true)
 }
 
@@ -60,11 +66,14 @@ fn invoiced_key(contact_id: &str) -> String {
     format!("x/invoiced/{contact_id}")
 }
 
-fn hash_key(cx: &Cx<'_>, hash: &str) -> String {
+fn hash_key(cx: &ChangeUnit<'_>, hash: &str) -> String {
     format!("x/contact-hash/{}", cx.digest("contact-hash", hash.as_bytes()))
 }
 
 /// Returns the contact that a hash was made for; `None` for an unknown hash.
-pub(crate) fn behind(cx: &Cx<'_>, hash: &str) -> Result<Option<String>, Refusal> {
+pub(crate) fn contact_of_hash(
+    cx: &ChangeUnit<'_>,
+    hash: &str,
+) -> Result<Option<String>, SandboxRefusal> {
     cx.get(&hash_key(cx, hash))
 }

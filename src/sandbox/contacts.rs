@@ -1,50 +1,57 @@
 //! POST /contacts (partner-api). The service has no endpoint to search, change or read contacts.
 
 use crate::api::audit::Audit;
-use crate::api::contact::{self, Contact, EmailAddress, NewContact, Owner as Organization};
+use crate::api::contact::{self, Contact, ContactOwner as Organization, EmailAddress, NewContact};
 use crate::api::wire::Timestamp;
 use crate::sandbox::accounts::owner_email;
-use crate::sandbox::asked::Asked;
-use crate::sandbox::ids::named;
-use crate::sandbox::lists::{Kept, KindOf, Mode, Owner};
+use crate::sandbox::asked::ParsedRequest;
+use crate::sandbox::ids::derive_id;
+use crate::sandbox::lists::{MerchantMode, ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::merchants::MerchantRecord;
 use crate::sandbox::oauth::client_id;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 
-pub(crate) const KIND: KindOf = KindOf { word: "contact", name: "Contact" };
+pub(crate) const KIND: ObjectKind = ObjectKind { word: "contact", name: "Contact" };
 
 /// Length of the code that the sandbox gives each contact.
 const CODE_LENGTH: usize = 8;
 
 /// POST /contacts.
 pub(crate) fn create(
-    cx: &mut Cx<'_>,
-    asked: &Asked,
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
     mut new: NewContact,
-) -> Result<Contact, Refusal> {
+) -> Result<Contact, SandboxRefusal> {
     let merchant = cx.merchant(asked.merchant()?)?;
     if new.kind.is_empty() {
         "person".clone_into(&mut new.kind);
     }
-    Refusal::fields("", &contact::rules(&new))?;
-    let owner =
-        Owner { merchant: merchant.id.clone(), mode: Mode::of_test(new.test_mode == Some(true)) };
+    SandboxRefusal::fields("", &contact::rules(&new))?;
+    let owner = ObjectOwner {
+        merchant: merchant.id.clone(),
+        mode: MerchantMode::of_test(new.test_mode == Some(true)),
+    };
     let sequence = cx.next();
     let contact = build(cx, &merchant, &owner, new);
-    let kept = Kept { owner: owner.clone(), sequence, object: contact.clone(), inside: () };
+    let kept = Stored { owner: owner.clone(), sequence, object: contact.clone(), internal: () };
     cx.create(KIND, &owner.key(), &contact.id, &kept)?;
     Ok(contact)
 }
 
-fn build(cx: &mut Cx<'_>, merchant: &MerchantRecord, owner: &Owner, new: NewContact) -> Contact {
+fn build(
+    cx: &mut ChangeUnit<'_>,
+    merchant: &MerchantRecord,
+    owner: &ObjectOwner,
+    new: NewContact,
+) -> Contact {
     let audit = audit(cx, merchant);
-    let test_mode = owner.mode == Mode::Test;
+    let test_mode = owner.mode == MerchantMode::Test;
     let name = format!("{} {}", new.first_name, new.last_name);
     let mut emails = Vec::new();
     for email in new.email_addresses {
         emails.push(EmailAddress {
-            id: cx.prefixed("eml_"),
+            id: cx.id_with_prefix("eml_"),
             created: Some(audit.clone()),
             modified: Some(audit.clone()),
             address: email.address,
@@ -54,7 +61,7 @@ fn build(cx: &mut Cx<'_>, merchant: &MerchantRecord, owner: &Owner, new: NewCont
     }
     let organization = organization(cx, merchant, test_mode);
     Contact {
-        id: cx.prefixed("p_"),
+        id: cx.id_with_prefix("p_"),
         created: Some(audit.clone()),
         modified: Some(audit),
         test_mode,
@@ -64,7 +71,7 @@ fn build(cx: &mut Cx<'_>, merchant: &MerchantRecord, owner: &Owner, new: NewCont
         first_name: Some(new.first_name),
         last_name: Some(new.last_name),
         preferred_email: emails.first().map(|email| email.address.clone()),
-        contact_code: Some(cx.fresh("contact code", CODE_LENGTH).to_uppercase()),
+        contact_code: Some(cx.fresh_secret("contact code", CODE_LENGTH).to_uppercase()),
         owner_id: Some(organization.id.clone()),
         owner: Some(organization),
         email_addresses: emails,
@@ -72,8 +79,8 @@ fn build(cx: &mut Cx<'_>, merchant: &MerchantRecord, owner: &Owner, new: NewCont
     }
 }
 
-fn organization(cx: &Cx<'_>, merchant: &MerchantRecord, test_mode: bool) -> Organization {
-    let id = format!("o_{}", named(&cx.world.seed, "organization", &merchant.name));
+fn organization(cx: &ChangeUnit<'_>, merchant: &MerchantRecord, test_mode: bool) -> Organization {
+    let id = format!("o_{}", derive_id(&cx.environment.seed, "organization", &merchant.name));
     Organization {
         owner_id: Some(id.clone()),
         id,
@@ -87,12 +94,12 @@ fn organization(cx: &Cx<'_>, merchant: &MerchantRecord, test_mode: bool) -> Orga
 }
 
 /// Builds an audit entry of now: the partner, acting for the merchant.
-pub(crate) fn audit(cx: &Cx<'_>, merchant: &MerchantRecord) -> Audit {
+pub(crate) fn audit(cx: &ChangeUnit<'_>, merchant: &MerchantRecord) -> Audit {
     let text = |text: &str| Some(text.to_owned());
     Audit {
         user: Some(owner_email(merchant)),
         timestamp: Some(Timestamp(cx.now)),
-        client_id: Some(client_id(cx.world)),
+        client_id: Some(client_id(cx.environment)),
         client_inet_address: text("127.0.0.1"),
         client_country_code: text("US"),
         client_location: text("Springfield, IL, US"),

@@ -4,7 +4,7 @@
 use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode, header};
 
-use crate::sandbox::answer::Answer;
+use crate::sandbox::answer::SandboxAnswer;
 
 /// The only path open to other origins.
 const PATH: [&str; 2] = ["v1", "tokens"];
@@ -14,10 +14,10 @@ fn is_shared(parts: &Parts) -> bool {
 }
 
 /// Answers a preflight request; `None` for any other request.
-pub(super) fn preflight(parts: &Parts) -> Option<Answer> {
+pub(super) fn preflight(parts: &Parts) -> Option<SandboxAnswer> {
     let asks = parts.method == Method::OPTIONS && is_shared(parts);
     let answer = || {
-        Answer::of(StatusCode::OK, "text/plain", Vec::new())
+        SandboxAnswer::of(StatusCode::OK, "text/plain", Vec::new())
             .with(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("POST"))
             .with(
                 header::ACCESS_CONTROL_ALLOW_HEADERS,
@@ -29,7 +29,7 @@ pub(super) fn preflight(parts: &Parts) -> Option<Answer> {
 }
 
 /// Adds the header that lets other origins read the answer, where they may.
-pub(super) fn shared(parts: &Parts, answer: Answer) -> Answer {
+pub(super) fn allow_other_origins(parts: &Parts, answer: SandboxAnswer) -> SandboxAnswer {
     if !is_shared(parts) {
         return answer;
     }

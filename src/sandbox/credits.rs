@@ -1,31 +1,32 @@
 //! POST /v1/credits: pays out money without a charge (gateway-api). Disabled until the tenant
 //! enables it for an account.
 
-use crate::api::rules::{Problems, TRANSACTION_REFERENCE_LENGTH_MAX};
+use crate::api::rules::{FieldProblems, TRANSACTION_REFERENCE_LENGTH_MAX};
 use crate::api::transaction::actions::{NewCredit, credit_rules};
 use crate::api::transaction::{Transaction, TransactionType};
-use crate::sandbox::asked::Asked;
-use crate::sandbox::options::Surface;
+use crate::sandbox::asked::ParsedRequest;
+use crate::sandbox::options::ServiceSurface;
 use crate::sandbox::processing::need_currency;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 use crate::sandbox::{charges, payouts, places, tokens};
 
 /// Makes a credit; its account is chosen as for a charge. The documents know no `reference` of a
 /// credit, so the documented surface ignores it.
 pub(crate) fn create(
-    cx: &mut Cx<'_>,
-    asked: &Asked,
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
     mut new: NewCredit,
-) -> Result<Transaction, Refusal> {
+) -> Result<Transaction, SandboxRefusal> {
     let owner = asked.owner()?;
-    let reference = new.reference.take().filter(|_| cx.world.options.surface == Surface::Public);
-    let mut problems = Problems::default();
+    let reference =
+        new.reference.take().filter(|_| cx.environment.options.surface == ServiceSurface::Public);
+    let mut problems = FieldProblems::default();
     let text = reference.as_deref();
     problems.length_max("reference", "Reference", text, TRANSACTION_REFERENCE_LENGTH_MAX);
     let problems = credit_rules(&new).into_iter().chain(problems.into_list()).collect();
     let resolved = payouts::method_of(cx, &owner, new.method.take(), problems)?;
-    let mut resolved = resolved.ok_or_else(Refusal::broken)?;
+    let mut resolved = resolved.ok_or_else(SandboxRefusal::server_error)?;
     let merchant = cx.merchant(&owner.merchant)?;
     let kind = &resolved.method.shown.kind;
     let (named, of_key) = (new.account_id.as_deref(), asked.account_of_key());
@@ -35,7 +36,7 @@ pub(crate) fn create(
     if let Some(token) = &resolved.token {
         tokens::end(cx, token)?;
     }
-    places::judge(cx, asked, &owner, &account.id, &mut resolved.method);
+    places::deny_by_country(cx, asked, &owner, &account.id, &mut resolved.method);
     let credit = Transaction {
         kind: TransactionType::Credit,
         account_id: account.id.clone(),
@@ -46,5 +47,5 @@ pub(crate) fn create(
     };
     let mut kept = payouts::make(cx, owner, credit, resolved.method)?;
     payouts::authorize(cx, &mut kept)?;
-    charges::answer(kept)
+    charges::into_answer(kept)
 }

@@ -6,23 +6,23 @@
 
 use serde_json::Value;
 
-use crate::sandbox::asked::Asked;
-use crate::sandbox::auth::{Bearer, by_key};
+use crate::sandbox::asked::ParsedRequest;
+use crate::sandbox::auth::{BearerScope, by_key};
 use crate::sandbox::merchants::KeyKind;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 
 fn key(merchant: &str) -> String {
     format!("x/deauthorised/{merchant}")
 }
 
 /// Returns true once the merchant's authorization has ended.
-pub(crate) fn is_over(cx: &Cx<'_>, merchant: &str) -> Result<bool, Refusal> {
+pub(crate) fn is_deauthorised(cx: &ChangeUnit<'_>, merchant: &str) -> Result<bool, SandboxRefusal> {
     Ok(cx.get::<bool>(&key(merchant))?.unwrap_or(false))
 }
 
 /// Restores the authorization after the merchant authorised the partner again.
-pub(crate) fn undo(cx: &mut Cx<'_>, merchant: &str) {
+pub(crate) fn reauthorise(cx: &mut ChangeUnit<'_>, merchant: &str) {
     cx.remove(&key(merchant));
 }
 
@@ -31,24 +31,28 @@ pub(crate) fn undo(cx: &mut Cx<'_>, merchant: &str) {
 /// # Errors
 ///
 /// 404 for an unknown key, and for a merchant whose authorization has ended.
-pub(crate) fn end(cx: &mut Cx<'_>, asked: &Asked) -> Result<(), Refusal> {
+pub(crate) fn end(cx: &mut ChangeUnit<'_>, asked: &ParsedRequest) -> Result<(), SandboxRefusal> {
     let public_key = asked.parameter(0);
-    let missing = || Refusal::missing("Merchant", public_key);
+    let missing = || SandboxRefusal::not_found("Merchant", public_key);
     let entry = by_key(cx, public_key).map_err(|_| missing())?;
     let merchant = entry.owner.merchant;
-    if entry.kind != KeyKind::Public || is_over(cx, &merchant)? {
+    if entry.kind != KeyKind::Public || is_deauthorised(cx, &merchant)? {
         return Err(missing());
     }
     forget(cx, "x/bearer/", |value| {
         let bearer = serde_json::from_value(value.clone());
-        matches!(bearer, Ok(Bearer::Payments(of)) if of == merchant)
+        matches!(bearer, Ok(BearerScope::Payments(of)) if of == merchant)
     })?;
     forget(cx, "x/code/", |value| value.as_str() == Some(merchant.as_str()))?;
     cx.put(&key(&merchant), &true)
 }
 
 /// Removes all matching entries under a prefix.
-fn forget(cx: &mut Cx<'_>, prefix: &str, fits: impl Fn(&Value) -> bool) -> Result<(), Refusal> {
+fn forget(
+    cx: &mut ChangeUnit<'_>,
+    prefix: &str,
+    fits: impl Fn(&Value) -> bool,
+) -> Result<(), SandboxRefusal> {
     for (place, value) in cx.scan(prefix, None, usize::MAX)? {
         if fits(&value) {
             cx.remove(&place);

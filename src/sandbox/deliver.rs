@@ -6,21 +6,21 @@ use std::future::Future;
 use http::Uri;
 
 use crate::api::wire::Timestamp;
-use crate::sandbox::fault::{Trouble, pick_for_delivery};
+use crate::sandbox::fault::{FaultKind, pick_for_delivery};
 use crate::sandbox::outbox::{self, Attempt, Delivery};
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
-use crate::sandbox::{FAULTS, Live, Sandbox};
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
+use crate::sandbox::{FAULTS, LockedState, Sandbox};
 
 /// One POST to the partner, or to a URL of a merchant.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Notice {
+pub struct OutgoingWebhook {
     pub url: String,
     /// JSON; it may hold an authorization code.
     pub body: Vec<u8>,
 }
 
-impl std::fmt::Debug for Notice {
+impl std::fmt::Debug for OutgoingWebhook {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "POST {}", self.url)
     }
@@ -31,19 +31,19 @@ impl std::fmt::Debug for Notice {
 #[error("send what the sandbox's outbox holds: its state failed")]
 pub struct DeliverError;
 
-impl From<Refusal> for DeliverError {
-    fn from(_: Refusal) -> Self {
+impl From<SandboxRefusal> for DeliverError {
+    fn from(_: SandboxRefusal) -> Self {
         Self
     }
 }
 
 /// The delivery to try now.
-struct Next {
+struct DueDelivery {
     /// Its key in the queue.
-    place: String,
+    queue_key: String,
     delivery: Delivery,
-    notice: Notice,
-    fault: Option<Trouble>,
+    webhook: OutgoingWebhook,
+    fault: Option<FaultKind>,
 }
 
 impl Sandbox {
@@ -55,15 +55,15 @@ impl Sandbox {
     /// attempts counts as one.
     pub async fn deliver_due<F, Sent>(&self, post: F) -> Result<usize, DeliverError>
     where
-        F: Fn(Notice) -> Sent,
+        F: Fn(OutgoingWebhook) -> Sent,
         Sent: Future<Output = Option<u16>>,
     {
         let _only_one = self.inner.delivering.lock().await;
         let mut tried: usize = 0;
         while let Some(next) = self.next_delivery()? {
             let mut statuses = Vec::new();
-            for _ in 0..next.fault.map_or(1, Trouble::copies) {
-                statuses.push(post(next.notice.clone()).await);
+            for _ in 0..next.fault.map_or(1, FaultKind::copies) {
+                statuses.push(post(next.webhook.clone()).await);
             }
             self.settle_delivery(next, &statuses)?;
             tried = tried.saturating_add(1);
@@ -72,7 +72,7 @@ impl Sandbox {
     }
 
     /// Returns the first webhook due now, after those that a fault holds back.
-    fn next_delivery(&self) -> Result<Option<Next>, DeliverError> {
+    fn next_delivery(&self) -> Result<Option<DueDelivery>, DeliverError> {
         let mut live = self.lock();
         loop {
             let now = self.now(&live);
@@ -82,8 +82,8 @@ impl Sandbox {
                 return Ok(None);
             };
             let url = outbox::url(&cx, &delivery.message);
-            let fault = strike(&mut live, &mut cx, &url)?;
-            let held = fault == Some(Trouble::WebhookReordered) && !delivery.overtaken;
+            let fault = pick_fault(&mut live, &mut cx, &url)?;
+            let held = fault == Some(FaultKind::WebhookReordered) && !delivery.was_held_back;
             if held {
                 outbox::hold_back(&mut cx, &place, delivery)?;
                 self.commit(&mut live, cx)?;
@@ -91,11 +91,20 @@ impl Sandbox {
             }
             let body = outbox::body(&delivery.message)?;
             self.commit(&mut live, cx)?;
-            return Ok(Some(Next { place, delivery, notice: Notice { url, body }, fault }));
+            return Ok(Some(DueDelivery {
+                queue_key: place,
+                delivery,
+                webhook: OutgoingWebhook { url, body },
+                fault,
+            }));
         }
     }
 
-    fn settle_delivery(&self, next: Next, statuses: &[Option<u16>]) -> Result<(), DeliverError> {
+    fn settle_delivery(
+        &self,
+        next: DueDelivery,
+        statuses: &[Option<u16>],
+    ) -> Result<(), DeliverError> {
         let mut live = self.lock();
         let now = self.now(&live);
         let mut cx = self.cx(&live, now);
@@ -104,7 +113,7 @@ impl Sandbox {
             let attempt = Attempt {
                 delivery: next.delivery.id.clone(),
                 time: Timestamp(now),
-                url: next.notice.url.clone(),
+                url: next.webhook.url.clone(),
                 status: *status,
                 count: next.delivery.attempts.saturating_add(1),
                 fault: next.fault,
@@ -112,20 +121,24 @@ impl Sandbox {
             outbox::log(&mut cx, &attempt)?;
         }
         let status = statuses.last().copied().flatten();
-        outbox::settle(&mut cx, &next.place, next.delivery, status)?;
+        outbox::settle(&mut cx, &next.queue_key, next.delivery, status)?;
         self.commit(&mut live, cx)?;
         drop(live);
-        Ok(self.inner.index.flush().map_err(Refusal::from)?)
+        Ok(self.inner.index.flush().map_err(SandboxRefusal::from)?)
     }
 }
 
 /// Picks the fault that strikes a delivery, and counts it.
-fn strike(live: &mut Live, cx: &mut Cx<'_>, url: &str) -> Result<Option<Trouble>, Refusal> {
+fn pick_fault(
+    live: &mut LockedState,
+    cx: &mut ChangeUnit<'_>,
+    url: &str,
+) -> Result<Option<FaultKind>, SandboxRefusal> {
     if live.faults.is_empty() {
         return Ok(None);
     }
     let path = url.parse::<Uri>().map(|url| url.path().to_owned()).unwrap_or_default();
     let fault = pick_for_delivery(&mut live.faults, &path);
     cx.put(FAULTS, &live.faults)?;
-    Ok(fault.map(|fault| fault.trouble))
+    Ok(fault.map(|fault| fault.kind))
 }

@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::sandbox::applications::decide;
 use crate::sandbox::events::millis;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::{Cx, ordered};
-use crate::sandbox::transactions::{self, Change};
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::{ChangeUnit, sortable_key};
+use crate::sandbox::transactions::{self, TransactionTransition};
 use crate::sandbox::{expiry, files, occurrences, tokens};
 
 /// An entry of the queue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Due {
+pub(crate) enum TimerEntry {
     /// A one-time token's five minutes are over.
     TokenExpiry { id: String },
     /// The daily run captures a charge.
@@ -39,10 +39,14 @@ pub(crate) enum Due {
 pub(crate) const QUEUE: &str = "due/";
 
 /// Adds an entry to the queue; a past moment becomes now.
-pub(crate) fn schedule(cx: &mut Cx<'_>, time: DateTime<Utc>, due: &Due) -> Result<(), Refusal> {
+pub(crate) fn schedule(
+    cx: &mut ChangeUnit<'_>,
+    time: DateTime<Utc>,
+    due: &TimerEntry,
+) -> Result<(), SandboxRefusal> {
     let at = cx.next();
     let time = time.max(cx.now);
-    cx.put(&format!("{QUEUE}{}/{}", millis(time), ordered(at)), due)
+    cx.put(&format!("{QUEUE}{}/{}", millis(time), sortable_key(at)), due)
 }
 
 /// Parses the moment of a queue key.
@@ -52,19 +56,27 @@ pub(crate) fn moment_of(key: &str) -> Option<DateTime<Utc>> {
 }
 
 /// Runs one entry; the change happens at the entry's moment.
-pub(crate) fn happen(cx: &mut Cx<'_>, key: &str, due: &Due) -> Result<(), Refusal> {
+pub(crate) fn run_entry(
+    cx: &mut ChangeUnit<'_>,
+    key: &str,
+    due: &TimerEntry,
+) -> Result<(), SandboxRefusal> {
     cx.remove(key);
     match due {
-        Due::TokenExpiry { id } => tokens::end(cx, id),
-        Due::Capture { id } => transactions::fall_due(cx, id, Change::Capture),
-        Due::HoldEnd { id } => transactions::fall_due(cx, id, Change::Expire),
-        Due::Occurrence { id } => occurrences::fall_due(cx, id),
-        Due::Decision { id } => decide::fall_due(cx, id),
-        Due::TestOutcome { id, reference, provisioned } => {
-            decide::tested(cx, *id, reference, *provisioned)
+        TimerEntry::TokenExpiry { id } => tokens::end(cx, id),
+        TimerEntry::Capture { id } => {
+            transactions::run_scheduled(cx, id, TransactionTransition::Capture)
         }
-        Due::FileProcessed { id } => files::processed(cx, id),
-        Due::Expiry { id, expired } => expiry::fall_due(cx, id, *expired),
-        Due::SavedExpiry { id, expired } => expiry::saved_falls_due(cx, id, *expired),
+        TimerEntry::HoldEnd { id } => {
+            transactions::run_scheduled(cx, id, TransactionTransition::Expire)
+        }
+        TimerEntry::Occurrence { id } => occurrences::run_due_payment(cx, id),
+        TimerEntry::Decision { id } => decide::run_due_decision(cx, id),
+        TimerEntry::TestOutcome { id, reference, provisioned } => {
+            decide::send_test_outcome(cx, *id, reference, *provisioned)
+        }
+        TimerEntry::FileProcessed { id } => files::finish_processing(cx, id),
+        TimerEntry::Expiry { id, expired } => expiry::run_due_charge(cx, id, *expired),
+        TimerEntry::SavedExpiry { id, expired } => expiry::run_due_saved(cx, id, *expired),
     }
 }

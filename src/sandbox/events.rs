@@ -8,42 +8,42 @@ use serde::Serialize;
 use crate::api::Page;
 use crate::api::event::Event;
 use crate::api::wire::Timestamp;
-use crate::sandbox::asked::Asked;
-use crate::sandbox::lists::{Kept, KindOf, Mode, Owner, Paging};
-use crate::sandbox::options::Surface;
+use crate::sandbox::asked::ParsedRequest;
+use crate::sandbox::lists::{MerchantMode, ObjectKind, ObjectOwner, PageQuery, Stored};
+use crate::sandbox::options::ServiceSurface;
 use crate::sandbox::outbox;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::{Cx, ordered};
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::{ChangeUnit, sortable_key};
 
-pub(crate) const KIND: KindOf = KindOf { word: "event", name: "Event" };
+pub(crate) const KIND: ObjectKind = ObjectKind { word: "event", name: "Event" };
 
 /// The event types that the interface documents name.
 const DOCUMENTED: [&str; 2] = ["transaction.created", "transaction.authorized"];
 
 /// Records an event; on the documented surface only of the types that the documents name.
 pub(crate) fn emit<T: Serialize>(
-    cx: &mut Cx<'_>,
-    owner: &Owner,
+    cx: &mut ChangeUnit<'_>,
+    owner: &ObjectOwner,
     kind: &str,
     data: &T,
-) -> Result<(), Refusal> {
-    if cx.world.options.surface == Surface::Documented && !DOCUMENTED.contains(&kind) {
+) -> Result<(), SandboxRefusal> {
+    if cx.environment.options.surface == ServiceSurface::Documented && !DOCUMENTED.contains(&kind) {
         return Ok(());
     }
     let sequence = cx.next();
-    let id = cx.id();
-    let object = Recorded { id: &id, created: Timestamp(cx.now), kind, data };
+    let id = cx.fresh_gateway_id();
+    let object = NewEventRecord { id: &id, created: Timestamp(cx.now), kind, data };
     let under = owner.key();
     let number = cx.count(&list_of(&under))?.saturating_add(1);
     cx.put(&time_key(&under, cx.now, number), &number)?;
     cx.list_add(&list_of(&under), number, &id)?;
     announce(cx, owner, &object)?;
-    cx.update(KIND, &id, &Kept { owner: owner.clone(), sequence, object, inside: () })
+    cx.update(KIND, &id, &Stored { owner: owner.clone(), sequence, object, internal: () })
 }
 
 /// An [`Event`] to be written, with its data borrowed.
 #[derive(Serialize)]
-struct Recorded<'a, T> {
+struct NewEventRecord<'a, T> {
     id: &'a str,
     created: Timestamp,
     #[serde(rename = "type")]
@@ -59,13 +59,13 @@ fn list_of(under: &str) -> String {
 /// Records an event of no mode in both modes, and sends it to both sets of URLs (gateway-api,
 /// Webhook rules, 1).
 pub(crate) fn emit_to_both<T: Serialize>(
-    cx: &mut Cx<'_>,
+    cx: &mut ChangeUnit<'_>,
     merchant: &str,
     kind: &str,
     data: &T,
-) -> Result<(), Refusal> {
-    for mode in [Mode::Test, Mode::Live] {
-        let owner = Owner { merchant: merchant.to_owned(), mode };
+) -> Result<(), SandboxRefusal> {
+    for mode in [MerchantMode::Test, MerchantMode::Live] {
+        let owner = ObjectOwner { merchant: merchant.to_owned(), mode };
         emit(cx, &owner, kind, data)?;
     }
     Ok(())
@@ -73,10 +73,10 @@ pub(crate) fn emit_to_both<T: Serialize>(
 
 /// Sends the event to the URLs that the merchant set for this mode (gateway-api, Webhook rules).
 fn announce<T: Serialize>(
-    cx: &mut Cx<'_>,
-    owner: &Owner,
-    recorded: &Recorded<'_, T>,
-) -> Result<(), Refusal> {
+    cx: &mut ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    recorded: &NewEventRecord<'_, T>,
+) -> Result<(), SandboxRefusal> {
     let policy = cx.policy(&owner.merchant)?;
     let urls = policy.events_urls.of(owner.mode).split(',').map(str::trim);
     for url in urls.filter(|url| !url.is_empty()) {
@@ -87,32 +87,38 @@ fn announce<T: Serialize>(
 }
 
 fn time_key(under: &str, time: DateTime<Utc>, number: u64) -> String {
-    format!("evt/{under}/{}/{}", millis(time), ordered(number))
+    format!("evt/{under}/{}/{}", millis(time), sortable_key(number))
 }
 
 pub(crate) fn millis(time: DateTime<Utc>) -> String {
-    ordered(u64::try_from(time.timestamp_millis()).unwrap_or(0))
+    sortable_key(u64::try_from(time.timestamp_millis()).unwrap_or(0))
 }
 
 /// Returns the newest event of an owner.
-pub(crate) fn newest(cx: &Cx<'_>, owner: &Owner) -> Result<Option<Event>, Refusal> {
+pub(crate) fn newest(
+    cx: &ChangeUnit<'_>,
+    owner: &ObjectOwner,
+) -> Result<Option<Event>, SandboxRefusal> {
     let list = list_of(&owner.key());
-    let Some(id) = cx.listed(&list, cx.count(&list)?)? else { return Ok(None) };
-    let kept: Option<Kept<Event, ()>> = cx.any(KIND, &id)?;
+    let Some(id) = cx.list_entry(&list, cx.count(&list)?)? else { return Ok(None) };
+    let kept: Option<Stored<Event, ()>> = cx.find_any_owner(KIND, &id)?;
     Ok(kept.map(|kept| kept.object))
 }
 
 /// GET /v1/events/{id}.
-pub(crate) fn get(cx: &mut Cx<'_>, asked: &Asked) -> Result<Event, Refusal> {
-    let kept: Kept<Event, ()> = cx.find(KIND, &asked.owner()?, asked.parameter(0))?;
+pub(crate) fn get(cx: &mut ChangeUnit<'_>, asked: &ParsedRequest) -> Result<Event, SandboxRefusal> {
+    let kept: Stored<Event, ()> = cx.find(KIND, &asked.owner()?, asked.parameter(0))?;
     Ok(kept.object)
 }
 
 /// GET /v1/events: newest first; with `start_date`, from it on in rising order (service-facts, 75).
-pub(crate) fn list(cx: &mut Cx<'_>, asked: &Asked) -> Result<Page<Event>, Refusal> {
+pub(crate) fn list(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<Page<Event>, SandboxRefusal> {
     let owner = asked.owner()?;
     let under = owner.key();
-    let paging = Paging::of(asked)?;
+    let paging = PageQuery::of(asked)?;
     let total = cx.count(&list_of(&under))?;
     let numbers: Vec<u64> = match moment(asked, "start_date")? {
         None => {
@@ -132,7 +138,11 @@ pub(crate) fn list(cx: &mut Cx<'_>, asked: &Asked) -> Result<Page<Event>, Refusa
     Ok(paging.page_of(total, results))
 }
 
-fn first_from(cx: &Cx<'_>, under: &str, start: DateTime<Utc>) -> Result<Option<u64>, Refusal> {
+fn first_from(
+    cx: &ChangeUnit<'_>,
+    under: &str,
+    start: DateTime<Utc>,
+) -> Result<Option<u64>, SandboxRefusal> {
     let prefix = format!("evt/{under}/");
     let before = format!("{prefix}{}", millis(start));
     let found = cx.scan(&prefix, Some(&before), 1)?;
@@ -140,14 +150,14 @@ fn first_from(cx: &Cx<'_>, under: &str, start: DateTime<Utc>) -> Result<Option<u
 }
 
 fn read(
-    cx: &Cx<'_>,
+    cx: &ChangeUnit<'_>,
     under: &str,
     numbers: impl IntoIterator<Item = u64>,
-) -> Result<Vec<Event>, Refusal> {
+) -> Result<Vec<Event>, SandboxRefusal> {
     let mut events = Vec::new();
     for number in numbers {
-        let kept: Option<Kept<Event, ()>> = match cx.listed(&list_of(under), number)? {
-            Some(id) => cx.any(KIND, &id)?,
+        let kept: Option<Stored<Event, ()>> = match cx.list_entry(&list_of(under), number)? {
+            Some(id) => cx.find_any_owner(KIND, &id)?,
             None => None,
         };
         events.extend(kept.map(|kept| kept.object));
@@ -156,10 +166,13 @@ fn read(
 }
 
 /// Parses a moment of the query.
-pub(crate) fn moment(asked: &Asked, name: &str) -> Result<Option<DateTime<Utc>>, Refusal> {
+pub(crate) fn moment(
+    asked: &ParsedRequest,
+    name: &str,
+) -> Result<Option<DateTime<Utc>>, SandboxRefusal> {
     let Some(text) = asked.query(name) else {
         return Ok(None);
     };
     let time = DateTime::parse_from_rfc3339(text).map(|time| time.with_timezone(&Utc));
-    time.map(Some).map_err(|_| Refusal::field(name, "invalid", "Date is invalid"))
+    time.map(Some).map_err(|_| SandboxRefusal::field(name, "invalid", "Date is invalid"))
 }

@@ -7,13 +7,13 @@ use chrono::{Months, NaiveDate};
 use crate::api::method::PaymentMethod;
 use crate::api::recurring::RecurringStatus;
 use crate::sandbox::cards;
-use crate::sandbox::due::{self, Due};
+use crate::sandbox::due::{self, TimerEntry};
 use crate::sandbox::events;
-use crate::sandbox::lists::{Kept, Owner};
-use crate::sandbox::methods::KeptMethod;
-use crate::sandbox::recurring::{KIND, KeptRecurring};
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::lists::{ObjectOwner, Stored};
+use crate::sandbox::methods::StoredMethod;
+use crate::sandbox::recurring::{KIND, StoredRecurring};
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 
 /// Hour of the merchant's day at which the events are recorded.
 const HOUR: u32 = 0;
@@ -27,29 +27,35 @@ fn day(method: &PaymentMethod, expired: bool) -> Option<NaiveDate> {
 }
 
 /// Schedules both events for the current method of a recurring charge, once; past days are skipped.
-pub(crate) fn plan(cx: &mut Cx<'_>, charge: &KeptRecurring) -> Result<(), Refusal> {
+pub(crate) fn schedule_for_charge(
+    cx: &mut ChangeUnit<'_>,
+    charge: &StoredRecurring,
+) -> Result<(), SandboxRefusal> {
     let id = charge.object.id.clone();
-    let entry = |expired| Due::Expiry { id: id.clone(), expired };
-    plan_for(cx, &charge.owner, &id, &charge.inside.method.shown, entry)
+    let entry = |expired| TimerEntry::Expiry { id: id.clone(), expired };
+    schedule_both(cx, &charge.owner, &id, &charge.internal.method.shown, entry)
 }
 
 /// Schedules both events for a saved card.
-pub(crate) fn plan_saved(
-    cx: &mut Cx<'_>,
-    owner: &Owner,
+pub(crate) fn schedule_for_saved(
+    cx: &mut ChangeUnit<'_>,
+    owner: &ObjectOwner,
     id: &str,
     method: &PaymentMethod,
-) -> Result<(), Refusal> {
-    plan_for(cx, owner, id, method, |expired| Due::SavedExpiry { id: id.to_owned(), expired })
+) -> Result<(), SandboxRefusal> {
+    schedule_both(cx, owner, id, method, |expired| TimerEntry::SavedExpiry {
+        id: id.to_owned(),
+        expired,
+    })
 }
 
-fn plan_for(
-    cx: &mut Cx<'_>,
-    owner: &Owner,
+fn schedule_both(
+    cx: &mut ChangeUnit<'_>,
+    owner: &ObjectOwner,
     id: &str,
     method: &PaymentMethod,
-    entry: impl Fn(bool) -> Due,
-) -> Result<(), Refusal> {
+    entry: impl Fn(bool) -> TimerEntry,
+) -> Result<(), SandboxRefusal> {
     let merchant = cx.merchant(&owner.merchant)?;
     for expired in [false, true] {
         let Some(day) = day(method, expired) else { continue };
@@ -64,8 +70,13 @@ fn plan_for(
 }
 
 /// Records the event of a saved card if the card still exists and expires as planned.
-pub(crate) fn saved_falls_due(cx: &mut Cx<'_>, id: &str, expired: bool) -> Result<(), Refusal> {
-    let kept: Option<Kept<PaymentMethod, KeptMethod>> = cx.any(cards::ROOM.kind, id)?;
+pub(crate) fn run_due_saved(
+    cx: &mut ChangeUnit<'_>,
+    id: &str,
+    expired: bool,
+) -> Result<(), SandboxRefusal> {
+    let kept: Option<Stored<PaymentMethod, StoredMethod>> =
+        cx.find_any_owner(cards::SAVED_CARDS.kind, id)?;
     let Some(kept) = kept else { return Ok(()) };
     let today = cx.merchant(&kept.owner.merchant)?.today(cx.now);
     if day(&kept.object, expired) != Some(today) {
@@ -76,13 +87,17 @@ pub(crate) fn saved_falls_due(cx: &mut Cx<'_>, id: &str, expired: bool) -> Resul
 }
 
 /// Records the event of a recurring charge if it is still active with a method of this expiry.
-pub(crate) fn fall_due(cx: &mut Cx<'_>, id: &str, expired: bool) -> Result<(), Refusal> {
-    let kept: Option<KeptRecurring> = cx.any(KIND, id)?;
+pub(crate) fn run_due_charge(
+    cx: &mut ChangeUnit<'_>,
+    id: &str,
+    expired: bool,
+) -> Result<(), SandboxRefusal> {
+    let kept: Option<StoredRecurring> = cx.find_any_owner(KIND, id)?;
     let Some(kept) = kept.filter(|kept| kept.object.status == RecurringStatus::Active) else {
         return Ok(());
     };
     let today = cx.merchant(&kept.owner.merchant)?.today(cx.now);
-    if day(&kept.inside.method.shown, expired) != Some(today) {
+    if day(&kept.internal.method.shown, expired) != Some(today) {
         return Ok(());
     }
     let word = if expired { "expired" } else { "expiring" };

@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::base::hash::keyed;
-use crate::sandbox::refusal::Refusal;
+use crate::base::hash::keyed_digest;
+use crate::sandbox::refusal::SandboxRefusal;
 
 /// Marks, in an answer's extensions, an answer that must not arrive. A server closes the connection
 /// instead of sending it; an in-process transport turns it into an error.
@@ -22,7 +22,7 @@ pub enum Dropped {
 /// Types of faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Trouble {
+pub(crate) enum FaultKind {
     /// Performs the effect, loses the answer.
     DropAfter,
     /// Answers an error, performs nothing.
@@ -43,7 +43,7 @@ pub(crate) enum Trouble {
     WebhookReordered,
 }
 
-impl Trouble {
+impl FaultKind {
     /// Returns true for a fault that strikes webhooks, not requests.
     fn is_of_webhooks(self) -> bool {
         match self {
@@ -77,7 +77,7 @@ const MILLION: u32 = 1_000_000;
 
 /// A fault rule.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Fault {
+pub(crate) struct FaultRule {
     pub(crate) id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     method: Option<String>,
@@ -85,7 +85,7 @@ pub(crate) struct Fault {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     path: Option<String>,
     #[serde(rename = "fault")]
-    pub(crate) trouble: Trouble,
+    pub(crate) kind: FaultKind,
     /// Status of an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) status: Option<u16>,
@@ -104,26 +104,28 @@ pub(crate) struct Fault {
     struck: u64,
 }
 
-impl Fault {
+impl FaultRule {
     /// Parses a rule: `{"method","path","fault","status","delay_ms","probability","seed","times"}`.
     ///
     /// # Errors
     ///
     /// 400 for a field that makes no sense. A rule that does something other than it says misleads
     /// a test.
-    pub(crate) fn read(id: String, order: &Value) -> Result<Self, Refusal> {
+    pub(crate) fn read(id: String, order: &Value) -> Result<Self, SandboxRefusal> {
         let word = order.get("fault").cloned().unwrap_or(Value::Null);
         let trouble =
-            serde_json::from_value(word).map_err(|_| Refusal::invalid("Unknown fault"))?;
+            serde_json::from_value(word).map_err(|_| SandboxRefusal::invalid("Unknown fault"))?;
         let per_million = match order.get("probability") {
             None | Some(Value::Null) => MILLION,
-            Some(value) => probability(value).ok_or_else(|| Refusal::invalid("Bad probability"))?,
+            Some(value) => {
+                probability(value).ok_or_else(|| SandboxRefusal::invalid("Bad probability"))?
+            }
         };
         Ok(Self {
             id,
             method: text(order, "method")?.map(|method| method.to_uppercase()),
             path: text(order, "path")?,
-            trouble,
+            kind: trouble,
             status: number(order, "status")?.map(status).transpose()?,
             delay_ms: number(order, "delay_ms")?,
             per_million,
@@ -154,7 +156,7 @@ impl Fault {
         for (slot, byte) in key.iter_mut().zip(self.seed.to_be_bytes()) {
             *slot = byte;
         }
-        let digest = keyed(&key, "fault", &self.seen.to_be_bytes());
+        let digest = keyed_digest(&key, "fault", &self.seen.to_be_bytes());
         let bytes = digest.as_bytes().first_chunk::<4>().copied().unwrap_or_default();
         u32::from_be_bytes(bytes).checked_rem(MILLION).unwrap_or(0)
     }
@@ -172,36 +174,39 @@ impl Fault {
 }
 
 /// Returns the first fault that strikes this request.
-pub(crate) fn pick(faults: &mut [Fault], method: &str, path: &str) -> Option<Fault> {
-    let mut faults = faults.iter_mut().filter(|fault| !fault.trouble.is_of_webhooks());
+pub(crate) fn pick(faults: &mut [FaultRule], method: &str, path: &str) -> Option<FaultRule> {
+    let mut faults = faults.iter_mut().filter(|fault| !fault.kind.is_of_webhooks());
     faults.find_map(|fault| fault.strikes(method, path).then(|| fault.clone()))
 }
 
 /// Returns the first fault that strikes a webhook to a URL with this path.
-pub(crate) fn pick_for_delivery(faults: &mut [Fault], path: &str) -> Option<Fault> {
-    let mut faults = faults.iter_mut().filter(|fault| fault.trouble.is_of_webhooks());
+pub(crate) fn pick_for_delivery(faults: &mut [FaultRule], path: &str) -> Option<FaultRule> {
+    let mut faults = faults.iter_mut().filter(|fault| fault.kind.is_of_webhooks());
     faults.find_map(|fault| fault.strikes("POST", path).then(|| fault.clone()))
 }
 
-fn text(order: &Value, name: &str) -> Result<Option<String>, Refusal> {
+fn text(order: &Value, name: &str) -> Result<Option<String>, SandboxRefusal> {
     let Some(value) = order.get(name) else {
         return Ok(None);
     };
-    let wrong = || Refusal::invalid(&format!("`{name}` is a text"));
+    let wrong = || SandboxRefusal::invalid(&format!("`{name}` is a text"));
     value.as_str().map(|text| Some(text.to_owned())).ok_or_else(wrong)
 }
 
-fn number(order: &Value, name: &str) -> Result<Option<u64>, Refusal> {
+fn number(order: &Value, name: &str) -> Result<Option<u64>, SandboxRefusal> {
     let Some(value) = order.get(name) else {
         return Ok(None);
     };
-    value.as_u64().map(Some).ok_or_else(|| Refusal::invalid(&format!("`{name}` is a whole number")))
+    value
+        .as_u64()
+        .map(Some)
+        .ok_or_else(|| SandboxRefusal::invalid(&format!("`{name}` is a whole number")))
 }
 
 /// Parses a status that a server can answer with.
-fn status(number: u64) -> Result<u16, Refusal> {
+fn status(number: u64) -> Result<u16, SandboxRefusal> {
     let status = u16::try_from(number).ok().filter(|status| (200..600).contains(status));
-    status.ok_or_else(|| Refusal::invalid("`status` is between 200 and 599"))
+    status.ok_or_else(|| SandboxRefusal::invalid("`status` is between 200 and 599"))
 }
 
 /// Parses a number from 0 to 1, or its text, in millionths.

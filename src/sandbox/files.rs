@@ -10,22 +10,22 @@ use crate::api::audit::Audit;
 use crate::api::contact::Contact;
 use crate::api::file::{COMPLETED, NewFile, PROCESSING, bytes};
 use crate::api::invoice::FileReference;
-use crate::sandbox::asked::Asked;
+use crate::sandbox::asked::ParsedRequest;
 use crate::sandbox::contacts::{self, audit};
-use crate::sandbox::due::{self, Due};
-use crate::sandbox::lists::{Kept, KindOf};
+use crate::sandbox::due::{self, TimerEntry};
+use crate::sandbox::lists::{ObjectKind, Stored};
 use crate::sandbox::merchants::MerchantRecord;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 
-pub(crate) const KIND: KindOf = KindOf { word: "file", name: "File" };
+pub(crate) const KIND: ObjectKind = ObjectKind { word: "file", name: "File" };
 
 /// Duration of a file's processing.
 const PROCESSING_TIME: TimeDelta = TimeDelta::seconds(2);
 
 /// A stored file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct KeptFile {
+pub(crate) struct FileRecord {
     id: String,
     created: Audit,
     modified: Audit,
@@ -37,9 +37,9 @@ pub(crate) struct KeptFile {
     digest: String,
 }
 
-impl KeptFile {
+impl FileRecord {
     /// Returns the file as the service shows it.
-    fn shown(self) -> FileReference {
+    fn into_reference(self) -> FileReference {
         FileReference {
             id: self.id,
             created: Some(self.created),
@@ -51,26 +51,26 @@ impl KeptFile {
     }
 }
 
-type Found = Kept<KeptFile, ()>;
+type StoredFile = Stored<FileRecord, ()>;
 
 /// POST of a file.
 pub(crate) fn upload(
-    cx: &mut Cx<'_>,
-    asked: &Asked,
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
     new: NewFile,
-) -> Result<FileReference, Refusal> {
+) -> Result<FileReference, SandboxRefusal> {
     let merchant = cx.merchant(asked.merchant()?)?;
     let contact = contact_of(cx, &merchant, asked.parameter(0))?;
     let bytes = match bytes(&new) {
         Ok(bytes) => bytes,
         Err(problems) => {
-            Refusal::fields("", &problems)?;
+            SandboxRefusal::fields("", &problems)?;
             Vec::new()
         }
     };
     let audit = audit(cx, &merchant);
-    let object = KeptFile {
-        id: cx.prefixed("fref_"),
+    let object = FileRecord {
+        id: cx.id_with_prefix("fref_"),
         created: audit.clone(),
         modified: audit,
         file_name: new.file_name,
@@ -80,21 +80,25 @@ pub(crate) fn upload(
         digest: cx.digest("file", &bytes).short(),
     };
     let (id, sequence) = (object.id.clone(), cx.next());
-    let kept = Kept { owner: contact.owner, sequence, object, inside: () };
+    let kept = Stored { owner: contact.owner, sequence, object, internal: () };
     cx.create(KIND, &kept.owner.key(), &id, &kept)?;
     let ready = cx.now.checked_add_signed(PROCESSING_TIME).unwrap_or(cx.now);
-    due::schedule(cx, ready, &Due::FileProcessed { id })?;
-    Ok(kept.object.shown())
+    due::schedule(cx, ready, &TimerEntry::FileProcessed { id })?;
+    Ok(kept.object.into_reference())
 }
 
 /// GET of a file with its processing state.
-pub(crate) fn get(cx: &mut Cx<'_>, asked: &Asked) -> Result<FileReference, Refusal> {
+pub(crate) fn get(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<FileReference, SandboxRefusal> {
     let merchant = cx.merchant(asked.merchant()?)?;
     let contact = contact_of(cx, &merchant, asked.parameter(0))?;
     let id = asked.parameter(1);
-    let kept: Option<Found> = cx.any(KIND, id)?;
+    let kept: Option<StoredFile> = cx.find_any_owner(KIND, id)?;
     let kept = kept.filter(|kept| kept.object.contact_id == contact.object.id);
-    kept.map(|kept| kept.object.shown()).ok_or_else(|| Refusal::missing(KIND.name, id))
+    kept.map(|kept| kept.object.into_reference())
+        .ok_or_else(|| SandboxRefusal::not_found(KIND.name, id))
 }
 
 /// Returns a contact of this merchant.
@@ -103,19 +107,19 @@ pub(crate) fn get(cx: &mut Cx<'_>, asked: &Asked) -> Result<FileReference, Refus
 ///
 /// 404 for any other contact.
 pub(crate) fn contact_of(
-    cx: &Cx<'_>,
+    cx: &ChangeUnit<'_>,
     merchant: &MerchantRecord,
     id: &str,
-) -> Result<Kept<Contact, ()>, Refusal> {
-    let contact: Option<Kept<Contact, ()>> = cx.any(contacts::KIND, id)?;
+) -> Result<Stored<Contact, ()>, SandboxRefusal> {
+    let contact: Option<Stored<Contact, ()>> = cx.find_any_owner(contacts::KIND, id)?;
     contact
         .filter(|kept| kept.owner.merchant == merchant.id)
-        .ok_or_else(|| Refusal::missing(contacts::KIND.name, id))
+        .ok_or_else(|| SandboxRefusal::not_found(contacts::KIND.name, id))
 }
 
 /// Marks a file as processed.
-pub(crate) fn processed(cx: &mut Cx<'_>, id: &str) -> Result<(), Refusal> {
-    let kept: Option<Found> = cx.any(KIND, id)?;
+pub(crate) fn finish_processing(cx: &mut ChangeUnit<'_>, id: &str) -> Result<(), SandboxRefusal> {
+    let kept: Option<StoredFile> = cx.find_any_owner(KIND, id)?;
     let Some(mut kept) = kept else { return Ok(()) };
     let merchant = cx.merchant(&kept.owner.merchant)?;
     COMPLETED.clone_into(&mut kept.object.processing_state);
@@ -128,22 +132,22 @@ pub(crate) fn processed(cx: &mut Cx<'_>, id: &str) -> Result<(), Refusal> {
 /// # Errors
 ///
 /// 422 for an unknown file, a file of another contact, and one that is not processed.
-pub(crate) fn attached(
-    cx: &Cx<'_>,
+pub(crate) fn resolve_attachments(
+    cx: &ChangeUnit<'_>,
     contact: &str,
     ids: impl Iterator<Item = String>,
-) -> Result<Vec<FileReference>, Refusal> {
+) -> Result<Vec<FileReference>, SandboxRefusal> {
     let mut files = Vec::new();
     for (index, id) in ids.enumerate() {
         let wrong =
-            |message| Refusal::field(&format!("attachments.{index}.id"), "invalid", message);
-        let kept: Option<Found> = cx.any(KIND, &id)?;
+            |message| SandboxRefusal::field(&format!("attachments.{index}.id"), "invalid", message);
+        let kept: Option<StoredFile> = cx.find_any_owner(KIND, &id)?;
         let kept = kept.filter(|kept| kept.object.contact_id == contact);
         let file = kept.ok_or_else(|| wrong("Attachment is unknown"))?.object;
         if file.processing_state != COMPLETED {
             return Err(wrong("Attachment is not processed"));
         }
-        files.push(file.shown());
+        files.push(file.into_reference());
     }
     Ok(files)
 }

@@ -2,14 +2,14 @@
 //! (service-facts, 33 and 47). The two documents know neither, so the documented surface ignores
 //! both.
 
-use crate::api::rules::Problems;
+use crate::api::rules::FieldProblems;
 use crate::api::transaction::NewCharge;
 use crate::api::transaction::actions::{NewCapture, NewSignature, signature_rules};
-use crate::sandbox::options::Surface;
-use crate::sandbox::refusal::Refusal;
+use crate::sandbox::options::ServiceSurface;
+use crate::sandbox::refusal::SandboxRefusal;
 use crate::sandbox::signatures;
-use crate::sandbox::state::Cx;
-use crate::sandbox::transactions::{self, KeptTransaction, unfit};
+use crate::sandbox::state::ChangeUnit;
+use crate::sandbox::transactions::{self, StoredTransaction, status_refusal};
 
 /// Gratuity and signature of a charge or capture request.
 #[derive(Debug, Default)]
@@ -18,73 +18,77 @@ pub(crate) struct Tip {
     signature: Option<NewSignature>,
 }
 
-fn is_known(cx: &Cx<'_>) -> bool {
-    cx.world.options.surface == Surface::Public
+fn is_supported(cx: &ChangeUnit<'_>) -> bool {
+    cx.environment.options.surface == ServiceSurface::Public
 }
 
 /// Refuses with 422 an invalid signature, a negative gratuity, and a positive gratuity without a
 /// signature.
-pub(crate) fn need_signature(cx: &Cx<'_>, new: &NewCharge) -> Result<(), Refusal> {
-    if is_known(cx) { check(new.gratuity, new.signature.as_ref()) } else { Ok(()) }
+pub(crate) fn need_signature(cx: &ChangeUnit<'_>, new: &NewCharge) -> Result<(), SandboxRefusal> {
+    if is_supported(cx) { check(new.gratuity, new.signature.as_ref()) } else { Ok(()) }
 }
 
 /// Checks a capture in the same way; an earlier signature of the transaction is enough.
 pub(crate) fn need_signature_of(
-    cx: &Cx<'_>,
+    cx: &ChangeUnit<'_>,
     new: &NewCapture,
-    held: &KeptTransaction,
-) -> Result<(), Refusal> {
-    if !is_known(cx) {
+    held: &StoredTransaction,
+) -> Result<(), SandboxRefusal> {
+    if !is_supported(cx) {
         return Ok(());
     }
     let signed = held.object.signature_id.is_some();
     // A transaction takes one signature (service-facts, 48).
     if signed && new.signature.is_some() {
-        return Err(unfit());
+        return Err(status_refusal());
     }
     check(new.gratuity.filter(|_| !signed), new.signature.as_ref())
 }
 
-fn check(gratuity: Option<i64>, signature: Option<&NewSignature>) -> Result<(), Refusal> {
-    let mut problems = Problems::default();
+fn check(gratuity: Option<i64>, signature: Option<&NewSignature>) -> Result<(), SandboxRefusal> {
+    let mut problems = FieldProblems::default();
     for found in signature.map(signature_rules).unwrap_or_default() {
         problems.add(&format!("signature.{}", found.context), &found.sub_code, &found.message);
     }
     if gratuity.is_some_and(|gratuity| gratuity < 0) {
         problems.add("gratuity", "below_minimum_value", "Gratuity is less than the minimum value");
     }
-    Refusal::fields("", &problems.into_list())?;
+    SandboxRefusal::fields("", &problems.into_list())?;
     if gratuity.is_some_and(|gratuity| gratuity > 0) && signature.is_none() {
-        return Err(Refusal::rule("signature_required", "A signature is required"));
+        return Err(SandboxRefusal::rule("signature_required", "A signature is required"));
     }
     Ok(())
 }
 
 impl Tip {
     /// Takes gratuity and signature out of a charge request.
-    pub(crate) fn of(cx: &Cx<'_>, new: &mut NewCharge) -> Self {
+    pub(crate) fn of(cx: &ChangeUnit<'_>, new: &mut NewCharge) -> Self {
         let tip = Self { gratuity: new.gratuity.take(), signature: new.signature.take() };
-        if is_known(cx) { tip } else { Self::default() }
+        if is_supported(cx) { tip } else { Self::default() }
     }
 
     /// Takes gratuity and signature out of a capture request. A gratuity of 0 is dropped
     /// (service-facts, 47).
-    pub(crate) fn of_capture(cx: &Cx<'_>, new: &mut NewCapture) -> Self {
+    pub(crate) fn of_capture(cx: &ChangeUnit<'_>, new: &mut NewCapture) -> Self {
         let gratuity = new.gratuity.take().filter(|gratuity| *gratuity > 0);
         let tip = Self { gratuity, signature: new.signature.take() };
-        if is_known(cx) { tip } else { Self::default() }
+        if is_supported(cx) { tip } else { Self::default() }
     }
 
     /// Adds gratuity and signature to a charge.
-    pub(crate) fn add(self, cx: &mut Cx<'_>, kept: &mut KeptTransaction) -> Result<(), Refusal> {
+    pub(crate) fn add(
+        self,
+        cx: &mut ChangeUnit<'_>,
+        kept: &mut StoredTransaction,
+    ) -> Result<(), SandboxRefusal> {
         if self.gratuity.is_none() && self.signature.is_none() {
             return Ok(());
         }
         kept.object.gratuity = self.gratuity.or(kept.object.gratuity);
         if let Some(signature) = self.signature {
             let owner = kept.owner.clone();
-            kept.object.signature_id = Some(signatures::keep(cx, &owner, signature)?);
+            kept.object.signature_id = Some(signatures::store_signature(cx, &owner, signature)?);
         }
-        transactions::changed(cx, kept)
+        transactions::store_update(cx, kept)
     }
 }

@@ -8,11 +8,11 @@ use http::{HeaderValue, StatusCode, header};
 use serde_json::json;
 
 use crate::api::method::MethodKind;
-use crate::sandbox::answer::Answer;
-use crate::sandbox::asked::Asked;
+use crate::sandbox::answer::SandboxAnswer;
+use crate::sandbox::asked::ParsedRequest;
 use crate::sandbox::pages::SCRIPT;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 
 /// Content security policy of a frame: only this origin's script and styles; any page may embed it.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; \
@@ -33,16 +33,19 @@ pub(crate) const FILES: [(&str, &str, &str); 4] = [
 pub(crate) const SURCHARGEABLE: &str = "/hosted-fields/1.5.0/surchargeable";
 
 /// Answers one of these files.
-pub(crate) fn file(content_type: &'static str, content: &'static str) -> Answer {
-    let answer = Answer::of(StatusCode::OK, content_type, content.as_bytes().to_vec());
+pub(crate) fn file(content_type: &'static str, content: &'static str) -> SandboxAnswer {
+    let answer = SandboxAnswer::of(StatusCode::OK, content_type, content.as_bytes().to_vec());
     answer
         .with(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY))
         .with(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"))
 }
 
 /// GET by public key: answers a frame if the merchant adds a surcharge to cards.
-pub(crate) fn surchargeable(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
+pub(crate) fn surchargeable(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<SandboxAnswer, SandboxRefusal> {
     let policy = cx.policy(&asked.owner()?.merchant)?;
     let card = policy.surcharges.iter().any(|rate| rate.kind == MethodKind::Card);
-    Answer::json(&json!({ "card": card }))
+    SandboxAnswer::json(&json!({ "card": card }))
 }

@@ -7,39 +7,43 @@ use crate::api::audit::Audit;
 use crate::api::contact::Contact;
 use crate::api::invoice::{self, FileReference, Invoice, LineItem, NewInvoice};
 use crate::sandbox::accounts::{Deposit, deposits};
-use crate::sandbox::asked::Asked;
+use crate::sandbox::asked::ParsedRequest;
 use crate::sandbox::contact_hashes;
 use crate::sandbox::contacts::audit;
 use crate::sandbox::files::{self, contact_of};
-use crate::sandbox::lists::{Kept, KindOf, Mode, Owner};
+use crate::sandbox::lists::{MerchantMode, ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::merchants::MerchantRecord;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::{Cx, Duplicate};
-use states::State;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::{ChangeUnit, DuplicateSourceId};
+use states::InvoiceState;
 
-pub(crate) const KIND: KindOf = KindOf { word: "invoice", name: "Invoice" };
+pub(crate) const KIND: ObjectKind = ObjectKind { word: "invoice", name: "Invoice" };
 
 const NUMBER_FIRST: u64 = 1001;
 
 /// POST /invoices.
-pub(crate) fn create(cx: &mut Cx<'_>, asked: &Asked, new: NewInvoice) -> Result<Invoice, Refusal> {
+pub(crate) fn create(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+    new: NewInvoice,
+) -> Result<Invoice, SandboxRefusal> {
     let merchant = cx.merchant(asked.merchant()?)?;
     if !cx.settings.is_partner {
-        return Err(Refusal::not_authorized());
+        return Err(SandboxRefusal::not_authorized());
     }
-    Refusal::fields("", &invoice::rules(&new))?;
+    SandboxRefusal::fields("", &invoice::rules(&new))?;
     let source = new.source_id.as_deref().map(|id| source_key(cx, &merchant.id, id));
     if let Some(id) = source.as_deref().map(|key| cx.get::<String>(key)).transpose()?.flatten() {
-        return again(cx, &id);
+        return answer_duplicate(cx, &id);
     }
     let (contact, deposit) = parties(cx, &merchant, &new)?;
-    let owner = Owner { merchant: merchant.id.clone(), mode: deposit.mode };
+    let owner = ObjectOwner { merchant: merchant.id.clone(), mode: deposit.mode };
     let sequence = cx.next();
     let ids: Vec<String> = new.attachments.iter().map(|file| file.id.clone()).collect();
-    let attached = files::attached(cx, &contact.id, ids.into_iter())?;
-    contact_hashes::invoiced(cx, &contact.id)?;
+    let attached = files::resolve_attachments(cx, &contact.id, ids.into_iter())?;
+    contact_hashes::mark_invoiced(cx, &contact.id)?;
     let invoice = build(cx, &merchant, (contact, attached), new)?;
-    let kept = Kept { owner: owner.clone(), sequence, object: invoice.clone(), inside: () };
+    let kept = Stored { owner: owner.clone(), sequence, object: invoice.clone(), internal: () };
     cx.create(KIND, &owner.key(), &invoice.id, &kept)?;
     if let Some(key) = source {
         cx.put(&key, &invoice.id)?;
@@ -47,19 +51,19 @@ pub(crate) fn create(cx: &mut Cx<'_>, asked: &Asked, new: NewInvoice) -> Result<
     Ok(invoice)
 }
 
-fn source_key(cx: &Cx<'_>, merchant: &str, source_id: &str) -> String {
+fn source_key(cx: &ChangeUnit<'_>, merchant: &str, source_id: &str) -> String {
     format!("x/source/{merchant}/{}", cx.digest("source", source_id.as_bytes()))
 }
 
 /// Answers a request whose `source_id` was used already.
-fn again(cx: &Cx<'_>, id: &str) -> Result<Invoice, Refusal> {
+fn answer_duplicate(cx: &ChangeUnit<'_>, id: &str) -> Result<Invoice, SandboxRefusal> {
     match cx.settings.duplicate_source_id {
-        Duplicate::Refuse => {
-            Err(Refusal::field("source_id", "invalid", "Source id has already been used"))
+        DuplicateSourceId::Refuse => {
+            Err(SandboxRefusal::field("source_id", "invalid", "Source id has already been used"))
         }
-        Duplicate::Same => {
-            let kept: Option<Kept<Invoice, ()>> = cx.any(KIND, id)?;
-            kept.map(|kept| kept.object).ok_or_else(Refusal::broken)
+        DuplicateSourceId::Same => {
+            let kept: Option<Stored<Invoice, ()>> = cx.find_any_owner(KIND, id)?;
+            kept.map(|kept| kept.object).ok_or_else(SandboxRefusal::server_error)
         }
     }
 }
@@ -67,42 +71,42 @@ fn again(cx: &Cx<'_>, id: &str) -> Result<Invoice, Refusal> {
 /// Returns the contact and the bank account, both of the invoice's mode (partner-api, test invoice
 /// rules).
 fn parties(
-    cx: &Cx<'_>,
+    cx: &ChangeUnit<'_>,
     merchant: &MerchantRecord,
     new: &NewInvoice,
-) -> Result<(Contact, Deposit), Refusal> {
+) -> Result<(Contact, Deposit), SandboxRefusal> {
     let contact = contact_of(cx, merchant, &new.contact_id)?;
     let deposit = deposits(merchant)
         .into_iter()
         .find(|deposit| deposit.id == new.bank_account_id)
-        .ok_or_else(|| Refusal::missing("BankAccount", &new.bank_account_id))?;
-    let mode = Mode::of_test(new.test_mode == Some(true));
+        .ok_or_else(|| SandboxRefusal::not_found("BankAccount", &new.bank_account_id))?;
+    let mode = MerchantMode::of_test(new.test_mode == Some(true));
     if deposit.mode != mode || contact.owner.mode != mode {
         let text = "Invoice, contact and bank account must be of one mode";
-        return Err(Refusal::rule("unavailable_for_merchant_mode", text));
+        return Err(SandboxRefusal::rule("unavailable_for_merchant_mode", text));
     }
     if new.currency.as_deref().is_some_and(|code| code != "USD") {
         let text = "Currency does not match the bank account";
-        return Err(Refusal::rule("currency_mismatch", text));
+        return Err(SandboxRefusal::rule("currency_mismatch", text));
     }
     Ok((contact.object, deposit))
 }
 
 fn build(
-    cx: &mut Cx<'_>,
+    cx: &mut ChangeUnit<'_>,
     merchant: &MerchantRecord,
     (contact, attachments): (Contact, Vec<FileReference>),
     new: NewInvoice,
-) -> Result<Invoice, Refusal> {
+) -> Result<Invoice, SandboxRefusal> {
     let audit = audit(cx, merchant);
-    let id = cx.prefixed("i_");
+    let id = cx.id_with_prefix("i_");
     let number = number(cx, merchant)?;
     let (items, total) = lines(cx, &new)?;
     let mut invoice = Invoice {
         id,
         modified: Some(Audit { user: Some("SERVER".to_owned()), ..audit.clone() }),
         created: Some(audit),
-        status: State::Pending.as_str().to_owned(),
+        status: InvoiceState::Pending.as_str().to_owned(),
         invoice_number: Some(number),
         invoice_date: new.invoice_date,
         total_amount: total,
@@ -129,7 +133,7 @@ fn build(
     Ok(invoice)
 }
 
-fn number(cx: &mut Cx<'_>, merchant: &MerchantRecord) -> Result<String, Refusal> {
+fn number(cx: &mut ChangeUnit<'_>, merchant: &MerchantRecord) -> Result<String, SandboxRefusal> {
     let key = format!("meta/invoice-number/{}", merchant.id);
     let number: u64 = cx.get(&key)?.unwrap_or(NUMBER_FIRST);
     cx.put(&key, &number.saturating_add(1))?;
@@ -137,16 +141,20 @@ fn number(cx: &mut Cx<'_>, merchant: &MerchantRecord) -> Result<String, Refusal>
 }
 
 /// Returns the line items and their total, in minor units.
-fn lines(cx: &mut Cx<'_>, new: &NewInvoice) -> Result<(Vec<LineItem>, i64), Refusal> {
-    let too_much =
-        || Refusal::field("line_items", "exceeds_maximum_value", "Total exceeds the maximum");
+fn lines(
+    cx: &mut ChangeUnit<'_>,
+    new: &NewInvoice,
+) -> Result<(Vec<LineItem>, i64), SandboxRefusal> {
+    let too_much = || {
+        SandboxRefusal::field("line_items", "exceeds_maximum_value", "Total exceeds the maximum")
+    };
     let mut total: i64 = 0;
     let mut items = Vec::new();
     for line in &new.line_items {
         let rate = line.rate_per_quantity.parse::<i64>().map_err(|_| too_much())?;
         total = total.checked_add(rate).ok_or_else(too_much)?;
         items.push(LineItem {
-            id: cx.prefixed("li_"),
+            id: cx.id_with_prefix("li_"),
             description: Some(line.description.clone()),
             rate_per_quantity: line.rate_per_quantity.clone(),
             quantity: line.quantity.clone(),

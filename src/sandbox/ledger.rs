@@ -5,15 +5,15 @@ use serde_json::{Value, json};
 
 use crate::api::transaction::{Transaction, TransactionType};
 use crate::api::wire::Timestamp;
-use crate::sandbox::lists::Owner;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::{Cx, ordered};
+use crate::sandbox::lists::ObjectOwner;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::{ChangeUnit, sortable_key};
 
 /// Kind of a movement. A charge, refund or credit is an authorisation; a capture settles it. A void
 /// reverses it before the capture; a return is money that did not arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
-pub(crate) enum Movement {
+pub(crate) enum MoneyMovement {
     Charge,
     Refund,
     Credit,
@@ -24,13 +24,13 @@ pub(crate) enum Movement {
 
 /// A movement.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Entry {
+pub(crate) struct LedgerEntry {
     pub(crate) time: Timestamp,
-    pub(crate) owner: Owner,
+    pub(crate) owner: ObjectOwner,
     pub(crate) account_id: String,
     pub(crate) currency: String,
     #[serde(rename = "type")]
-    pub(crate) kind: Movement,
+    pub(crate) kind: MoneyMovement,
     /// Minor units, always positive.
     pub(crate) amount: i64,
     pub(crate) transaction_id: String,
@@ -48,13 +48,13 @@ pub(crate) struct Entry {
 
 /// Records a movement and adds it to its total.
 pub(crate) fn record(
-    cx: &mut Cx<'_>,
-    owner: &Owner,
-    kind: Movement,
+    cx: &mut ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    kind: MoneyMovement,
     transaction: &Transaction,
-) -> Result<(), Refusal> {
+) -> Result<(), SandboxRefusal> {
     let at = cx.next();
-    let entry = Entry {
+    let entry = LedgerEntry {
         time: Timestamp(cx.now),
         owner: owner.clone(),
         account_id: transaction.account_id.clone(),
@@ -67,16 +67,16 @@ pub(crate) fn record(
         reference: transaction.reference.clone(),
         recurring_charge_occurrence_id: transaction.recurring_charge_occurrence_id.clone(),
     };
-    cx.put(&format!("ledger/entry/{}", ordered(at)), &entry)?;
+    cx.put(&format!("ledger/entry/{}", sortable_key(at)), &entry)?;
     let word = serde_json::to_value(kind)?;
     let word = word.as_str().unwrap_or_default().to_owned();
     let key = format!("ledger/total/{}/{}/{word}", entry.account_id, entry.currency);
     let total = cx.get::<i64>(&key)?.unwrap_or(0).checked_add(entry.amount);
-    cx.put(&key, &total.ok_or_else(Refusal::broken)?)
+    cx.put(&key, &total.ok_or_else(SandboxRefusal::server_error)?)
 }
 
 /// Returns the whole ledger, with totals by account, currency and type.
-pub(crate) fn show(cx: &Cx<'_>) -> Result<Value, Refusal> {
+pub(crate) fn show(cx: &ChangeUnit<'_>) -> Result<Value, SandboxRefusal> {
     let entries = cx.scan("ledger/entry/", None, usize::MAX)?;
     let entries: Vec<Value> = entries.into_iter().map(|(_, entry)| flat(entry)).collect();
     let totals = cx.scan("ledger/total/", None, usize::MAX)?;

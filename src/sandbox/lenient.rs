@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::api::bank::NewBank;
 use crate::api::card::NewCard;
-use crate::sandbox::refusal::Refusal;
+use crate::sandbox::refusal::SandboxRefusal;
 
 const INTEGERS: [&str; 10] = [
     "amount",
@@ -51,23 +51,23 @@ const FREE: [&str; 2] = ["data", "form_data"];
 /// # Errors
 ///
 /// 400 for a body that is no object, 422 for a field of a wrong type.
-pub(crate) fn read<T: DeserializeOwned>(body: Value) -> Result<T, Refusal> {
+pub(crate) fn parse_body<T: DeserializeOwned>(body: Value) -> Result<T, SandboxRefusal> {
     let Value::Object(map) = body else {
-        return Err(Refusal::malformed("Body is not an object"));
+        return Err(SandboxRefusal::malformed_body("Body is not an object"));
     };
     let value = Value::Object(object(map));
     let method = value.get("method").cloned();
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string().replace('[', ".").replace(']', "");
-        match method.as_ref().filter(|_| path == "method").and_then(wrong_in) {
-            Some(field) => wrong(&format!("method.{field}")),
-            None => wrong(&path),
+        match method.as_ref().filter(|_| path == "method").and_then(wrong_method_field) {
+            Some(field) => type_refusal(&format!("method.{field}")),
+            None => type_refusal(&path),
         }
     })
 }
 
 /// Returns the field of a method's details that has a wrong type.
-fn wrong_in(method: &Value) -> Option<String> {
+fn wrong_method_field(method: &Value) -> Option<String> {
     fn path<T: DeserializeOwned>(method: &Value) -> Option<String> {
         let read: Result<T, _> = serde_path_to_error::deserialize(method);
         read.err().map(|error| error.path().to_string())
@@ -80,13 +80,13 @@ fn wrong_in(method: &Value) -> Option<String> {
 }
 
 /// Refuses a value of a wrong type; a date of expiry has its own text (service-facts, 26a).
-fn wrong(path: &str) -> Refusal {
+fn type_refusal(path: &str) -> SandboxRefusal {
     let text = match path.rsplit('.').next() {
         Some("exp_month") => "Expiration month is invalid",
         Some("exp_year") => "Expiration year is invalid",
         Some(_) | None => "Value is invalid",
     };
-    Refusal::field(path, "invalid", text)
+    SandboxRefusal::field(path, "invalid", text)
 }
 
 /// Removes nulls from an object and normalises its values.
@@ -94,24 +94,24 @@ pub(crate) fn object(map: Map<String, Value>) -> Map<String, Value> {
     let present = map.into_iter().filter(|(_, value)| !value.is_null());
     present
         .map(|(name, value)| {
-            let value = if FREE.contains(&name.as_str()) { value } else { natural(&name, value) };
+            let value = if FREE.contains(&name.as_str()) { value } else { normalise(&name, value) };
             (name, value)
         })
         .collect()
 }
 
-fn natural(name: &str, value: Value) -> Value {
+fn normalise(name: &str, value: Value) -> Value {
     match value {
         Value::String(text) if INTEGERS.contains(&name) => integer(text),
         Value::String(text) if BOOLEANS.contains(&name) => boolean(text),
         Value::Number(number) if TEXTS.contains(&name) => Value::String(number.to_string()),
         Value::Object(map) if ARRAYS.contains(&name) && is_numbered(&map) => {
-            Value::Array(map.into_iter().map(|(_, item)| natural(name, item)).collect())
+            Value::Array(map.into_iter().map(|(_, item)| normalise(name, item)).collect())
         }
         Value::Number(number) if name == "days" => Value::String(number.to_string()),
         Value::Object(map) => Value::Object(object(map)),
         Value::Array(items) => {
-            Value::Array(items.into_iter().map(|item| natural(name, item)).collect())
+            Value::Array(items.into_iter().map(|item| normalise(name, item)).collect())
         }
         other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => other,
     }

@@ -8,19 +8,19 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::api::{PAGE_SIZE_MAX, Page};
-use crate::sandbox::asked::Asked;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::{Cx, ordered};
+use crate::sandbox::asked::ParsedRequest;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::{ChangeUnit, sortable_key};
 
 /// Test or live; separates all data of a merchant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Mode {
+pub(crate) enum MerchantMode {
     Test,
     Live,
 }
 
-impl Mode {
+impl MerchantMode {
     pub(crate) fn of_test(test: bool) -> Self {
         if test { Self::Test } else { Self::Live }
     }
@@ -39,12 +39,12 @@ impl Mode {
 
 /// Merchant and mode of an object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Owner {
+pub(crate) struct ObjectOwner {
     pub(crate) merchant: String,
-    pub(crate) mode: Mode,
+    pub(crate) mode: MerchantMode,
 }
 
-impl Owner {
+impl ObjectOwner {
     pub(crate) fn key(&self) -> String {
         format!("{}.{}", self.merchant, self.mode.as_str())
     }
@@ -52,35 +52,36 @@ impl Owner {
 
 /// A stored object: the visible object, its owner, and its private part.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Kept<T, X> {
-    pub(crate) owner: Owner,
+pub(crate) struct Stored<T, X> {
+    pub(crate) owner: ObjectOwner,
     pub(crate) sequence: u64,
     pub(crate) object: T,
-    pub(crate) inside: X,
+    #[serde(rename = "inside")]
+    pub(crate) internal: X,
 }
 
 /// A kind of object: its word in keys, and its type name in a 404.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct KindOf {
+pub(crate) struct ObjectKind {
     pub(crate) word: &'static str,
     pub(crate) name: &'static str,
 }
 
-impl KindOf {
+impl ObjectKind {
     fn object(self, id: &str) -> String {
         format!("o/{}/{id}", self.word)
     }
 }
 
-impl Cx<'_> {
+impl ChangeUnit<'_> {
     /// Stores a new object and adds it to the list `under` (an owner or a parent).
     pub(crate) fn create<T: Serialize, X: Serialize>(
         &mut self,
-        kind: KindOf,
+        kind: ObjectKind,
         under: &str,
         id: &str,
-        kept: &Kept<T, X>,
-    ) -> Result<(), Refusal> {
+        kept: &Stored<T, X>,
+    ) -> Result<(), SandboxRefusal> {
         self.update(kind, id, kept)?;
         self.list_add(&format!("{}/{under}", kind.word), kept.sequence, id)
     }
@@ -88,21 +89,21 @@ impl Cx<'_> {
     /// Stores a new or changed object.
     pub(crate) fn update<T: Serialize, X: Serialize>(
         &mut self,
-        kind: KindOf,
+        kind: ObjectKind,
         id: &str,
-        kept: &Kept<T, X>,
-    ) -> Result<(), Refusal> {
+        kept: &Stored<T, X>,
+    ) -> Result<(), SandboxRefusal> {
         self.put(&kind.object(id), kept)
     }
 
     /// Deletes an object and its list entry.
     pub(crate) fn delete(
         &mut self,
-        kind: KindOf,
+        kind: ObjectKind,
         under: &str,
         id: &str,
         sequence: u64,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), SandboxRefusal> {
         self.remove(&kind.object(id));
         self.list_remove(&format!("{}/{under}", kind.word), sequence)
     }
@@ -114,61 +115,67 @@ impl Cx<'_> {
     /// 404 for an unknown object and for one of another owner.
     pub(crate) fn find<T: DeserializeOwned, X: DeserializeOwned>(
         &self,
-        kind: KindOf,
-        owner: &Owner,
+        kind: ObjectKind,
+        owner: &ObjectOwner,
         id: &str,
-    ) -> Result<Kept<T, X>, Refusal> {
-        let kept: Option<Kept<T, X>> = self.any(kind, id)?;
-        kept.filter(|kept| kept.owner == *owner).ok_or_else(|| Refusal::missing(kind.name, id))
+    ) -> Result<Stored<T, X>, SandboxRefusal> {
+        let kept: Option<Stored<T, X>> = self.find_any_owner(kind, id)?;
+        kept.filter(|kept| kept.owner == *owner)
+            .ok_or_else(|| SandboxRefusal::not_found(kind.name, id))
     }
 
     /// Returns an object of any owner.
-    pub(crate) fn any<T: DeserializeOwned, X: DeserializeOwned>(
+    pub(crate) fn find_any_owner<T: DeserializeOwned, X: DeserializeOwned>(
         &self,
-        kind: KindOf,
+        kind: ObjectKind,
         id: &str,
-    ) -> Result<Option<Kept<T, X>>, Refusal> {
+    ) -> Result<Option<Stored<T, X>>, SandboxRefusal> {
         self.get(&kind.object(id))
     }
 
     /// Adds an id to the top of a list.
-    pub(crate) fn list_add(&mut self, list: &str, at: u64, id: &str) -> Result<(), Refusal> {
+    pub(crate) fn list_add(&mut self, list: &str, at: u64, id: &str) -> Result<(), SandboxRefusal> {
         self.put(&newest_first(list, at), &id)?;
         let count = self.count(list)?.saturating_add(1);
         self.put(&format!("n/{list}"), &count)
     }
 
     /// Removes an entry from a list.
-    pub(crate) fn list_remove(&mut self, list: &str, at: u64) -> Result<(), Refusal> {
+    pub(crate) fn list_remove(&mut self, list: &str, at: u64) -> Result<(), SandboxRefusal> {
         self.remove(&newest_first(list, at));
         let count = self.count(list)?.saturating_sub(1);
         self.put(&format!("n/{list}"), &count)
     }
 
     /// Returns the list entry that was added as `at`.
-    pub(crate) fn listed(&self, list: &str, at: u64) -> Result<Option<String>, Refusal> {
+    pub(crate) fn list_entry(&self, list: &str, at: u64) -> Result<Option<String>, SandboxRefusal> {
         self.get(&newest_first(list, at))
     }
 
     /// Returns every object of a kind and any owner, in order of creation.
     pub(crate) fn all<T: DeserializeOwned, X: DeserializeOwned>(
         &self,
-        kind: KindOf,
-    ) -> Result<Vec<Kept<T, X>>, Refusal> {
+        kind: ObjectKind,
+    ) -> Result<Vec<Stored<T, X>>, SandboxRefusal> {
         let all = self.scan(&kind.object(""), None, usize::MAX)?;
         let all = all.into_iter().map(|(_, value)| Ok(serde_json::from_value(value)?));
-        let mut all: Vec<Kept<T, X>> = all.collect::<Result<_, Refusal>>()?;
+        let mut all: Vec<Stored<T, X>> = all.collect::<Result<_, SandboxRefusal>>()?;
         all.sort_by_key(|kept| kept.sequence);
         Ok(all)
     }
 
     /// Returns the number of entries of a list.
-    pub(crate) fn count(&self, list: &str) -> Result<u64, Refusal> {
+    pub(crate) fn count(&self, list: &str) -> Result<u64, SandboxRefusal> {
         Ok(self.get(&format!("n/{list}"))?.unwrap_or(0))
     }
 
     /// Returns `take` ids of a list, newest first, after the first `skip`.
-    pub(crate) fn ids(&self, list: &str, skip: u64, take: u64) -> Result<Vec<String>, Refusal> {
+    pub(crate) fn ids(
+        &self,
+        list: &str,
+        skip: u64,
+        take: u64,
+    ) -> Result<Vec<String>, SandboxRefusal> {
         let all = skip.saturating_add(take);
         let entries = self.scan(&format!("l/{list}/"), None, to_usize(all))?;
         let ids = entries.into_iter().skip(to_usize(skip));
@@ -177,7 +184,7 @@ impl Cx<'_> {
 }
 
 fn newest_first(list: &str, at: u64) -> String {
-    format!("l/{list}/{}", ordered(u64::MAX.saturating_sub(at)))
+    format!("l/{list}/{}", sortable_key(u64::MAX.saturating_sub(at)))
 }
 
 pub(crate) fn to_usize(number: u64) -> usize {
@@ -186,15 +193,15 @@ pub(crate) fn to_usize(number: u64) -> usize {
 
 /// The requested page (gateway-api, Endpoints: `page` from 1, `page_size` 20 to 100).
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Paging {
+pub(crate) struct PageQuery {
     pub(crate) page: u64,
     pub(crate) size: u64,
 }
 
 const PAGE_SIZE_DEFAULT: u64 = 20;
 
-impl Paging {
-    pub(crate) fn of(asked: &Asked) -> Result<Self, Refusal> {
+impl PageQuery {
+    pub(crate) fn of(asked: &ParsedRequest) -> Result<Self, SandboxRefusal> {
         let page = number(asked, "page", 1, u64::MAX)?.unwrap_or(1);
         let size = number(asked, "page_size", 1, PAGE_SIZE_MAX)?.unwrap_or(PAGE_SIZE_DEFAULT);
         Ok(Self { page, size })
@@ -207,10 +214,10 @@ impl Paging {
     /// Returns a page of a list whose entries can be shown by id.
     pub(crate) fn of_list<T>(
         self,
-        cx: &Cx<'_>,
+        cx: &ChangeUnit<'_>,
         list: &str,
-        show: impl Fn(&str) -> Result<T, Refusal>,
-    ) -> Result<Page<T>, Refusal> {
+        show: impl Fn(&str) -> Result<T, SandboxRefusal>,
+    ) -> Result<Page<T>, SandboxRefusal> {
         let ids = cx.ids(list, self.skip(), self.size)?;
         let results = ids.iter().map(|id| show(id)).collect::<Result<_, _>>()?;
         Ok(self.page_of(cx.count(list)?, results))
@@ -231,22 +238,24 @@ impl Paging {
 
 /// Parses a number of the query within bounds.
 pub(crate) fn number(
-    asked: &Asked,
+    asked: &ParsedRequest,
     name: &str,
     min: u64,
     max: u64,
-) -> Result<Option<u64>, Refusal> {
+) -> Result<Option<u64>, SandboxRefusal> {
     let Some(text) = asked.query(name) else {
         return Ok(None);
     };
     match text.parse::<u64>() {
         Ok(number) if number > max => {
-            Err(Refusal::field(name, "exceeds_maximum_value", "Value exceeds the maximum"))
+            Err(SandboxRefusal::field(name, "exceeds_maximum_value", "Value exceeds the maximum"))
         }
-        Ok(number) if number < min => {
-            Err(Refusal::field(name, "below_minimum_value", "Value is less than the minimum"))
-        }
+        Ok(number) if number < min => Err(SandboxRefusal::field(
+            name,
+            "below_minimum_value",
+            "Value is less than the minimum",
+        )),
         Ok(number) => Ok(Some(number)),
-        Err(_) => Err(Refusal::field(name, "invalid", "Value is invalid")),
+        Err(_) => Err(SandboxRefusal::field(name, "invalid", "Value is invalid")),
     }
 }

@@ -7,9 +7,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::api::wire::Timestamp;
-use crate::sandbox::fault::Trouble;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::{Cx, ordered};
+use crate::sandbox::fault::FaultKind;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::{ChangeUnit, sortable_key};
 
 /// Maximum number of entries; older requests are only counted.
 const KEPT_MAX: u64 = 100_000;
@@ -17,7 +17,7 @@ const TOTAL: &str = "meta/requests";
 
 /// A served request.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Entry {
+pub(crate) struct LoggedRequest {
     pub(crate) time: Timestamp,
     pub(crate) method: String,
     pub(crate) path: String,
@@ -32,20 +32,20 @@ pub(crate) struct Entry {
     /// The answered status, even if a fault dropped the answer.
     pub(crate) status: u16,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) fault: Option<Trouble>,
+    pub(crate) fault: Option<FaultKind>,
 }
 
 /// Appends a request to the log.
-pub(crate) fn record(cx: &mut Cx<'_>, entry: &Entry) -> Result<(), Refusal> {
+pub(crate) fn record(cx: &mut ChangeUnit<'_>, entry: &LoggedRequest) -> Result<(), SandboxRefusal> {
     let total = total(cx)?.saturating_add(1);
-    cx.put(&format!("request/{}", ordered(total)), entry)?;
+    cx.put(&format!("request/{}", sortable_key(total)), entry)?;
     if let Some(old) = total.checked_sub(KEPT_MAX) {
-        cx.remove(&format!("request/{}", ordered(old)));
+        cx.remove(&format!("request/{}", sortable_key(old)));
     }
     cx.put(TOTAL, &total)
 }
 
 /// Returns the number of served requests.
-pub(crate) fn total(cx: &Cx<'_>) -> Result<u64, Refusal> {
+pub(crate) fn total(cx: &ChangeUnit<'_>) -> Result<u64, SandboxRefusal> {
     Ok(cx.get(TOTAL)?.unwrap_or(0))
 }

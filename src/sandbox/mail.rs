@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::api::wire::Timestamp;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::{Cx, ordered};
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::{ChangeUnit, sortable_key};
 
 const PREFIX: &str = "mail/";
 
 /// An e-mail to one address.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Mail {
+pub(crate) struct StoredEmail {
     /// Id of the invoice's message: the same for each of its addresses.
     pub(crate) id: String,
     pub(crate) time: Timestamp,
@@ -40,13 +40,13 @@ pub(crate) struct Mail {
 }
 
 /// Adds an e-mail to the mailbox.
-pub(crate) fn send(cx: &mut Cx<'_>, mail: &Mail) -> Result<(), Refusal> {
+pub(crate) fn send(cx: &mut ChangeUnit<'_>, mail: &StoredEmail) -> Result<(), SandboxRefusal> {
     let number = cx.next();
     cx.put(&key(number), mail)
 }
 
 /// Returns every e-mail with its number in the mailbox, oldest first.
-pub(crate) fn all(cx: &Cx<'_>) -> Result<Vec<(u64, Value)>, Refusal> {
+pub(crate) fn all(cx: &ChangeUnit<'_>) -> Result<Vec<(u64, Value)>, SandboxRefusal> {
     let kept = cx.scan(PREFIX, None, usize::MAX)?.into_iter();
     let numbered = kept.filter_map(|(key, mail)| {
         let number = u64::from_str_radix(key.strip_prefix(PREFIX)?, 16).ok()?;
@@ -56,10 +56,13 @@ pub(crate) fn all(cx: &Cx<'_>) -> Result<Vec<(u64, Value)>, Refusal> {
 }
 
 /// Returns the e-mail with this number.
-pub(crate) fn numbered(cx: &Cx<'_>, number: u64) -> Result<Option<Value>, Refusal> {
+pub(crate) fn get_by_number(
+    cx: &ChangeUnit<'_>,
+    number: u64,
+) -> Result<Option<Value>, SandboxRefusal> {
     cx.get(&key(number))
 }
 
 fn key(number: u64) -> String {
-    format!("{PREFIX}{}", ordered(number))
+    format!("{PREFIX}{}", sortable_key(number))
 }

@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 use crate::api::credentials::{AccountType, MerchantProfile};
 use crate::api::merchant::MerchantChange;
 use crate::api::wire::Timestamp;
-use crate::sandbox::ids::{LONG, PUBLIC_KEY, alphanumerics, named};
-use crate::sandbox::lists::{Mode, Owner};
+use crate::sandbox::ids::{LONG_LENGTH, PUBLIC_KEY_LENGTH, alphanumerics, derive_id};
+use crate::sandbox::lists::{MerchantMode, ObjectOwner};
 use crate::sandbox::processing::AccountRecord;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 
 /// The merchant that always exists.
 pub(crate) const DEMO: &str = "demo";
@@ -66,7 +66,7 @@ pub(crate) enum KeyKind {
 /// Index entry of a key.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct KeyEntry {
-    pub(crate) owner: Owner,
+    pub(crate) owner: ObjectOwner,
     pub(crate) kind: KeyKind,
     /// The account that the key belongs to; `None` for a key of the merchant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,10 +74,10 @@ pub(crate) struct KeyEntry {
 }
 
 impl MerchantRecord {
-    pub(crate) fn keys(&self, mode: Mode) -> &ModeKeys {
+    pub(crate) fn keys(&self, mode: MerchantMode) -> &ModeKeys {
         match mode {
-            Mode::Test => &self.test,
-            Mode::Live => &self.live,
+            MerchantMode::Test => &self.test,
+            MerchantMode::Live => &self.live,
         }
     }
 
@@ -118,17 +118,17 @@ impl MerchantRecord {
     }
 }
 
-fn derive_keys(seed: &[u8; 32], name: &str, mode: Mode) -> ModeKeys {
+fn derive_keys(seed: &[u8; 32], name: &str, mode: MerchantMode) -> ModeKeys {
     let label = |what: &str| format!("merchant/{}/{what}", mode.as_str());
-    let id = |what: &str| named(seed, &label(what), name);
+    let id = |what: &str| derive_id(seed, &label(what), name);
     let first = |what: &str, shown: &str, kind: AccountType| AccountRecord {
         name: shown.to_owned(),
         primary: true,
         ..AccountRecord::derive(seed, name, mode, what, kind)
     };
     ModeKeys {
-        public_key: alphanumerics(seed, &label("public"), name, PUBLIC_KEY),
-        secret_key: alphanumerics(seed, &label("secret"), name, LONG),
+        public_key: alphanumerics(seed, &label("public"), name, PUBLIC_KEY_LENGTH),
+        secret_key: alphanumerics(seed, &label("secret"), name, LONG_LENGTH),
         operating: format!("bank_{}", id("operating")),
         trust: format!("bank_{}", id("trust")),
         accounts: vec![
@@ -145,16 +145,16 @@ fn record(id: &str) -> String {
     format!("{RECORDS}{id}")
 }
 
-impl Cx<'_> {
+impl ChangeUnit<'_> {
     /// Returns the merchant of this name, and makes it if there is none. The time zone counts only
     /// for a new merchant.
     pub(crate) fn merchant_named(
         &mut self,
         name: &str,
         timezone: Option<&str>,
-    ) -> Result<MerchantRecord, Refusal> {
-        let seed = self.world.seed;
-        let id = named(&seed, "merchant", name);
+    ) -> Result<MerchantRecord, SandboxRefusal> {
+        let seed = self.environment.seed;
+        let id = derive_id(&seed, "merchant", name);
         if let Some(found) = self.get(&record(&id))? {
             return Ok(found);
         }
@@ -163,14 +163,14 @@ impl Cx<'_> {
             name: name.to_owned(),
             timezone: timezone.unwrap_or(TIMEZONE_DEFAULT).to_owned(),
             created: Timestamp(self.now),
-            test: derive_keys(&seed, name, Mode::Test),
-            live: derive_keys(&seed, name, Mode::Live),
+            test: derive_keys(&seed, name, MerchantMode::Test),
+            live: derive_keys(&seed, name, MerchantMode::Live),
             profile: None,
             own: MerchantChange::default(),
             modified: None,
         };
         self.put(&record(&merchant.id), &merchant)?;
-        for mode in [Mode::Test, Mode::Live] {
+        for mode in [MerchantMode::Test, MerchantMode::Live] {
             let keys = merchant.keys(mode);
             self.open_keys(&merchant, mode, None, [&keys.public_key, &keys.secret_key])?;
             for account in &keys.accounts {
@@ -185,11 +185,11 @@ impl Cx<'_> {
     fn open_keys(
         &mut self,
         merchant: &MerchantRecord,
-        mode: Mode,
+        mode: MerchantMode,
         account: Option<&String>,
         keys: [&String; 2],
-    ) -> Result<(), Refusal> {
-        let owner = Owner { merchant: merchant.id.clone(), mode };
+    ) -> Result<(), SandboxRefusal> {
+        let owner = ObjectOwner { merchant: merchant.id.clone(), mode };
         for (key, kind) in keys.into_iter().zip([KeyKind::Public, KeyKind::Secret]) {
             let entry = KeyEntry { owner: owner.clone(), kind, account: account.cloned() };
             self.put(&format!("x/key/{key}"), &entry)?;
@@ -201,12 +201,12 @@ impl Cx<'_> {
     pub(crate) fn add_account(
         &mut self,
         mut merchant: MerchantRecord,
-        mode: Mode,
+        mode: MerchantMode,
         account: &AccountRecord,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), SandboxRefusal> {
         let accounts = match mode {
-            Mode::Test => &mut merchant.test.accounts,
-            Mode::Live => &mut merchant.live.accounts,
+            MerchantMode::Test => &mut merchant.test.accounts,
+            MerchantMode::Live => &mut merchant.live.accounts,
         };
         for other in accounts.iter_mut().filter(|other| other.kind == account.kind) {
             other.primary &= !account.primary;
@@ -223,7 +223,7 @@ impl Cx<'_> {
         &mut self,
         name: &str,
         profile: MerchantProfile,
-    ) -> Result<MerchantRecord, Refusal> {
+    ) -> Result<MerchantRecord, SandboxRefusal> {
         let known = self.merchants()?.iter().any(|merchant| merchant.name == name);
         let mut merchant = self.merchant_named(name, None)?;
         if !known {
@@ -235,19 +235,22 @@ impl Cx<'_> {
     }
 
     /// Updates a stored merchant.
-    pub(crate) fn store_merchant(&mut self, merchant: &MerchantRecord) -> Result<(), Refusal> {
+    pub(crate) fn store_merchant(
+        &mut self,
+        merchant: &MerchantRecord,
+    ) -> Result<(), SandboxRefusal> {
         self.put(&record(&merchant.id), merchant)
     }
 
-    pub(crate) fn merchant(&self, id: &str) -> Result<Arc<MerchantRecord>, Refusal> {
-        let found = self.often(&self.world.shelves.merchants, &record(id))?;
-        found.ok_or_else(|| Refusal::missing("Merchant", id))
+    pub(crate) fn merchant(&self, id: &str) -> Result<Arc<MerchantRecord>, SandboxRefusal> {
+        let found = self.get_cached(&self.environment.caches.merchants, &record(id))?;
+        found.ok_or_else(|| SandboxRefusal::not_found("Merchant", id))
     }
 
-    pub(crate) fn merchants(&self) -> Result<Vec<MerchantRecord>, Refusal> {
+    pub(crate) fn merchants(&self) -> Result<Vec<MerchantRecord>, SandboxRefusal> {
         let all = self.scan(RECORDS, None, usize::MAX)?;
         let all = all.into_iter().map(|(_, value)| Ok(serde_json::from_value(value)?));
-        let mut all: Vec<MerchantRecord> = all.collect::<Result<_, Refusal>>()?;
+        let mut all: Vec<MerchantRecord> = all.collect::<Result<_, SandboxRefusal>>()?;
         all.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(all)
     }

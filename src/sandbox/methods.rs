@@ -9,48 +9,49 @@ use crate::api::method::{CardType, MethodKind, MethodRef, PaymentMethod};
 use crate::api::rules::FieldProblem;
 use crate::base::card::{Brand, CardNumber, is_published_test_number, mask_account, mask_routing};
 use crate::base::secret::Secret;
-use crate::sandbox::lists::Owner;
-use crate::sandbox::outcomes::{self, Class, bank_name};
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::lists::ObjectOwner;
+use crate::sandbox::outcomes::{self, OutcomeClass, bank_name};
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 use crate::sandbox::{banks, cards, tokens, vault};
 
 /// Length of a fingerprint (service-facts, 18).
-const FINGERPRINT: usize = 20;
+const FINGERPRINT_LENGTH: usize = 20;
 /// The published number whose check digit is wrong on purpose.
 const LUHN_WRONG: &str = "4242424242424241";
 
 /// A stored method.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct KeptMethod {
+pub(crate) struct StoredMethod {
     /// The visible method, for answers.
     pub(crate) shown: PaymentMethod,
     /// Outcome of a charge.
-    pub(crate) class: Class,
+    pub(crate) class: OutcomeClass,
     /// Problems of the fields as they were sent; a token also stores such details (service-facts,
     /// 36).
     pub(crate) problems: Vec<FieldProblem>,
     /// True if the number's check digit is right.
-    pub(crate) number_fits: bool,
+    #[serde(rename = "number_fits")]
+    pub(crate) is_number_valid: bool,
     pub(crate) has_cvv: bool,
     pub(crate) reference: Option<String>,
     pub(crate) description: Option<String>,
 }
 
-impl KeptMethod {
+impl StoredMethod {
     /// Checks the field errors first, together; then number and date, each alone (service-facts,
     /// 22, 23, 52).
-    pub(crate) fn check(&self, parent: &str, now: DateTime<Utc>) -> Result<(), Refusal> {
-        Refusal::fields(parent, &self.problems)?;
-        match self.flaw(now) {
-            Some(code) => Err(Refusal::rule(code, &outcomes::text(code))),
+    pub(crate) fn check(&self, parent: &str, now: DateTime<Utc>) -> Result<(), SandboxRefusal> {
+        SandboxRefusal::fields(parent, &self.problems)?;
+        match self.broken_rule(now) {
+            Some(code) => Err(SandboxRefusal::rule(code, &outcomes::message_text(code))),
             None => Ok(()),
         }
     }
 
     /// Returns the rule that the details break, if their fields are valid.
-    pub(crate) fn flaw(&self, now: DateTime<Utc>) -> Option<&'static str> {
-        if !self.number_fits {
+    pub(crate) fn broken_rule(&self, now: DateTime<Utc>) -> Option<&'static str> {
+        if !self.is_number_valid {
             return Some("card_number_invalid");
         }
         let expiry = self.shown.exp_year.zip(self.shown.exp_month);
@@ -69,7 +70,7 @@ impl KeptMethod {
 }
 
 /// Converts a card's details for storage.
-pub(crate) fn keep_card(cx: &Cx<'_>, card: NewCard) -> KeptMethod {
+pub(crate) fn card_details(cx: &ChangeUnit<'_>, card: NewCard) -> StoredMethod {
     let number = card.number.clone().unwrap_or_else(|| Secret::from(""));
     let digits = number.expose();
     let problems = card::rules(&card);
@@ -93,11 +94,11 @@ pub(crate) fn keep_card(cx: &Cx<'_>, card: NewCard) -> KeptMethod {
         fingerprint: Some(fingerprint(cx, "card", digits)),
         ..PaymentMethod::default()
     };
-    KeptMethod {
+    StoredMethod {
         shown,
         class,
         problems,
-        number_fits: published || CardNumber::parse(digits).is_ok(),
+        is_number_valid: published || CardNumber::parse(digits).is_ok(),
         has_cvv: card.cvv.is_some_and(|cvv| !cvv.expose().is_empty()),
         reference: card.reference,
         description: card.description,
@@ -105,7 +106,7 @@ pub(crate) fn keep_card(cx: &Cx<'_>, card: NewCard) -> KeptMethod {
 }
 
 /// Converts a bank account's details for storage.
-pub(crate) fn keep_bank(cx: &Cx<'_>, bank: NewBank) -> KeptMethod {
+pub(crate) fn bank_details(cx: &ChangeUnit<'_>, bank: NewBank) -> StoredMethod {
     let number = bank.account_number.clone().unwrap_or_else(|| Secret::from(""));
     let routing = bank.routing_number.clone().unwrap_or_default();
     let problems = bank::rules(&bank);
@@ -132,11 +133,11 @@ pub(crate) fn keep_bank(cx: &Cx<'_>, bank: NewBank) -> KeptMethod {
         fingerprint: Some(fingerprint(cx, "bank", &both)),
         ..PaymentMethod::default()
     };
-    KeptMethod {
+    StoredMethod {
         shown,
         class,
         problems,
-        number_fits: true,
+        is_number_valid: true,
         has_cvv: false,
         reference: bank.reference,
         description: bank.description,
@@ -147,23 +148,23 @@ fn whole_year(year: i64) -> i64 {
     if (0..100).contains(&year) { year.saturating_add(2000) } else { year }
 }
 
-fn fingerprint(cx: &Cx<'_>, label: &str, digits: &str) -> String {
+fn fingerprint(cx: &ChangeUnit<'_>, label: &str, digits: &str) -> String {
     let digest = cx.digest(label, digits.as_bytes());
     let mut text = data_encoding::BASE64URL_NOPAD.encode(digest.as_bytes());
-    text.truncate(FINGERPRINT);
+    text.truncate(FINGERPRINT_LENGTH);
     text
 }
 
 /// The resolved method of a request.
-pub(crate) struct Resolved {
-    pub(crate) method: KeptMethod,
+pub(crate) struct ResolvedMethod {
+    pub(crate) method: StoredMethod,
     /// Its one-time token, which the operation uses up.
     pub(crate) token: Option<String>,
     /// The field that its problems belong to.
     pub(crate) parent: &'static str,
 }
 
-impl Resolved {
+impl ResolvedMethod {
     /// Returns true for a saved card or bank, and for a method of the vault.
     pub(crate) fn is_saved(&self) -> bool {
         self.method.shown.id.is_some()
@@ -171,20 +172,30 @@ impl Resolved {
 }
 
 /// Resolves the method of a request: a token, a saved card or bank, or inline details.
-pub(crate) fn resolve(cx: &Cx<'_>, owner: &Owner, method: MethodRef) -> Result<Resolved, Refusal> {
+pub(crate) fn resolve(
+    cx: &ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    method: MethodRef,
+) -> Result<ResolvedMethod, SandboxRefusal> {
     let (method, token) = match method {
-        MethodRef::Card(card) => (keep_card(cx, *card), None),
-        MethodRef::Bank(bank) => (keep_bank(cx, *bank), None),
+        MethodRef::Card(card) => (card_details(cx, *card), None),
+        MethodRef::Bank(bank) => (bank_details(cx, *bank), None),
         MethodRef::Id(id) => match tokens::find(cx, owner, &id) {
-            Ok(kept) => (kept.inside, Some(id)),
-            Err(_) => (saved(cx, owner, &id)?, None),
+            Ok(kept) => (kept.internal, Some(id)),
+            Err(_) => (find_saved(cx, owner, &id)?, None),
         },
     };
-    Ok(Resolved { method, token, parent: "method" })
+    Ok(ResolvedMethod { method, token, parent: "method" })
 }
 
-fn saved(cx: &Cx<'_>, owner: &Owner, id: &str) -> Result<KeptMethod, Refusal> {
-    let found = cards::ROOM.pays(cx, owner, id).or_else(|_| banks::ROOM.pays(cx, owner, id));
-    let found = found.or_else(|_| vault::pays(cx, owner, id));
-    found.map_err(|_| Refusal::missing("PaymentMethod", id))
+fn find_saved(
+    cx: &ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    id: &str,
+) -> Result<StoredMethod, SandboxRefusal> {
+    let found = cards::SAVED_CARDS
+        .payment_details(cx, owner, id)
+        .or_else(|_| banks::SAVED_BANKS.payment_details(cx, owner, id));
+    let found = found.or_else(|_| vault::payment_details(cx, owner, id));
+    found.map_err(|_| SandboxRefusal::not_found("PaymentMethod", id))
 }

@@ -49,6 +49,7 @@ mod mail;
 mod merchants;
 mod methods;
 mod oauth;
+mod occurrence_routes;
 mod occurrences;
 mod openapi;
 mod options;
@@ -98,27 +99,27 @@ use chrono::{DateTime, Utc};
 use tokio::sync::watch;
 
 use crate::base::hash::sha256;
-use crate::sandbox::fault::Fault;
+use crate::sandbox::fault::FaultRule;
 use crate::sandbox::flush::GroupFlush;
-use crate::sandbox::refusal::Refusal;
+use crate::sandbox::refusal::SandboxRefusal;
 use crate::sandbox::routes::Routes;
-use crate::sandbox::shelf::Shelves;
-use crate::sandbox::state::{Cx, Meta, World};
-use crate::store::index::{Batch, Entry, Index, IndexError};
+use crate::sandbox::shelf::ParsedCaches;
+use crate::sandbox::state::{ChangeUnit, SandboxEnvironment, SandboxMeta};
+use crate::store::index::{Batch, Index, IndexError, KeyValue};
 
-pub use deliver::{DeliverError, Notice};
-pub use options::{Decide, Options, Surface};
+pub use deliver::{DeliverError, OutgoingWebhook};
+pub use options::{DecisionMode, SandboxOptions, ServiceSurface};
 pub use time::SandboxClock;
 
 /// The emulator; clones share their state.
 #[derive(Debug, Clone)]
 pub struct Sandbox {
-    inner: Arc<Inner>,
+    inner: Arc<SandboxInner>,
 }
 
 #[derive(Debug)]
-struct Inner {
-    world: World,
+struct SandboxInner {
+    environment: SandboxEnvironment,
     index: Arc<dyn Index>,
     flush: GroupFlush,
     routes: Routes,
@@ -127,14 +128,14 @@ struct Inner {
     /// Lead of the sandbox's clock over the clock underneath, in milliseconds.
     ahead: watch::Sender<i64>,
     /// Lock of the state: its holder is the one request being served.
-    live: Mutex<Live>,
+    live: Mutex<LockedState>,
 }
 
 /// State in memory beside the index; it can be rebuilt from the index alone.
 #[derive(Debug)]
-struct Live {
-    meta: Meta,
-    faults: Vec<Fault>,
+struct LockedState {
+    meta: SandboxMeta,
+    faults: Vec<FaultRule>,
     /// The moment of the queue's first entry.
     next_due: Option<DateTime<Utc>>,
 }
@@ -150,8 +151,8 @@ pub enum SandboxError {
     Unreadable,
 }
 
-impl From<Refusal> for SandboxError {
-    fn from(_: Refusal) -> Self {
+impl From<SandboxRefusal> for SandboxError {
+    fn from(_: SandboxRefusal) -> Self {
         Self::Unreadable
     }
 }
@@ -161,14 +162,15 @@ const FAULTS: &str = "meta/faults";
 impl Sandbox {
     /// Opens the state in `index`; an empty index gets the partner and the demo merchant of the
     /// seed.
-    pub fn open(index: Arc<dyn Index>, options: Options) -> Result<Self, SandboxError> {
+    pub fn open(index: Arc<dyn Index>, options: SandboxOptions) -> Result<Self, SandboxError> {
         let seed = *sha256(format!("sandbox seed {}", options.seed).as_bytes()).as_bytes();
-        let world = World { options, seed, shelves: Shelves::default() };
-        let live = Live { meta: Meta::default(), faults: Vec::new(), next_due: None };
+        let world = SandboxEnvironment { options, seed, caches: ParsedCaches::default() };
+        let live = LockedState { meta: SandboxMeta::default(), faults: Vec::new(), next_due: None };
         let (flush, routes) = (GroupFlush::default(), Routes::new());
         let (delivering, live) = (tokio::sync::Mutex::new(()), Mutex::new(live));
         let ahead = watch::Sender::default();
-        let inner = Inner { world, index, flush, routes, delivering, ahead, live };
+        let inner =
+            SandboxInner { environment: world, index, flush, routes, delivering, ahead, live };
         let sandbox = Self { inner: Arc::new(inner) };
         sandbox.reload(&mut sandbox.lock())?;
         if sandbox.inner.index.scan_from(b"", None, 1)?.is_empty() {
@@ -177,29 +179,29 @@ impl Sandbox {
         Ok(sandbox)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Live> {
+    fn lock(&self) -> MutexGuard<'_, LockedState> {
         self.inner.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reloads the state in memory from the index.
-    fn reload(&self, live: &mut Live) -> Result<(), Refusal> {
-        self.inner.world.shelves.clear();
+    fn reload(&self, live: &mut LockedState) -> Result<(), SandboxRefusal> {
+        self.inner.environment.caches.clear();
         let index = self.inner.index.as_ref();
         let faults = index.get(FAULTS.as_bytes())?;
         let faults = faults.map(|bytes| serde_json::from_slice(&bytes)).transpose()?;
-        let meta = Meta::load(index)?;
+        let meta = SandboxMeta::load(index)?;
         let next_due = first_due(index)?;
-        *live = Live { meta, faults: faults.unwrap_or_default(), next_due };
-        self.tell_time(live);
+        *live = LockedState { meta, faults: faults.unwrap_or_default(), next_due };
+        self.notify_clock(live);
         Ok(())
     }
 
     /// Replaces all state by these entries.
     fn replace(
         &self,
-        live: &mut Live,
-        entries: impl IntoIterator<Item = Entry>,
-    ) -> Result<(), Refusal> {
+        live: &mut LockedState,
+        entries: impl IntoIterator<Item = KeyValue>,
+    ) -> Result<(), SandboxRefusal> {
         let index = self.inner.index.as_ref();
         let mut batch = Batch::new();
         for (key, _) in index.scan(b"")? {
@@ -213,11 +215,11 @@ impl Sandbox {
     }
 
     /// Erases all state, then makes the partner and the demo merchant again.
-    fn start_over(&self) -> Result<(), Refusal> {
+    fn start_over(&self) -> Result<(), SandboxRefusal> {
         let mut live = self.lock();
         self.replace(&mut live, [])?;
-        let base = self.inner.world.options.clock.now();
-        let start = self.inner.world.options.start.unwrap_or(base);
+        let base = self.inner.environment.options.clock.now();
+        let start = self.inner.environment.options.start.unwrap_or(base);
         let mut cx = self.cx(&live, start);
         cx.settings.offset_ms = start.signed_duration_since(base).num_milliseconds();
         cx.save_settings()?;
@@ -226,18 +228,18 @@ impl Sandbox {
         Ok(self.inner.index.flush()?)
     }
 
-    fn cx(&self, live: &Live, now: DateTime<Utc>) -> Cx<'_> {
-        Cx::open(&self.inner.world, self.inner.index.as_ref(), &live.meta, now)
+    fn cx(&self, live: &LockedState, now: DateTime<Utc>) -> ChangeUnit<'_> {
+        ChangeUnit::open(&self.inner.environment, self.inner.index.as_ref(), &live.meta, now)
     }
 
     /// Commits a unit of change atomically.
-    fn commit(&self, live: &mut Live, cx: Cx<'_>) -> Result<(), Refusal> {
+    fn commit(&self, live: &mut LockedState, cx: ChangeUnit<'_>) -> Result<(), SandboxRefusal> {
         let (batch, meta) = cx.close()?;
-        let queued = batch.under(due::QUEUE.as_bytes()).next().is_some();
-        self.inner.world.shelves.forget(&batch);
+        let queued = batch.changes_under(due::QUEUE.as_bytes()).next().is_some();
+        self.inner.environment.caches.forget(&batch);
         self.inner.index.apply(batch)?;
         live.meta = meta;
-        self.tell_time(live);
+        self.notify_clock(live);
         if queued {
             live.next_due = first_due(self.inner.index.as_ref())?;
         }
@@ -245,7 +247,7 @@ impl Sandbox {
     }
 }
 
-fn first_due(index: &dyn Index) -> Result<Option<DateTime<Utc>>, Refusal> {
+fn first_due(index: &dyn Index) -> Result<Option<DateTime<Utc>>, SandboxRefusal> {
     let first = index.scan_from(due::QUEUE.as_bytes(), None, 1)?;
     let key = first.first().map(|(key, _)| String::from_utf8_lossy(key));
     Ok(key.and_then(|key| due::moment_of(&key)))

@@ -7,32 +7,29 @@
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
-use crate::api::Page;
 use crate::api::occurrence::{Occurrence, OccurrenceStatus};
 use crate::api::recurring::RecurringStatus;
-use crate::api::transaction::Transaction;
 use crate::api::wire::Timestamp;
-use crate::sandbox::asked::Asked;
-use crate::sandbox::charges::{self, Order};
-use crate::sandbox::documented;
-use crate::sandbox::due::{self, Due};
+use crate::sandbox::asked::ParsedRequest;
+use crate::sandbox::charges::{self, PaymentOrder};
+use crate::sandbox::due::{self, TimerEntry};
 use crate::sandbox::events;
-use crate::sandbox::lists::{Kept, KindOf, Owner, Paging};
+use crate::sandbox::lists::{ObjectKind, ObjectOwner, Stored};
 use crate::sandbox::paying;
-use crate::sandbox::recurring::{self, KeptRecurring, calendar};
-use crate::sandbox::recurring_change::unavailable;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
-use crate::sandbox::transactions::KeptTransaction;
+use crate::sandbox::recurring::{self, StoredRecurring, calendar};
+use crate::sandbox::recurring_change::status_refusal;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
+use crate::sandbox::transactions::StoredTransaction;
 
-pub(crate) const KIND: KindOf = KindOf { word: "occurrence", name: "Occurrence" };
+pub(crate) const KIND: ObjectKind = ObjectKind { word: "occurrence", name: "Occurrence" };
 
 /// Hour of the merchant's day at which an occurrence is paid.
 const DUE_HOUR: u32 = 12;
 
 /// Private part of an occurrence.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct Inside {
+pub(crate) struct OccurrenceInternals {
     /// Ids of its transactions, oldest first.
     pub(crate) transactions: Vec<String>,
     /// End of the payment in progress.
@@ -40,11 +37,11 @@ pub(crate) struct Inside {
     pub(crate) paying_until: Option<Timestamp>,
 }
 
-pub(crate) type KeptOccurrence = Kept<Occurrence, Inside>;
+pub(crate) type StoredOccurrence = Stored<Occurrence, OccurrenceInternals>;
 
 /// A transition of an occurrence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Change {
+pub(crate) enum OccurrenceTransition {
     /// A payment is in progress.
     Begin,
     /// A payment was made.
@@ -56,37 +53,48 @@ pub(crate) enum Change {
 }
 
 /// Returns the status after a change; `None` for a change that the status does not allow.
-pub(crate) fn step(status: &OccurrenceStatus, change: Change) -> Option<OccurrenceStatus> {
+pub(crate) fn step(
+    status: &OccurrenceStatus,
+    change: OccurrenceTransition,
+) -> Option<OccurrenceStatus> {
     use OccurrenceStatus as S;
     match (status, change) {
-        (S::Pending, Change::Begin) => Some(S::Paying),
-        (S::Pending | S::Failed | S::Ignored | S::Paying, Change::Pay) => Some(S::Paid),
-        (S::Pending | S::Failed | S::Ignored | S::Paying, Change::Decline) => Some(S::Failed),
-        (S::Pending | S::Failed | S::Ignored, Change::Ignore) => Some(S::Ignored),
-        (S::Failed | S::Ignored | S::Paying, Change::Begin)
-        | (S::Paying, Change::Ignore)
-        | (S::Paid | S::Other(_), Change::Begin | Change::Pay | Change::Decline | Change::Ignore) => {
-            None
+        (S::Pending, OccurrenceTransition::Begin) => Some(S::Paying),
+        (S::Pending | S::Failed | S::Ignored | S::Paying, OccurrenceTransition::Pay) => {
+            Some(S::Paid)
         }
+        (S::Pending | S::Failed | S::Ignored | S::Paying, OccurrenceTransition::Decline) => {
+            Some(S::Failed)
+        }
+        (S::Pending | S::Failed | S::Ignored, OccurrenceTransition::Ignore) => Some(S::Ignored),
+        (S::Failed | S::Ignored | S::Paying, OccurrenceTransition::Begin)
+        | (S::Paying, OccurrenceTransition::Ignore)
+        | (
+            S::Paid | S::Other(_),
+            OccurrenceTransition::Begin
+            | OccurrenceTransition::Pay
+            | OccurrenceTransition::Decline
+            | OccurrenceTransition::Ignore,
+        ) => None,
     }
 }
 
 /// Returns the event type of a change.
-pub(crate) fn event(change: Change) -> &'static str {
+pub(crate) fn event(change: OccurrenceTransition) -> &'static str {
     match change {
-        Change::Begin => "recurring_charge.occurrence.updated",
-        Change::Pay => "recurring_charge.occurrence.paid",
-        Change::Decline => "recurring_charge.occurrence.failed",
-        Change::Ignore => "recurring_charge.occurrence.ignored",
+        OccurrenceTransition::Begin => "recurring_charge.occurrence.updated",
+        OccurrenceTransition::Pay => "recurring_charge.occurrence.paid",
+        OccurrenceTransition::Decline => "recurring_charge.occurrence.failed",
+        OccurrenceTransition::Ignore => "recurring_charge.occurrence.ignored",
     }
 }
 
 /// Opens the next occurrence, or completes the charge if none is left.
 pub(crate) fn open(
-    cx: &mut Cx<'_>,
-    charge: &mut KeptRecurring,
+    cx: &mut ChangeUnit<'_>,
+    charge: &mut StoredRecurring,
     today: NaiveDate,
-) -> Result<Option<Occurrence>, Refusal> {
+) -> Result<Option<Occurrence>, SandboxRefusal> {
     let Some((date, amount)) = next(charge, today)? else {
         complete(cx, charge)?;
         return Ok(None);
@@ -94,7 +102,7 @@ pub(crate) fn open(
     let sequence = cx.next();
     let now = Some(Timestamp(cx.now));
     let object = Occurrence {
-        id: cx.id(),
+        id: cx.fresh_gateway_id(),
         recurring_charge_id: charge.object.id.clone(),
         amount,
         status: OccurrenceStatus::Pending,
@@ -104,7 +112,12 @@ pub(crate) fn open(
         ..Occurrence::default()
     };
     let owner = charge.owner.clone();
-    let kept = Kept { owner, sequence, object: object.clone(), inside: Inside::default() };
+    let kept = Stored {
+        owner,
+        sequence,
+        object: object.clone(),
+        internal: OccurrenceInternals::default(),
+    };
     cx.create(KIND, &charge.object.id, &object.id, &kept)?;
     plan(cx, charge, &object)?;
     events::emit(cx, &charge.owner, "recurring_charge.occurrence.created", &object)?;
@@ -113,13 +126,13 @@ pub(crate) fn open(
 
 /// Creates the first occurrence of a recurring charge that began with a charge, already paid by
 /// that charge (gateway-api, POST /v1/charges, rule 4).
-pub(crate) fn paid(
-    cx: &mut Cx<'_>,
-    charge: &KeptRecurring,
+pub(crate) fn create_paid(
+    cx: &mut ChangeUnit<'_>,
+    charge: &StoredRecurring,
     id: &str,
-    transaction: &KeptTransaction,
+    transaction: &StoredTransaction,
     today: NaiveDate,
-) -> Result<(), Refusal> {
+) -> Result<(), SandboxRefusal> {
     let sequence = cx.next();
     let now = Some(Timestamp(cx.now));
     let mut object = Occurrence {
@@ -133,49 +146,62 @@ pub(crate) fn paid(
         ..Occurrence::default()
     };
     events::emit(cx, &charge.owner, "recurring_charge.occurrence.created", &object)?;
-    object.status = step(&object.status, Change::Pay).ok_or_else(unavailable)?;
+    object.status = step(&object.status, OccurrenceTransition::Pay).ok_or_else(status_refusal)?;
     (object.attempts, object.last_attempt) = (1, now);
     let transactions = vec![transaction.object.id.clone()];
-    let inside = Inside { transactions, ..Inside::default() };
-    let kept = Kept { owner: charge.owner.clone(), sequence, object, inside };
+    let inside = OccurrenceInternals { transactions, ..OccurrenceInternals::default() };
+    let kept = Stored { owner: charge.owner.clone(), sequence, object, internal: inside };
     cx.create(KIND, &charge.object.id, id, &kept)?;
     events::emit(cx, &charge.owner, "recurring_charge.occurrence.paid", &kept.object)
 }
 
-fn plan(cx: &mut Cx<'_>, charge: &mut KeptRecurring, object: &Occurrence) -> Result<(), Refusal> {
-    charge.inside.pending = Some(object.id.clone());
+fn plan(
+    cx: &mut ChangeUnit<'_>,
+    charge: &mut StoredRecurring,
+    object: &Occurrence,
+) -> Result<(), SandboxRefusal> {
+    charge.internal.pending = Some(object.id.clone());
     charge.object.next_payment = object.due_date;
     let merchant = cx.merchant(&charge.owner.merchant)?;
-    let date = object.due_date.ok_or_else(Refusal::broken)?;
-    due::schedule(cx, merchant.at(date, DUE_HOUR), &Due::Occurrence { id: object.id.clone() })
+    let date = object.due_date.ok_or_else(SandboxRefusal::server_error)?;
+    due::schedule(
+        cx,
+        merchant.at(date, DUE_HOUR),
+        &TimerEntry::Occurrence { id: object.id.clone() },
+    )
 }
 
 /// Returns the next date and its amount; `None` if a limit is reached or no date is left.
-fn next(charge: &KeptRecurring, today: NaiveDate) -> Result<Option<(NaiveDate, i64)>, Refusal> {
+fn next(
+    charge: &StoredRecurring,
+    today: NaiveDate,
+) -> Result<Option<(NaiveDate, i64)>, SandboxRefusal> {
     let object = &charge.object;
     let left = object.max_amount.map(|most| most.saturating_sub(object.total_amount));
     let amount = left.map_or(object.amount, |left| left.min(object.amount));
     let counted = object
         .max_occurrences
-        .is_some_and(|most| charge.inside.tried.max(object.total_occurrences) >= most);
+        .is_some_and(|most| charge.internal.tried.max(object.total_occurrences) >= most);
     if counted || amount <= 0 {
         return Ok(None);
     }
-    let after = charge.inside.closed.and_then(|date| date.succ_opt());
+    let after = charge.internal.last_closed_date.and_then(|date| date.succ_opt());
     let from = after.map_or(today, |after| after.max(today));
     let schedule = object.schedule.clone().unwrap_or_default();
     let date = calendar(&schedule)?.next_on_or_after(from);
     Ok(date.map(|date| (date, amount)))
 }
 
-fn complete(cx: &mut Cx<'_>, charge: &mut KeptRecurring) -> Result<(), Refusal> {
-    let Some(status) = recurring::step(&charge.object.status, recurring::Change::Complete) else {
+fn complete(cx: &mut ChangeUnit<'_>, charge: &mut StoredRecurring) -> Result<(), SandboxRefusal> {
+    let Some(status) =
+        recurring::step(&charge.object.status, recurring::RecurringTransition::Complete)
+    else {
         return Ok(());
     };
     charge.object.status = status;
     charge.object.status_reason = Some("schedule_complete".to_owned());
     charge.object.next_payment = None;
-    charge.inside.pending = None;
+    charge.internal.pending = None;
     charge.object.modified = Some(Timestamp(cx.now));
     events::emit(cx, &charge.owner, "recurring_charge.completed", &charge.object)
 }
@@ -183,17 +209,17 @@ fn complete(cx: &mut Cx<'_>, charge: &mut KeptRecurring) -> Result<(), Refusal> 
 /// Updates the pending occurrence to the schedule of a changed charge; returns false if no
 /// occurrence is left.
 pub(crate) fn replan(
-    cx: &mut Cx<'_>,
-    charge: &mut KeptRecurring,
+    cx: &mut ChangeUnit<'_>,
+    charge: &mut StoredRecurring,
     today: NaiveDate,
-) -> Result<bool, Refusal> {
-    let Some(pending) = charge.inside.pending.clone() else {
+) -> Result<bool, SandboxRefusal> {
+    let Some(pending) = charge.internal.pending.clone() else {
         return Ok(true);
     };
     let Some((date, amount)) = next(charge, today)? else {
         return Ok(false);
     };
-    let mut kept = any(cx, &pending)?;
+    let mut kept = find_any_owner(cx, &pending)?;
     let is_same = kept.object.due_date == Some(date) && kept.object.amount == amount;
     if is_same || paying::is_paying(&kept) {
         return Ok(true);
@@ -207,14 +233,17 @@ pub(crate) fn replan(
     Ok(true)
 }
 
-fn any(cx: &Cx<'_>, id: &str) -> Result<KeptOccurrence, Refusal> {
-    cx.any(KIND, id)?.ok_or_else(|| Refusal::missing(KIND.name, id))
+pub(crate) fn find_any_owner(
+    cx: &ChangeUnit<'_>,
+    id: &str,
+) -> Result<StoredOccurrence, SandboxRefusal> {
+    cx.find_any_owner(KIND, id)?.ok_or_else(|| SandboxRefusal::not_found(KIND.name, id))
 }
 
 /// Handles the due time of an occurrence: pays it if it still waits for this date. Also ends a
 /// payment in progress whose time is over.
-pub(crate) fn fall_due(cx: &mut Cx<'_>, id: &str) -> Result<(), Refusal> {
-    let mut kept = any(cx, id)?;
+pub(crate) fn run_due_payment(cx: &mut ChangeUnit<'_>, id: &str) -> Result<(), SandboxRefusal> {
+    let mut kept = find_any_owner(cx, id)?;
     let charge = recurring::find(cx, &kept.owner, &kept.object.recurring_charge_id)?;
     let merchant = cx.merchant(&kept.owner.merchant)?;
     let time = kept.object.due_date.map(|date| merchant.at(date, DUE_HOUR));
@@ -228,40 +257,42 @@ pub(crate) fn fall_due(cx: &mut Cx<'_>, id: &str) -> Result<(), Refusal> {
 }
 
 /// Tries to collect an occurrence; opens the next one if this was the pending one.
-fn attempt(
-    cx: &mut Cx<'_>,
-    mut charge: KeptRecurring,
-    mut kept: KeptOccurrence,
-) -> Result<KeptTransaction, Refusal> {
+pub(crate) fn attempt(
+    cx: &mut ChangeUnit<'_>,
+    mut charge: StoredRecurring,
+    mut kept: StoredOccurrence,
+) -> Result<StoredTransaction, SandboxRefusal> {
     let transaction = collect(cx, &charge, &kept)?;
     let paid = transaction.object.failure_code.is_none();
-    let outcome = if paid { Change::Pay } else { Change::Decline };
+    let outcome = if paid { OccurrenceTransition::Pay } else { OccurrenceTransition::Decline };
     let first_try = kept.object.attempts == 0;
     kept.object.attempts = kept.object.attempts.saturating_add(1);
     kept.object.last_attempt = Some(Timestamp(cx.now));
-    kept.inside.transactions.push(transaction.object.id.clone());
+    kept.internal.transactions.push(transaction.object.id.clone());
     let totals = &mut charge.object;
-    let tried = charge.inside.tried.max(totals.total_occurrences);
-    charge.inside.tried = tried.saturating_add(i64::from(first_try));
+    let tried = charge.internal.tried.max(totals.total_occurrences);
+    charge.internal.tried = tried.saturating_add(i64::from(first_try));
     if paid {
         totals.total_occurrences = totals.total_occurrences.saturating_add(1);
-        totals.total_amount =
-            totals.total_amount.checked_add(kept.object.amount).ok_or_else(Refusal::broken)?;
+        totals.total_amount = totals
+            .total_amount
+            .checked_add(kept.object.amount)
+            .ok_or_else(SandboxRefusal::server_error)?;
     }
     close(cx, charge, &mut kept, outcome)?;
     Ok(transaction)
 }
 
 fn collect(
-    cx: &mut Cx<'_>,
-    charge: &KeptRecurring,
-    kept: &KeptOccurrence,
-) -> Result<KeptTransaction, Refusal> {
-    let method = charge.inside.method.clone();
+    cx: &mut ChangeUnit<'_>,
+    charge: &StoredRecurring,
+    kept: &StoredOccurrence,
+) -> Result<StoredTransaction, SandboxRefusal> {
+    let method = charge.internal.method.clone();
     let wrong = method.problems.first().map(|_| "invalid_data");
-    let flaw = wrong.or_else(|| method.flaw(cx.now)).map(str::to_owned);
+    let flaw = wrong.or_else(|| method.broken_rule(cx.now)).map(str::to_owned);
     let failure = flaw.or_else(|| method.class.failure.clone());
-    let order = Order {
+    let order = PaymentOrder {
         owner: charge.owner.clone(),
         account: charge.object.account_id.clone(),
         amount: kept.object.amount,
@@ -276,23 +307,23 @@ fn collect(
 }
 
 /// Applies an outcome to an occurrence, and opens the next one if it was the pending one.
-fn close(
-    cx: &mut Cx<'_>,
-    mut charge: KeptRecurring,
-    kept: &mut KeptOccurrence,
-    outcome: Change,
-) -> Result<(), Refusal> {
-    let status = step(&kept.object.status, outcome).ok_or_else(unavailable)?;
+pub(crate) fn close(
+    cx: &mut ChangeUnit<'_>,
+    mut charge: StoredRecurring,
+    kept: &mut StoredOccurrence,
+    outcome: OccurrenceTransition,
+) -> Result<(), SandboxRefusal> {
+    let status = step(&kept.object.status, outcome).ok_or_else(status_refusal)?;
     kept.object.status = status;
     kept.object.modified = Some(Timestamp(cx.now));
     cx.update(KIND, &kept.object.id, kept)?;
     events::emit(cx, &kept.owner, event(outcome), &kept.object)?;
-    if charge.inside.pending.as_deref() == Some(kept.object.id.as_str()) {
-        charge.inside.pending = None;
-        charge.inside.closed = kept.object.due_date;
+    if charge.internal.pending.as_deref() == Some(kept.object.id.as_str()) {
+        charge.internal.pending = None;
+        charge.internal.last_closed_date = kept.object.due_date;
         let today = cx.merchant(&charge.owner.merchant)?.today(cx.now);
         open(cx, &mut charge, today)?;
-    } else if outcome == Change::Pay && charge.inside.pending.is_some() {
+    } else if outcome == OccurrenceTransition::Pay && charge.internal.pending.is_some() {
         after_late_payment(cx, &mut charge)?;
     }
     charge.object.modified = Some(Timestamp(cx.now));
@@ -300,7 +331,10 @@ fn close(
 }
 
 /// Replans the pending occurrence after a late payment, which may leave less or nothing to collect.
-fn after_late_payment(cx: &mut Cx<'_>, charge: &mut KeptRecurring) -> Result<(), Refusal> {
+fn after_late_payment(
+    cx: &mut ChangeUnit<'_>,
+    charge: &mut StoredRecurring,
+) -> Result<(), SandboxRefusal> {
     let today = cx.merchant(&charge.owner.merchant)?.today(cx.now);
     if replan(cx, charge, today)? {
         return Ok(());
@@ -310,85 +344,37 @@ fn after_late_payment(cx: &mut Cx<'_>, charge: &mut KeptRecurring) -> Result<(),
 }
 
 /// Ignores the pending occurrence, and opens no other.
-pub(crate) fn ignore_pending(cx: &mut Cx<'_>, charge: &mut KeptRecurring) -> Result<(), Refusal> {
-    let Some(pending) = charge.inside.pending.take() else {
+pub(crate) fn ignore_pending(
+    cx: &mut ChangeUnit<'_>,
+    charge: &mut StoredRecurring,
+) -> Result<(), SandboxRefusal> {
+    let Some(pending) = charge.internal.pending.take() else {
         return Ok(());
     };
-    let mut kept = any(cx, &pending)?;
+    let mut kept = find_any_owner(cx, &pending)?;
     if paying::is_paying(&kept) {
         return Ok(());
     }
-    kept.object.status = step(&kept.object.status, Change::Ignore).ok_or_else(unavailable)?;
+    kept.object.status =
+        step(&kept.object.status, OccurrenceTransition::Ignore).ok_or_else(status_refusal)?;
     cx.update(KIND, &pending, &kept)?;
     events::emit(cx, &kept.owner, "recurring_charge.occurrence.ignored", &kept.object)
 }
 
 /// Returns the recurring charge and the occurrence that a path names.
-fn pair(cx: &Cx<'_>, asked: &Asked) -> Result<(KeptRecurring, KeptOccurrence), Refusal> {
-    let owner: Owner = asked.owner()?;
+pub(crate) fn find_pair(
+    cx: &ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<(StoredRecurring, StoredOccurrence), SandboxRefusal> {
+    let owner: ObjectOwner = asked.owner()?;
     let charge = recurring::find(cx, &owner, asked.parameter(0))?;
-    let kept: KeptOccurrence = cx.find(KIND, &owner, asked.parameter(1))?;
+    let kept: StoredOccurrence = cx.find(KIND, &owner, asked.parameter(1))?;
     if kept.object.recurring_charge_id != charge.object.id {
-        return Err(Refusal::missing(KIND.name, asked.parameter(1)));
+        return Err(SandboxRefusal::not_found(KIND.name, asked.parameter(1)));
     }
     Ok((charge, kept))
 }
 
-fn refuse_deleted(charge: &KeptRecurring) -> Result<(), Refusal> {
-    if charge.object.status == RecurringStatus::Deleted { Err(unavailable()) } else { Ok(()) }
-}
-
-/// Returns the occurrence with its transactions.
-fn show(cx: &Cx<'_>, id: &str) -> Result<Occurrence, Refusal> {
-    let kept = any(cx, id)?;
-    let mut transactions: Vec<Transaction> = Vec::new();
-    for id in &kept.inside.transactions {
-        let transaction: Option<KeptTransaction> = cx.any(charges::KIND, id)?;
-        transactions.extend(transaction.map(|kept| kept.object));
-    }
-    let status = shown(cx, &kept.object.status);
-    Ok(Occurrence { transactions: Some(transactions), status, ..kept.object })
-}
-
-/// Returns the visible status. The documents know only PENDING, PAID and IGNORED: a failed
-/// occurrence can still be paid, so it is shown as pending (gateway-api, Recurring charge
-/// occurrence).
-fn shown(cx: &Cx<'_>, status: &OccurrenceStatus) -> OccurrenceStatus {
-    let is_open = matches!(status, OccurrenceStatus::Failed | OccurrenceStatus::Paying);
-    if is_open && documented::alone(cx) { OccurrenceStatus::Pending } else { status.clone() }
-}
-
-/// GET …/occurrences/{id}.
-pub(crate) fn get(cx: &mut Cx<'_>, asked: &Asked) -> Result<Occurrence, Refusal> {
-    let (_, kept) = pair(cx, asked)?;
-    show(cx, &kept.object.id)
-}
-
-/// GET …/occurrences: newest first, so the pending or last one leads.
-pub(crate) fn list(cx: &mut Cx<'_>, asked: &Asked) -> Result<Page<Occurrence>, Refusal> {
-    let charge = recurring::find(cx, &asked.owner()?, asked.parameter(0))?;
-    let list = format!("{}/{}", KIND.word, charge.object.id);
-    Paging::of(asked)?.of_list(cx, &list, |id| show(cx, id))
-}
-
-/// POST …/pay: pays early or again. A decline is answered as a decline, and its transaction is
-/// kept.
-pub(crate) fn pay(cx: &mut Cx<'_>, asked: &Asked) -> Result<Occurrence, Refusal> {
-    let (charge, kept) = pair(cx, asked)?;
-    let id = kept.object.id.clone();
-    step(&kept.object.status, Change::Pay)
-        .filter(|_| !paying::is_paying(&kept))
-        .ok_or_else(unavailable)?;
-    refuse_deleted(&charge)?;
-    let transaction = attempt(cx, charge, kept)?;
-    charges::answer(transaction)?;
-    show(cx, &id)
-}
-
-/// POST …/ignore.
-pub(crate) fn ignore(cx: &mut Cx<'_>, asked: &Asked) -> Result<Occurrence, Refusal> {
-    let (charge, mut kept) = pair(cx, asked)?;
-    refuse_deleted(&charge)?;
-    close(cx, charge, &mut kept, Change::Ignore)?;
-    show(cx, &kept.object.id)
+pub(crate) fn refuse_deleted(charge: &StoredRecurring) -> Result<(), SandboxRefusal> {
+    if charge.object.status == RecurringStatus::Deleted { Err(status_refusal()) } else { Ok(()) }
 }

@@ -1,7 +1,7 @@
 //! The service's contract as an `OpenAPI` 3.1 document, generated from the types that serve
 //! requests.
 //!
-//! Each route brings its own [`Spoken`], so the document and the served routes are the same. Shapes
+//! Each route brings its own [`RouteDoc`], so the document and the served routes are the same. Shapes
 //! come from the types' JSON Schemas, texts from their doc comments.
 
 mod example;
@@ -16,13 +16,13 @@ use std::sync::{Arc, OnceLock};
 use serde_json::{Map, Value, json};
 
 use crate::api::Method;
-use crate::sandbox::answer::Answer;
-use crate::sandbox::options::Surface;
-use crate::sandbox::routes::{Handler, Route};
+use crate::sandbox::answer::SandboxAnswer;
+use crate::sandbox::options::ServiceSurface;
+use crate::sandbox::routes::{Route, RouteHandler};
 use operation::operation;
 use schemas::Schemas;
 
-pub(crate) use spoken::Spoken;
+pub(crate) use spoken::RouteDoc;
 
 /// Path of the document as JSON.
 pub(crate) const DOCUMENT: &str = "/openapi.json";
@@ -34,49 +34,50 @@ pub(crate) const PAGE: &str = "/openapi";
 struct Operation {
     method: &'static str,
     path: String,
-    surface: Surface,
-    spoken: Spoken,
+    surface: ServiceSurface,
+    doc: RouteDoc,
 }
 
 /// The document of each surface, generated at the first request.
 #[derive(Debug)]
-struct Documents {
+struct OpenApiDocuments {
     operations: Vec<Operation>,
     documented: OnceLock<Value>,
     public: OnceLock<Value>,
 }
 
-impl Documents {
-    fn of(&self, surface: Surface) -> &Value {
+impl OpenApiDocuments {
+    fn of(&self, surface: ServiceSurface) -> &Value {
         let made = match surface {
-            Surface::Documented => &self.documented,
-            Surface::Public => &self.public,
+            ServiceSurface::Documented => &self.documented,
+            ServiceSurface::Public => &self.public,
         };
         made.get_or_init(|| document(&self.operations, surface))
     }
 }
 
 /// Returns the routes that serve the document of these routes.
-pub(crate) fn ways_in(all: &[Route]) -> [(Method, &'static str, Handler); 2] {
+pub(crate) fn document_routes(all: &[Route]) -> [(Method, &'static str, RouteHandler); 2] {
     let operations = all.iter().filter_map(|route| {
         let (method, path) = (route.method, format!("/{}", route.pattern.join("/")));
-        Some(Operation { method, path, surface: route.surface, spoken: route.spoken? })
+        Some(Operation { method, path, surface: route.surface, doc: route.doc? })
     });
-    let documents = Arc::new(Documents {
+    let documents = Arc::new(OpenApiDocuments {
         operations: operations.collect(),
         documented: OnceLock::new(),
         public: OnceLock::new(),
     });
     let same = documents.clone();
-    let json: Handler = Box::new(move |cx, _| Answer::json(same.of(cx.world.options.surface)));
-    let page: Handler = Box::new(move |cx, _| {
-        let document = documents.of(cx.world.options.surface);
-        Ok(page::show(&cx.world.options.brand, document))
+    let json: RouteHandler =
+        Box::new(move |cx, _| SandboxAnswer::json(same.of(cx.environment.options.surface)));
+    let page: RouteHandler = Box::new(move |cx, _| {
+        let document = documents.of(cx.environment.options.surface);
+        Ok(page::show(&cx.environment.options.brand, document))
     });
     [(Method::Get, DOCUMENT, json), (Method::Get, PAGE, page)]
 }
 
-fn document(all: &[Operation], surface: Surface) -> Value {
+fn document(all: &[Operation], surface: ServiceSurface) -> Value {
     let shown: Vec<&Operation> = all.iter().filter(|one| one.surface.is_part_of(surface)).collect();
     let mut schemas = Schemas::new();
     let mut paths: Map<String, Value> = Map::new();

@@ -8,7 +8,7 @@ use crate::base::clock::{Clock, SystemClock};
 
 /// Extent of the emulated service.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Surface {
+pub enum ServiceSurface {
     /// The two interface documents, and the additions of public material (service-facts).
     #[default]
     Public,
@@ -17,7 +17,7 @@ pub enum Surface {
     Documented,
 }
 
-impl Surface {
+impl ServiceSurface {
     /// Returns true if parts of this surface are served on the surface `whole`.
     pub(crate) fn is_part_of(self, whole: Self) -> bool {
         whole == Self::Public || self == Self::Documented
@@ -26,7 +26,7 @@ impl Surface {
 
 /// Decider on applications.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Decide {
+pub enum DecisionMode {
     /// The sandbox, a few seconds after submission.
     #[default]
     Auto,
@@ -36,17 +36,17 @@ pub enum Decide {
 
 /// The settings of [`Sandbox::open`](crate::sandbox::Sandbox::open).
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct SandboxOptions {
     /// Source of the partner, the demo merchant, ids and keys.
     pub seed: u64,
     /// Extent of the emulated service.
-    pub surface: Surface,
+    pub surface: ServiceSurface,
     /// The clock underneath; the sandbox's own clock is ahead of it by the advanced time.
     pub clock: Arc<dyn Clock>,
     /// Start of the sandbox's time at the first opening; by default the clock's time.
     pub start: Option<DateTime<Utc>>,
     /// Decider on applications.
-    pub decide: Decide,
+    pub decide: DecisionMode,
     /// Base address of the links in invoice e-mails: `{portal_url}`.
     pub portal_url: String,
     /// The product brand in the default subjects of invoice e-mails (partner-api, POST /invoices).
@@ -56,14 +56,14 @@ pub struct Options {
     pub web_url: String,
 }
 
-impl Default for Options {
+impl Default for SandboxOptions {
     fn default() -> Self {
         Self {
             seed: 0,
-            surface: Surface::default(),
+            surface: ServiceSurface::default(),
             clock: Arc::new(SystemClock),
             start: None,
-            decide: Decide::default(),
+            decide: DecisionMode::default(),
             portal_url: "https://127.0.0.1:8700".to_owned(),
             brand: "Sandbox Payments".to_owned(),
             web_url: "https://127.0.0.1:8700".to_owned(),

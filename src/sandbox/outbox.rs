@@ -16,9 +16,9 @@ use crate::api::event::Event;
 use crate::api::partner_event::{Notification, PartnerEvent};
 use crate::api::wire::Timestamp;
 use crate::sandbox::events::millis;
-use crate::sandbox::fault::Trouble;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::{Cx, ordered};
+use crate::sandbox::fault::FaultKind;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::{ChangeUnit, sortable_key};
 
 /// Pause between two attempts to the partner.
 const RETRY: TimeDelta = TimeDelta::minutes(10);
@@ -34,7 +34,7 @@ const LOG_MAX: u64 = 10_000;
 /// State of a webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum State {
+pub(crate) enum DeliveryState {
     Pending,
     Delivered,
     /// Every attempt failed.
@@ -43,7 +43,7 @@ pub(crate) enum State {
 
 /// Recipient and content of a webhook.
 #[derive(Clone, Serialize, Deserialize)]
-pub(crate) enum Message {
+pub(crate) enum WebhookMessage {
     /// To the Event URL, with the reference appended.
     Partner { reference: String, notification: Notification },
     /// To one URL of a merchant: one event, as the events endpoint shows it.
@@ -55,13 +55,14 @@ pub(crate) enum Message {
 pub(crate) struct Delivery {
     pub(crate) id: String,
     pub(crate) number: u64,
-    pub(crate) message: Message,
-    pub(crate) state: State,
+    pub(crate) message: WebhookMessage,
+    pub(crate) state: DeliveryState,
     /// Time of the next attempt while it is pending.
     pub(crate) due: Timestamp,
     pub(crate) attempts: u32,
     /// True after a fault let others overtake it.
-    pub(crate) overtaken: bool,
+    #[serde(rename = "overtaken")]
+    pub(crate) was_held_back: bool,
 }
 
 /// One attempt, or one copy of it.
@@ -76,49 +77,57 @@ pub(crate) struct Attempt {
     #[serde(rename = "attempt")]
     pub(crate) count: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) fault: Option<Trouble>,
+    pub(crate) fault: Option<FaultKind>,
 }
 
 fn key(number: u64) -> String {
-    format!("hook/{}", ordered(number))
+    format!("hook/{}", sortable_key(number))
 }
 
 /// Key prefix of the queue of pending webhooks, ordered by time.
 const QUEUE: &str = "hookdue/";
 
 /// Adds a webhook with one event for the partner to the outbox, due at once.
-pub(crate) fn send(cx: &mut Cx<'_>, reference: &str, event: PartnerEvent) -> Result<(), Refusal> {
+pub(crate) fn send(
+    cx: &mut ChangeUnit<'_>,
+    reference: &str,
+    event: PartnerEvent,
+) -> Result<(), SandboxRefusal> {
     let notification = Notification { events: vec![event] };
-    put(cx, Message::Partner { reference: reference.to_owned(), notification })
+    put(cx, WebhookMessage::Partner { reference: reference.to_owned(), notification })
 }
 
 /// Adds an event for one URL of a merchant to the outbox, due at once.
-pub(crate) fn announce(cx: &mut Cx<'_>, url: &str, event: Event) -> Result<(), Refusal> {
-    put(cx, Message::Merchant { url: url.to_owned(), event })
+pub(crate) fn announce(
+    cx: &mut ChangeUnit<'_>,
+    url: &str,
+    event: Event,
+) -> Result<(), SandboxRefusal> {
+    put(cx, WebhookMessage::Merchant { url: url.to_owned(), event })
 }
 
-fn put(cx: &mut Cx<'_>, message: Message) -> Result<(), Refusal> {
+fn put(cx: &mut ChangeUnit<'_>, message: WebhookMessage) -> Result<(), SandboxRefusal> {
     let delivery = Delivery {
-        id: cx.id(),
+        id: cx.fresh_gateway_id(),
         number: cx.next(),
         message,
-        state: State::Pending,
+        state: DeliveryState::Pending,
         due: Timestamp(cx.now),
         attempts: 0,
-        overtaken: false,
+        was_held_back: false,
     };
-    wait(cx, &delivery)
+    enqueue(cx, &delivery)
 }
 
 /// Stores a pending webhook and its queue entry.
-fn wait(cx: &mut Cx<'_>, delivery: &Delivery) -> Result<(), Refusal> {
-    let place = format!("{QUEUE}{}/{}", millis(delivery.due.0), ordered(delivery.number));
+fn enqueue(cx: &mut ChangeUnit<'_>, delivery: &Delivery) -> Result<(), SandboxRefusal> {
+    let place = format!("{QUEUE}{}/{}", millis(delivery.due.0), sortable_key(delivery.number));
     cx.put(&place, &delivery.number)?;
     cx.put(&key(delivery.number), delivery)
 }
 
 /// Returns the first due queue key with its webhook.
-pub(crate) fn first_due(cx: &Cx<'_>) -> Result<Option<(String, Delivery)>, Refusal> {
+pub(crate) fn first_due(cx: &ChangeUnit<'_>) -> Result<Option<(String, Delivery)>, SandboxRefusal> {
     let end = format!("{QUEUE}{}/~", millis(cx.now));
     let Some((place, number)) = cx.scan(QUEUE, None, 1)?.pop().filter(|(at, _)| *at <= end) else {
         return Ok(None);
@@ -129,45 +138,45 @@ pub(crate) fn first_due(cx: &Cx<'_>) -> Result<Option<(String, Delivery)>, Refus
 
 /// Delays a webhook so that others overtake it, once.
 pub(crate) fn hold_back(
-    cx: &mut Cx<'_>,
+    cx: &mut ChangeUnit<'_>,
     place: &str,
     mut delivery: Delivery,
-) -> Result<(), Refusal> {
+) -> Result<(), SandboxRefusal> {
     cx.remove(place);
-    delivery.overtaken = true;
+    delivery.was_held_back = true;
     delivery.due = Timestamp(after(cx.now, OVERTAKEN_FOR));
-    wait(cx, &delivery)
+    enqueue(cx, &delivery)
 }
 
 /// Applies the result of an attempt: delivered at 200, else scheduled again or given up. A webhook
 /// that was deleted meanwhile stays deleted.
 pub(crate) fn settle(
-    cx: &mut Cx<'_>,
+    cx: &mut ChangeUnit<'_>,
     place: &str,
     mut delivery: Delivery,
     status: Option<u16>,
-) -> Result<(), Refusal> {
+) -> Result<(), SandboxRefusal> {
     if cx.get::<Delivery>(&key(delivery.number))?.is_none_or(|known| known.id != delivery.id) {
         return Ok(());
     }
     cx.remove(place);
     delivery.attempts = delivery.attempts.saturating_add(1);
     if status == Some(200) {
-        delivery.state = State::Delivered;
-    } else if let Some(pause) = pause(&delivery.message, delivery.attempts) {
+        delivery.state = DeliveryState::Delivered;
+    } else if let Some(pause) = retry_delay(&delivery.message, delivery.attempts) {
         delivery.due = Timestamp(after(cx.now, pause));
-        return wait(cx, &delivery);
+        return enqueue(cx, &delivery);
     } else {
-        delivery.state = State::GivenUp;
+        delivery.state = DeliveryState::GivenUp;
     }
     cx.put(&key(delivery.number), &delivery)
 }
 
 /// Returns the pause after this number of attempts; `None` after the last.
-fn pause(message: &Message, attempts: u32) -> Option<TimeDelta> {
+fn retry_delay(message: &WebhookMessage, attempts: u32) -> Option<TimeDelta> {
     match message {
-        Message::Partner { .. } => (attempts < PARTNER_ATTEMPTS_MAX).then_some(RETRY),
-        Message::Merchant { .. } => {
+        WebhookMessage::Partner { .. } => (attempts < PARTNER_ATTEMPTS_MAX).then_some(RETRY),
+        WebhookMessage::Merchant { .. } => {
             (attempts < MERCHANT_ATTEMPTS_MAX).then(|| TimeDelta::hours(i64::from(attempts)))
         }
     }
@@ -178,34 +187,34 @@ fn after(time: DateTime<Utc>, delay: TimeDelta) -> DateTime<Utc> {
 }
 
 /// Appends an attempt to the log.
-pub(crate) fn log(cx: &mut Cx<'_>, attempt: &Attempt) -> Result<(), Refusal> {
-    let number = cx.get::<u64>(LOGGED)?.unwrap_or(0).saturating_add(1);
-    cx.put(LOGGED, &number)?;
-    cx.put(&format!("hooklog/{}", ordered(number)), attempt)?;
+pub(crate) fn log(cx: &mut ChangeUnit<'_>, attempt: &Attempt) -> Result<(), SandboxRefusal> {
+    let number = cx.get::<u64>(LOG_COUNT)?.unwrap_or(0).saturating_add(1);
+    cx.put(LOG_COUNT, &number)?;
+    cx.put(&format!("hooklog/{}", sortable_key(number)), attempt)?;
     if let Some(old) = number.checked_sub(LOG_MAX) {
-        cx.remove(&format!("hooklog/{}", ordered(old)));
+        cx.remove(&format!("hooklog/{}", sortable_key(old)));
     }
     Ok(())
 }
 
-const LOGGED: &str = "meta/hooks";
+const LOG_COUNT: &str = "meta/hooks";
 
 /// Returns the target URL: the current Event URL plus the reference (partner-api, `reference`), or
 /// the merchant's URL.
-pub(crate) fn url(cx: &Cx<'_>, message: &Message) -> String {
+pub(crate) fn url(cx: &ChangeUnit<'_>, message: &WebhookMessage) -> String {
     match message {
-        Message::Partner { reference, .. } => {
+        WebhookMessage::Partner { reference, .. } => {
             format!("{}{}", cx.settings.event_url, encode(reference))
         }
-        Message::Merchant { url, .. } => url.clone(),
+        WebhookMessage::Merchant { url, .. } => url.clone(),
     }
 }
 
 /// Returns the body of the POST.
-pub(crate) fn body(message: &Message) -> Result<Vec<u8>, Refusal> {
+pub(crate) fn body(message: &WebhookMessage) -> Result<Vec<u8>, SandboxRefusal> {
     Ok(match message {
-        Message::Partner { notification, .. } => serde_json::to_vec(notification)?,
-        Message::Merchant { event, .. } => serde_json::to_vec(event)?,
+        WebhookMessage::Partner { notification, .. } => serde_json::to_vec(notification)?,
+        WebhookMessage::Merchant { event, .. } => serde_json::to_vec(event)?,
     })
 }
 
@@ -214,37 +223,37 @@ pub(crate) fn body(message: &Message) -> Result<Vec<u8>, Refusal> {
 /// # Errors
 ///
 /// 404 for an unknown id.
-pub(crate) fn redeliver(cx: &mut Cx<'_>, id: &str) -> Result<Value, Refusal> {
+pub(crate) fn redeliver(cx: &mut ChangeUnit<'_>, id: &str) -> Result<Value, SandboxRefusal> {
     let all = all(cx)?.into_iter().find(|delivery| delivery.id == id);
-    let mut delivery = all.ok_or_else(|| Refusal::missing("Webhook", id))?;
-    delivery.state = State::Pending;
+    let mut delivery = all.ok_or_else(|| SandboxRefusal::not_found("Webhook", id))?;
+    delivery.state = DeliveryState::Pending;
     delivery.due = Timestamp(cx.now);
     delivery.attempts = 0;
-    wait(cx, &delivery)?;
-    Ok(shown(&delivery))
+    enqueue(cx, &delivery)?;
+    Ok(render_delivery(&delivery))
 }
 
-fn all(cx: &Cx<'_>) -> Result<Vec<Delivery>, Refusal> {
+fn all(cx: &ChangeUnit<'_>) -> Result<Vec<Delivery>, SandboxRefusal> {
     let all = cx.scan("hook/", None, usize::MAX)?;
     all.into_iter().map(|(_, value)| Ok(serde_json::from_value(value)?)).collect()
 }
 
 /// Returns every webhook, oldest first, without its codes, and every logged attempt.
-pub(crate) fn show(cx: &Cx<'_>) -> Result<Value, Refusal> {
-    let deliveries: Vec<Value> = all(cx)?.iter().map(shown).collect();
+pub(crate) fn show(cx: &ChangeUnit<'_>) -> Result<Value, SandboxRefusal> {
+    let deliveries: Vec<Value> = all(cx)?.iter().map(render_delivery).collect();
     let log = cx.scan("hooklog/", None, usize::MAX)?;
     let log: Vec<Value> = log.into_iter().map(|(_, attempt)| attempt).collect();
     let event_url = &cx.settings.event_url;
     Ok(json!({ "event_url": event_url, "deliveries": deliveries, "log": log }))
 }
 
-fn shown(delivery: &Delivery) -> Value {
+fn render_delivery(delivery: &Delivery) -> Value {
     let (whom, whose, events) = match &delivery.message {
-        Message::Partner { reference, notification } => {
+        WebhookMessage::Partner { reference, notification } => {
             let kinds = notification.events.iter().map(|event| event.kind.as_str().to_owned());
             ("reference", reference, kinds.collect::<Vec<_>>())
         }
-        Message::Merchant { url, event } => ("url", url, vec![event.kind.clone()]),
+        WebhookMessage::Merchant { url, event } => ("url", url, vec![event.kind.clone()]),
     };
     json!({
         "id": delivery.id,
@@ -252,6 +261,6 @@ fn shown(delivery: &Delivery) -> Value {
         "events": events,
         "state": delivery.state,
         "attempts": delivery.attempts,
-        "due": (delivery.state == State::Pending).then_some(delivery.due),
+        "due": (delivery.state == DeliveryState::Pending).then_some(delivery.due),
     })
 }

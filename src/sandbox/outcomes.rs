@@ -11,7 +11,7 @@ use crate::base::secret::Secret;
 
 /// The outcome class of a method.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Class {
+pub(crate) struct OutcomeClass {
     /// Failure code of a charge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) failure: Option<String>,
@@ -24,7 +24,7 @@ pub(crate) struct Class {
 }
 
 /// Returns the class of a card, from its number and the given parts of the address.
-pub(crate) fn of_card(card: &NewCard) -> Class {
+pub(crate) fn of_card(card: &NewCard) -> OutcomeClass {
     let number = card.number.as_ref().map_or("", Secret::expose);
     let has_cvv = card.cvv.as_ref().is_some_and(|cvv| !cvv.expose().is_empty());
     let failure = match number {
@@ -42,7 +42,7 @@ pub(crate) fn of_card(card: &NewCard) -> Class {
         "4000000000000101" => "NOT_MATCHED",
         _ => "MATCHED",
     };
-    Class {
+    OutcomeClass {
         failure: failure.map(str::to_owned),
         cvv_result: has_cvv.then(|| cvv.to_owned()),
         avs_result: avs(number, card).map(str::to_owned),
@@ -66,7 +66,7 @@ fn avs(number: &str, card: &NewCard) -> Option<&'static str> {
 }
 
 /// Returns the class of a bank account, from its numbers.
-pub(crate) fn of_bank(bank: &NewBank) -> Class {
+pub(crate) fn of_bank(bank: &NewBank) -> OutcomeClass {
     let account = bank.account_number.as_ref().map_or("", Secret::expose);
     let failure = match (bank.routing_number.as_deref(), account) {
         (Some("000000001"), _) => Some("ach_invalid_routing_number"),
@@ -82,7 +82,7 @@ pub(crate) fn of_bank(bank: &NewBank) -> Class {
         (Some("000000013"), "1000000010") => Some("ach_processing_error"),
         _ => None,
     };
-    Class { failure: failure.map(str::to_owned), ..Class::default() }
+    OutcomeClass { failure: failure.map(str::to_owned), ..OutcomeClass::default() }
 }
 
 /// Returns the name of the bank with this routing number.
@@ -99,7 +99,7 @@ pub(crate) fn bank_name(routing: &str) -> &'static str {
 pub(crate) const COUNTRY_DENIED: &str = "not_authorized_country_denied";
 
 /// Returns the error code for a failure.
-pub(crate) fn answered(code: &str) -> &str {
+pub(crate) fn error_code(code: &str) -> &str {
     if code == COUNTRY_DENIED { "not_authorized" } else { code }
 }
 
@@ -114,7 +114,7 @@ pub(crate) fn status(code: &str) -> StatusCode {
 
 /// Returns the short text of a failure (service-facts, 20 and 26b: every error has one, and clients
 /// compare some).
-pub(crate) fn text(code: &str) -> String {
+pub(crate) fn message_text(code: &str) -> String {
     let known = match code {
         COUNTRY_DENIED => "Not authorized",
         "card_declined" => "Card declined",

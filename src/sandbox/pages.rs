@@ -6,10 +6,10 @@ use maud::{Markup, html};
 
 use crate::api::wire::Timestamp;
 use crate::base::clock::timestamp;
-use crate::base::look::{Frame, STYLES, headers};
+use crate::base::look::{PageFrame, STYLES, headers};
 use crate::base::money::{Currency, Money};
-use crate::sandbox::answer::Answer;
-use crate::sandbox::refusal::Refusal;
+use crate::sandbox::answer::SandboxAnswer;
+use crate::sandbox::refusal::SandboxRefusal;
 
 /// Content security policy of a page: styles, scripts and frames of this origin, and nothing else.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; frame-src 'self'; \
@@ -29,7 +29,7 @@ pub(crate) const FOOTER: &str = "This is a sandbox: no real money moves here.";
 
 /// A page to render.
 #[derive(Debug)]
-pub(crate) struct Page<'a> {
+pub(crate) struct SandboxPage<'a> {
     brand: &'a str,
     title: &'a str,
     inner: Markup,
@@ -39,7 +39,7 @@ pub(crate) struct Page<'a> {
     leads_to: Option<String>,
 }
 
-impl<'a> Page<'a> {
+impl<'a> SandboxPage<'a> {
     /// Creates a page of a product brand. The title is also the heading; `inner` follows it.
     pub(crate) fn new(brand: &'a str, title: &'a str, inner: Markup) -> Self {
         Self { brand, title, inner, narrow: false, scripts: &[], leads_to: None }
@@ -61,14 +61,14 @@ impl<'a> Page<'a> {
     }
 
     /// Renders the page as an answer.
-    pub(crate) fn answer(&self, status: StatusCode) -> Answer {
+    pub(crate) fn answer(&self, status: StatusCode) -> SandboxAnswer {
         self.answer_beneath("", status)
     }
 
     /// Renders the page with its assets beneath `root`.
-    pub(crate) fn answer_beneath(&self, root: &str, status: StatusCode) -> Answer {
+    pub(crate) fn answer_beneath(&self, root: &str, status: StatusCode) -> SandboxAnswer {
         let body = self.html(root).into_string().into_bytes();
-        let answer = Answer::of(status, "text/html; charset=utf-8", body);
+        let answer = SandboxAnswer::of(status, "text/html; charset=utf-8", body);
         let headers = headers(&self.policy());
         headers.into_iter().fold(answer, |answer, (name, value)| answer.with(name, value))
     }
@@ -82,7 +82,7 @@ impl<'a> Page<'a> {
 
     fn html(&self, root: &str) -> Markup {
         let Self { brand, title, inner, narrow, scripts, leads_to: _ } = self;
-        let frame = Frame {
+        let frame = PageFrame {
             title,
             sender: Some(brand),
             inner,
@@ -108,17 +108,21 @@ pub(crate) fn wants_page(parts: &Parts) -> bool {
 }
 
 /// Renders a refusal: a page for a browser at an unknown address, else JSON.
-pub(crate) fn refused(brand: &str, parts: &Parts, refusal: &Refusal) -> Answer {
+pub(crate) fn render_refusal(
+    brand: &str,
+    parts: &Parts,
+    refusal: &SandboxRefusal,
+) -> SandboxAnswer {
     let is_page =
         refusal.status == StatusCode::NOT_FOUND && parts.method == Method::GET && wants_page(parts);
     if !is_page {
-        return Answer::refused(refusal);
+        return SandboxAnswer::from_refusal(refusal);
     }
     let inner = html! {
         p { "There is no page at this address." }
         p.back { a href="/" { "Start page of this sandbox" } }
     };
-    Page::new(brand, "Not found", inner).narrow().answer(StatusCode::NOT_FOUND)
+    SandboxPage::new(brand, "Not found", inner).narrow().answer(StatusCode::NOT_FOUND)
 }
 
 /// Renders a labelled input with its error.

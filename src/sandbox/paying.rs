@@ -7,35 +7,39 @@ use chrono::TimeDelta;
 
 use crate::api::occurrence::OccurrenceStatus;
 use crate::api::wire::Timestamp;
-use crate::sandbox::due::{self, Due};
+use crate::sandbox::due::{self, TimerEntry};
 use crate::sandbox::events;
-use crate::sandbox::occurrences::{Change, KIND, KeptOccurrence, event, step};
-use crate::sandbox::recurring_change::unavailable;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::occurrences::{KIND, OccurrenceTransition, StoredOccurrence, event, step};
+use crate::sandbox::recurring_change::status_refusal;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 
 /// Returns true while its payment is in progress.
-pub(crate) fn is_paying(kept: &KeptOccurrence) -> bool {
+pub(crate) fn is_paying(kept: &StoredOccurrence) -> bool {
     kept.object.status == OccurrenceStatus::Paying
 }
 
 /// Returns true once its payment in progress has reached its end.
-pub(crate) fn is_over(cx: &Cx<'_>, kept: &KeptOccurrence) -> bool {
-    is_paying(kept) && kept.inside.paying_until.is_some_and(|end| end.0 <= cx.now)
+pub(crate) fn is_over(cx: &ChangeUnit<'_>, kept: &StoredOccurrence) -> bool {
+    is_paying(kept) && kept.internal.paying_until.is_some_and(|end| end.0 <= cx.now)
 }
 
 /// Begins the payment of an occurrence; returns false if it takes no time or was begun before.
-pub(crate) fn begin(cx: &mut Cx<'_>, kept: &mut KeptOccurrence) -> Result<bool, Refusal> {
+pub(crate) fn begin(
+    cx: &mut ChangeUnit<'_>,
+    kept: &mut StoredOccurrence,
+) -> Result<bool, SandboxRefusal> {
     let minutes = cx.settings.paying_minutes;
     if minutes == 0 || is_paying(kept) {
         return Ok(false);
     }
-    kept.object.status = step(&kept.object.status, Change::Begin).ok_or_else(unavailable)?;
+    kept.object.status =
+        step(&kept.object.status, OccurrenceTransition::Begin).ok_or_else(status_refusal)?;
     kept.object.modified = Some(Timestamp(cx.now));
     let end = cx.now.checked_add_signed(TimeDelta::minutes(minutes.into())).unwrap_or(cx.now);
-    kept.inside.paying_until = Some(Timestamp(end));
+    kept.internal.paying_until = Some(Timestamp(end));
     cx.update(KIND, &kept.object.id, kept)?;
-    due::schedule(cx, end, &Due::Occurrence { id: kept.object.id.clone() })?;
-    events::emit(cx, &kept.owner, event(Change::Begin), &kept.object)?;
+    due::schedule(cx, end, &TimerEntry::Occurrence { id: kept.object.id.clone() })?;
+    events::emit(cx, &kept.owner, event(OccurrenceTransition::Begin), &kept.object)?;
     Ok(true)
 }

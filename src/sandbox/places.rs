@@ -6,12 +6,12 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::sandbox::asked::Asked;
-use crate::sandbox::lists::Owner;
-use crate::sandbox::methods::KeptMethod;
+use crate::sandbox::asked::ParsedRequest;
+use crate::sandbox::lists::ObjectOwner;
+use crate::sandbox::methods::StoredMethod;
 use crate::sandbox::outcomes::COUNTRY_DENIED;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 
 /// Header with the payer's address.
 const RELAYED: &str = "x-relayed-ip-address";
@@ -21,7 +21,7 @@ const COUNTRY_DEFAULT: &str = "US";
 
 /// Parses a range: the first and the last address of `10.0.0.0/8`, `10.0.0.1-10.0.0.9` or
 /// `10.0.0.1`.
-pub(crate) fn range(text: &str) -> Option<(IpAddr, IpAddr)> {
+pub(crate) fn parse_range(text: &str) -> Option<(IpAddr, IpAddr)> {
     let text = text.trim();
     if let Some((from, to)) = text.split_once('-') {
         let (from, to): (IpAddr, IpAddr) = (from.trim().parse().ok()?, to.trim().parse().ok()?);
@@ -49,28 +49,28 @@ pub(crate) fn range(text: &str) -> Option<(IpAddr, IpAddr)> {
 }
 
 fn is_within(text: &str, address: IpAddr) -> bool {
-    range(text).is_some_and(|(first, last)| {
+    parse_range(text).is_some_and(|(first, last)| {
         first.is_ipv4() == address.is_ipv4() && (first..=last).contains(&address)
     })
 }
 
 /// Refuses with 401 if the merchant allows calls only from other addresses.
-pub(crate) fn need_address(cx: &Cx<'_>, merchant: &str) -> Result<(), Refusal> {
+pub(crate) fn need_address(cx: &ChangeUnit<'_>, merchant: &str) -> Result<(), SandboxRefusal> {
     let policy = cx.policy(merchant)?;
     let ranges = &policy.allowed_addresses;
     if ranges.is_empty() || ranges.iter().any(|range| is_within(range, CALLER)) {
         return Ok(());
     }
-    Err(Refusal::not_authorized())
+    Err(SandboxRefusal::not_authorized())
 }
 
 /// Refuses with 401 if the account accepts no operations from the request's country.
 pub(crate) fn need_country(
-    cx: &Cx<'_>,
-    asked: &Asked,
-    owner: &Owner,
+    cx: &ChangeUnit<'_>,
+    asked: &ParsedRequest,
+    owner: &ObjectOwner,
     account: &str,
-) -> Result<(), Refusal> {
+) -> Result<(), SandboxRefusal> {
     let policy = cx.policy(&owner.merchant)?;
     let Some(allowed) = policy.allowed_countries.get(account).filter(|set| !set.is_empty()) else {
         return Ok(());
@@ -79,16 +79,16 @@ pub(crate) fn need_country(
     let address = relayed.and_then(|text| text.trim().parse().ok()).unwrap_or(CALLER);
     let listed = policy.ip_countries.iter().find(|(range, _)| is_within(range, address));
     let country = listed.map_or(COUNTRY_DEFAULT, |(_, country)| country);
-    if allowed.contains(country) { Ok(()) } else { Err(Refusal::not_authorized()) }
+    if allowed.contains(country) { Ok(()) } else { Err(SandboxRefusal::not_authorized()) }
 }
 
 /// Makes a payment from a refused country fail: the transaction is kept, with the reason.
-pub(crate) fn judge(
-    cx: &Cx<'_>,
-    asked: &Asked,
-    owner: &Owner,
+pub(crate) fn deny_by_country(
+    cx: &ChangeUnit<'_>,
+    asked: &ParsedRequest,
+    owner: &ObjectOwner,
     account: &str,
-    method: &mut KeptMethod,
+    method: &mut StoredMethod,
 ) {
     if need_country(cx, asked, owner, account).is_err() {
         method.class.failure = Some(COUNTRY_DENIED.to_owned());

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::api::method::MethodKind;
-use crate::sandbox::lists::Mode;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::lists::MerchantMode;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 use crate::sandbox::verification::{AvsPolicy, CvvPolicy};
 
 /// Default hour of the daily run.
@@ -20,7 +20,7 @@ const CAPTURE_HOUR: u32 = 22;
 /// The settings of one merchant.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Policy {
+pub(crate) struct MerchantPolicy {
     /// Requires a reference of every payment (partner-api, `reference_required`).
     pub(crate) reference_required: bool,
     /// Accounts that may not carry recurring charges (partner-api, `recurring_charges_enabled`).
@@ -45,13 +45,13 @@ pub(crate) struct Policy {
     /// Accounts for which a matching CVV excuses a mismatched address (service-facts, 69).
     pub(crate) avs_waived: BTreeSet<String>,
     /// Policy for swiped cards by account; the sandbox swipes none.
-    pub(crate) swipe: BTreeMap<String, Swipe>,
+    pub(crate) swipe: BTreeMap<String, SwipePolicy>,
     /// Country by address range.
     pub(crate) ip_countries: BTreeMap<String, String>,
     /// The merchant's product brand; `None` uses the sandbox's own.
     pub(crate) brand: Option<String>,
     /// Surcharges in order; the first of each type counts.
-    pub(crate) surcharges: Vec<Rate>,
+    pub(crate) surcharges: Vec<SurchargeRate>,
     /// Targets of events (gateway-api, Webhook rules, 1).
     pub(crate) events_urls: EventsUrls,
     /// Fields that a payment must carry, by account (partner-api, `required_payment_fields`).
@@ -59,7 +59,7 @@ pub(crate) struct Policy {
     /// Card brands that an account accepts (partner-api, `accepted_card_types`); none means all.
     pub(crate) card_types: BTreeMap<String, BTreeSet<String>>,
     /// Limits for one transaction, a day and a month.
-    pub(crate) limits: Limits,
+    pub(crate) limits: VelocityLimits,
     /// Banking days between the daily run and the settlement of an electronic check.
     pub(crate) settlement_days: u32,
     /// Hour of the daily run in the merchant's day, if the tenant set one.
@@ -69,17 +69,17 @@ pub(crate) struct Policy {
 /// Policy of an account for swiped cards (service-facts, 69).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Swipe {
+pub(crate) struct SwipePolicy {
     pub(crate) cvv: CvvPolicy,
     pub(crate) avs: AvsPolicy,
     pub(crate) avs_waived: bool,
     pub(crate) required_fields: BTreeSet<String>,
 }
 
-impl Swipe {
+impl SwipePolicy {
     /// Returns the required fields, separated by commas.
-    pub(crate) fn required(&self) -> String {
-        joined(Some(&self.required_fields)).unwrap_or_default()
+    pub(crate) fn required_list(&self) -> String {
+        join_words(Some(&self.required_fields)).unwrap_or_default()
     }
 }
 
@@ -92,10 +92,10 @@ pub(crate) struct EventsUrls {
 }
 
 impl EventsUrls {
-    pub(crate) fn of(&self, mode: Mode) -> &str {
+    pub(crate) fn of(&self, mode: MerchantMode) -> &str {
         match mode {
-            Mode::Test => &self.test,
-            Mode::Live => &self.live,
+            MerchantMode::Test => &self.test,
+            MerchantMode::Live => &self.live,
         }
     }
 }
@@ -104,7 +104,7 @@ impl EventsUrls {
 /// rules).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct Limits {
+pub(crate) struct VelocityLimits {
     /// For one transaction, in minor units.
     pub(crate) max_amount: Option<i64>,
     pub(crate) daily_count: Option<u64>,
@@ -116,7 +116,7 @@ pub(crate) struct Limits {
 /// Surcharge on payments of one type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Rate {
+pub(crate) struct SurchargeRate {
     /// `card` or `bank`.
     #[serde(rename = "type")]
     pub(crate) kind: MethodKind,
@@ -128,11 +128,15 @@ pub(crate) struct Rate {
     pub(crate) fee: i64,
 }
 
-impl Policy {
+impl MerchantPolicy {
     /// Refuses with 422 a payment without a required reference.
-    pub(crate) fn need_reference(&self, reference: Option<&str>) -> Result<(), Refusal> {
+    pub(crate) fn need_reference(&self, reference: Option<&str>) -> Result<(), SandboxRefusal> {
         if self.reference_required && reference.is_none_or(|text| text.trim().is_empty()) {
-            return Err(Refusal::field("reference", "not_blank", "Reference cannot be blank"));
+            return Err(SandboxRefusal::field(
+                "reference",
+                "not_blank",
+                "Reference cannot be blank",
+            ));
         }
         Ok(())
     }
@@ -148,7 +152,7 @@ impl Policy {
     }
 
     /// Returns an account's policy for swiped cards.
-    pub(crate) fn swipe_of(&self, account: &str) -> Swipe {
+    pub(crate) fn swipe_of(&self, account: &str) -> SwipePolicy {
         self.swipe.get(account).cloned().unwrap_or_default()
     }
 
@@ -160,18 +164,18 @@ impl Policy {
 
     /// Returns the fields that an account requires, separated by commas.
     pub(crate) fn required_of(&self, account: &str) -> String {
-        joined(self.required_fields.get(account)).unwrap_or_default()
+        join_words(self.required_fields.get(account)).unwrap_or_default()
     }
 
     /// Returns the brands that an account accepts, separated by commas; `None` means all.
     pub(crate) fn brands_of(&self, account: &str) -> Option<String> {
-        joined(self.card_types.get(account))
+        join_words(self.card_types.get(account))
     }
 
     /// Returns the countries from which an account accepts operations, separated by commas; `None`
     /// means all.
     pub(crate) fn countries_of(&self, account: &str) -> Option<String> {
-        joined(self.allowed_countries.get(account))
+        join_words(self.allowed_countries.get(account))
     }
 
     /// Returns true if an account may carry recurring charges.
@@ -180,7 +184,7 @@ impl Policy {
     }
 
     /// Refuses with 422 if an account may not carry recurring charges.
-    pub(crate) fn need_recurring(&self, account: &str) -> Result<(), Refusal> {
+    pub(crate) fn need_recurring(&self, account: &str) -> Result<(), SandboxRefusal> {
         if self.allows_recurring(account) {
             return Ok(());
         }
@@ -188,7 +192,7 @@ impl Policy {
     }
 
     /// Refuses with 422 if an account may not capture by request.
-    pub(crate) fn need_capture(&self, account: &str) -> Result<(), Refusal> {
+    pub(crate) fn need_capture(&self, account: &str) -> Result<(), SandboxRefusal> {
         if self.capture_disabled.contains(account) {
             return Err(unavailable("Captures are not enabled for the account"));
         }
@@ -196,7 +200,7 @@ impl Policy {
     }
 
     /// Refuses with 422 if an account may pay out no credits.
-    pub(crate) fn need_credits(&self, account: &str) -> Result<(), Refusal> {
+    pub(crate) fn need_credits(&self, account: &str) -> Result<(), SandboxRefusal> {
         if self.credits_enabled.contains(account) {
             return Ok(());
         }
@@ -204,7 +208,7 @@ impl Policy {
     }
 
     /// Refuses with 422 if an account may refund only to the original method.
-    pub(crate) fn need_other_method(&self, account: &str) -> Result<(), Refusal> {
+    pub(crate) fn need_other_method(&self, account: &str) -> Result<(), SandboxRefusal> {
         if self.other_method_enabled.contains(account) {
             return Ok(());
         }
@@ -212,13 +216,13 @@ impl Policy {
     }
 }
 
-fn joined(words: Option<&BTreeSet<String>>) -> Option<String> {
+fn join_words(words: Option<&BTreeSet<String>>) -> Option<String> {
     let words = words.filter(|words| !words.is_empty())?;
     Some(words.iter().map(String::as_str).collect::<Vec<_>>().join(","))
 }
 
-fn unavailable(text: &str) -> Refusal {
-    Refusal::rule("unavailable_for_merchant_policy", text)
+fn unavailable(text: &str) -> SandboxRefusal {
+    SandboxRefusal::rule("unavailable_for_merchant_policy", text)
 }
 
 /// Key prefix of all policies.
@@ -228,24 +232,32 @@ fn key(merchant: &str) -> String {
     format!("{POLICIES}{merchant}")
 }
 
-impl Cx<'_> {
+impl ChangeUnit<'_> {
     /// Returns the settings of a merchant.
-    pub(crate) fn policy(&self, merchant: &str) -> Result<Arc<Policy>, Refusal> {
-        Ok(self.often(&self.world.shelves.policies, &key(merchant))?.unwrap_or_default())
+    pub(crate) fn policy(&self, merchant: &str) -> Result<Arc<MerchantPolicy>, SandboxRefusal> {
+        Ok(self.get_cached(&self.environment.caches.policies, &key(merchant))?.unwrap_or_default())
     }
 
     /// Returns a copy of the settings, for changes.
-    pub(crate) fn own_policy(&self, merchant: &str) -> Result<Policy, Refusal> {
+    pub(crate) fn policy_to_edit(&self, merchant: &str) -> Result<MerchantPolicy, SandboxRefusal> {
         Ok(Arc::unwrap_or_clone(self.policy(merchant)?))
     }
 
     /// Returns the product brand that a merchant's customers see.
-    pub(crate) fn brand(&self, merchant: &str) -> Result<String, Refusal> {
-        Ok(self.policy(merchant)?.brand.clone().unwrap_or_else(|| self.world.options.brand.clone()))
+    pub(crate) fn brand(&self, merchant: &str) -> Result<String, SandboxRefusal> {
+        Ok(self
+            .policy(merchant)?
+            .brand
+            .clone()
+            .unwrap_or_else(|| self.environment.options.brand.clone()))
     }
 
     /// Stores the settings of a merchant.
-    pub(crate) fn set_policy(&mut self, merchant: &str, policy: &Policy) -> Result<(), Refusal> {
+    pub(crate) fn set_policy(
+        &mut self,
+        merchant: &str,
+        policy: &MerchantPolicy,
+    ) -> Result<(), SandboxRefusal> {
         self.put(&key(merchant), policy)
     }
 }

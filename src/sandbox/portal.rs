@@ -11,14 +11,14 @@ use http::StatusCode;
 use crate::api::invoice::Invoice;
 use crate::api::method::MethodRef;
 use crate::sandbox::accounts::deposits;
-use crate::sandbox::answer::Answer;
-use crate::sandbox::asked::Asked;
-use crate::sandbox::charges::{self, Order};
+use crate::sandbox::answer::SandboxAnswer;
+use crate::sandbox::asked::ParsedRequest;
+use crate::sandbox::charges::{self, PaymentOrder};
 use crate::sandbox::invoices;
-use crate::sandbox::lists::Kept;
-use crate::sandbox::portal::page::Typed;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::lists::Stored;
+use crate::sandbox::portal::page::PayerInput;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 use crate::sandbox::{contact_hashes, payouts, tokens};
 
 /// Path of an invoice.
@@ -29,19 +29,25 @@ pub(crate) const PAY: &str = "/invoices/{id}/payments";
 pub(crate) const CONTACT: &str = "/contacts/{hash}";
 
 /// A stored invoice.
-pub(crate) type KeptInvoice = Kept<Invoice, ()>;
+pub(crate) type StoredInvoice = Stored<Invoice, ()>;
 
 /// GET of an invoice.
-pub(crate) fn show(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
-    match cx.any::<Invoice, ()>(invoices::KIND, asked.parameter(0))? {
-        Some(kept) => page::invoice(cx, &kept, None, &Typed::default()),
+pub(crate) fn show(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<SandboxAnswer, SandboxRefusal> {
+    match cx.find_any_owner::<Invoice, ()>(invoices::KIND, asked.parameter(0))? {
+        Some(kept) => page::invoice(cx, &kept, None, &PayerInput::default()),
         None => Ok(page::unknown(cx)),
     }
 }
 
 /// GET of a contact's invoices, by contact hash.
-pub(crate) fn contact(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
-    let Some(contact) = contact_hashes::behind(cx, asked.parameter(0))? else {
+pub(crate) fn contact(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<SandboxAnswer, SandboxRefusal> {
+    let Some(contact) = contact_hashes::contact_of_hash(cx, asked.parameter(0))? else {
         return Ok(page::unknown(cx));
     };
     let mut found = cx.all::<Invoice, ()>(invoices::KIND)?;
@@ -50,15 +56,18 @@ pub(crate) fn contact(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal>
 }
 
 /// POST of a payment: the whole amount due, with the method of a token.
-pub(crate) fn pay(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
-    let Some(kept) = cx.any::<Invoice, ()>(invoices::KIND, asked.parameter(0))? else {
+pub(crate) fn pay(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<SandboxAnswer, SandboxRefusal> {
+    let Some(kept) = cx.find_any_owner::<Invoice, ()>(invoices::KIND, asked.parameter(0))? else {
         return Ok(page::unknown(cx));
     };
     let form = asked.form();
     let word = |name: &str| form.get(name).and_then(serde_json::Value::as_str).unwrap_or_default();
     let [name, address1, postal_code] =
         ["name", "address1", "postal_code"].map(|one| word(one).to_owned());
-    let typed = Typed { name, address1, postal_code };
+    let typed = PayerInput { name, address1, postal_code };
     if !payments::is_open(&kept.object)? {
         let text = "This invoice is paid already: nothing was charged.";
         return page::invoice(cx, &kept, Some(text), &typed);
@@ -67,19 +76,19 @@ pub(crate) fn pay(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
         Ok(transaction) if transaction.object.failure_code.is_none() => {
             payments::add(cx, kept, &transaction)?;
             let invoice = INVOICE.replace("{id}", asked.parameter(0));
-            Ok(Answer::redirect(StatusCode::SEE_OTHER, &invoice))
+            Ok(SandboxAnswer::redirect(StatusCode::SEE_OTHER, &invoice))
         }
         Ok(_) => {
             let text = "The payment was declined. Nothing was charged. Please try another card.";
             page::invoice(cx, &kept, Some(text), &typed)
         }
         Err(refusal) if refusal.status == StatusCode::INTERNAL_SERVER_ERROR => Err(refusal),
-        Err(refusal) => page::invoice(cx, &kept, Some(&words(&refusal)), &typed),
+        Err(refusal) => page::invoice(cx, &kept, Some(&payer_message(&refusal)), &typed),
     }
 }
 
 /// Renders a refusal for a payer.
-fn words(refusal: &Refusal) -> String {
+fn payer_message(refusal: &SandboxRefusal) -> String {
     let texts = refusal.problem.messages.iter().filter_map(|one| one.message.clone());
     let texts: Vec<String> = texts.collect();
     format!("The payment was not taken: {}. Nothing was charged.", texts.join("; "))
@@ -87,14 +96,14 @@ fn words(refusal: &Refusal) -> String {
 
 /// Charges the amount due. A refusal before the charge does not use the token up.
 fn charge(
-    cx: &mut Cx<'_>,
-    kept: &KeptInvoice,
+    cx: &mut ChangeUnit<'_>,
+    kept: &StoredInvoice,
     token: &str,
-) -> Result<crate::sandbox::transactions::KeptTransaction, Refusal> {
+) -> Result<crate::sandbox::transactions::StoredTransaction, SandboxRefusal> {
     let owner = kept.owner.clone();
     let method = MethodRef::Id(token.to_owned());
     let resolved = payouts::method_of(cx, &owner, Some(method), Vec::new())?;
-    let resolved = resolved.ok_or_else(Refusal::broken)?;
+    let resolved = resolved.ok_or_else(SandboxRefusal::server_error)?;
     let merchant = cx.merchant(&owner.merchant)?;
     let trust =
         deposits(&merchant).iter().any(|one| one.id == kept.object.bank_account_id && one.trust);
@@ -108,7 +117,7 @@ fn charge(
     }
     charges::authorize(
         cx,
-        Order {
+        PaymentOrder {
             owner,
             account,
             amount: kept.object.total_amount_due,

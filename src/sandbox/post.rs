@@ -9,15 +9,15 @@ use reqwest::{Client, redirect, retry};
 use tokio::time::MissedTickBehavior;
 
 use crate::sandbox::Sandbox;
-use crate::sandbox::deliver::Notice;
+use crate::sandbox::deliver::OutgoingWebhook;
 
 /// Polling interval of the outbox.
-const EVERY: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// Maximum time for a receiver's answer.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Sends due webhooks for ever; dropped when the sandbox stops.
-pub(super) async fn keep_posting(sandbox: Sandbox) -> Infallible {
+pub(super) async fn deliver_forever(sandbox: Sandbox) -> Infallible {
     // An error means that another provider is installed already; that one serves as well.
     rustls::crypto::ring::default_provider().install_default().ok();
     let client = match client() {
@@ -27,7 +27,7 @@ pub(super) async fn keep_posting(sandbox: Sandbox) -> Infallible {
             return pending().await;
         }
     };
-    let mut ticks = tokio::time::interval(EVERY);
+    let mut ticks = tokio::time::interval(POLL_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
@@ -47,7 +47,7 @@ fn client() -> reqwest::Result<Client> {
 }
 
 /// Sends one POST; returns the status of its answer.
-async fn post(client: &Client, notice: Notice) -> Option<u16> {
+async fn post(client: &Client, notice: OutgoingWebhook) -> Option<u16> {
     let request = client.post(&notice.url).header("content-type", "application/json");
     match request.body(notice.body).send().await {
         Ok(answer) => Some(answer.status().as_u16()),

@@ -7,20 +7,20 @@ use crate::api::preview::{
     PreviewRequest,
 };
 use crate::api::recurring::{NewRecurringCharge, rules};
-use crate::sandbox::asked::Asked;
+use crate::sandbox::asked::ParsedRequest;
 use crate::sandbox::lists::{number, to_usize};
 use crate::sandbox::recurring::calendar;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 
 /// Payments counted for the remaining ones; a longer schedule is reported without an end.
 const REMAINING_MAX: usize = 10_000;
 
 pub(crate) fn show(
-    cx: &mut Cx<'_>,
-    asked: &Asked,
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
     request: PreviewRequest,
-) -> Result<Preview, Refusal> {
+) -> Result<Preview, SandboxRefusal> {
     let shown = number(asked, "occurrences", 1, PREVIEW_OCCURRENCES_MAX)?;
     let shown = to_usize(shown.unwrap_or(PREVIEW_OCCURRENCES_DEFAULT));
     let today = cx.merchant(&asked.owner()?.merchant)?.today(cx.now);
@@ -82,8 +82,8 @@ fn payments(
 }
 
 /// Returns the first date that counts: `start_date`, or tomorrow; today with `start_date_charge`.
-fn first_date(asked: &Asked, today: NaiveDate) -> Result<NaiveDate, Refusal> {
-    let wrong = || Refusal::field("start_date", "invalid", "Start date is invalid");
+fn first_date(asked: &ParsedRequest, today: NaiveDate) -> Result<NaiveDate, SandboxRefusal> {
+    let wrong = || SandboxRefusal::field("start_date", "invalid", "Start date is invalid");
     let with_charge = asked.query("start_date_charge") == Some("true");
     let date = match asked.query("start_date") {
         Some(text) => text.parse().map_err(|_| wrong())?,
@@ -97,8 +97,8 @@ fn first_date(asked: &Asked, today: NaiveDate) -> Result<NaiveDate, Refusal> {
 }
 
 /// Checks the rules of a new recurring charge, without those of its method.
-fn check(new: &NewRecurringCharge) -> Result<(), Refusal> {
+fn check(new: &NewRecurringCharge) -> Result<(), SandboxRefusal> {
     let mut problems = rules(new);
     problems.retain(|problem| problem.context != "method");
-    Refusal::fields("", &problems)
+    SandboxRefusal::fields("", &problems)
 }

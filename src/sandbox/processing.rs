@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use crate::api::credentials::AccountType;
 use crate::api::method::MethodKind;
 use crate::api::transaction::Transaction;
-use crate::sandbox::ids::{LONG, PUBLIC_KEY, alphanumerics, named};
-use crate::sandbox::lists::Mode;
+use crate::sandbox::ids::{LONG_LENGTH, PUBLIC_KEY_LENGTH, alphanumerics, derive_id};
+use crate::sandbox::lists::MerchantMode;
 use crate::sandbox::merchants::MerchantRecord;
-use crate::sandbox::refusal::Refusal;
+use crate::sandbox::refusal::SandboxRefusal;
 
 /// Default currency of an account.
 pub(crate) const CURRENCY_DEFAULT: &str = "USD";
@@ -40,20 +40,20 @@ impl AccountRecord {
     pub(crate) fn derive(
         seed: &[u8; 32],
         merchant: &str,
-        mode: Mode,
+        mode: MerchantMode,
         what: &str,
         kind: AccountType,
     ) -> Self {
         let label = |part: &str| format!("merchant/{}/{part}{what}", mode.as_str());
         Self {
-            id: named(seed, &label(""), merchant),
+            id: derive_id(seed, &label(""), merchant),
             name: what.to_owned(),
             kind,
             currency: CURRENCY_DEFAULT.to_owned(),
             primary: false,
             trust: false,
-            public_key: alphanumerics(seed, &label("public/"), merchant, PUBLIC_KEY),
-            secret_key: alphanumerics(seed, &label("secret/"), merchant, LONG),
+            public_key: alphanumerics(seed, &label("public/"), merchant, PUBLIC_KEY_LENGTH),
+            secret_key: alphanumerics(seed, &label("secret/"), merchant, LONG_LENGTH),
         }
     }
 
@@ -66,7 +66,7 @@ impl AccountRecord {
 
 impl MerchantRecord {
     /// Returns an account of one mode.
-    pub(crate) fn find_account(&self, mode: Mode, id: &str) -> Option<&AccountRecord> {
+    pub(crate) fn find_account(&self, mode: MerchantMode, id: &str) -> Option<&AccountRecord> {
         self.keys(mode).accounts.iter().find(|account| account.id == id)
     }
 
@@ -79,13 +79,17 @@ impl MerchantRecord {
     /// rule 1).
     pub(crate) fn account(
         &self,
-        mode: Mode,
+        mode: MerchantMode,
         kind: &MethodKind,
         named: Option<&str>,
         of_key: Option<&str>,
-    ) -> Result<&AccountRecord, Refusal> {
-        let none =
-            || Refusal::rule("no_account_for_payment_method", "No account for the payment method");
+    ) -> Result<&AccountRecord, SandboxRefusal> {
+        let none = || {
+            SandboxRefusal::rule(
+                "no_account_for_payment_method",
+                "No account for the payment method",
+            )
+        };
         let Some(named) = named else {
             let own = of_key.and_then(|id| self.find_account(mode, id));
             let mut accounts = self.keys(mode).accounts.iter();
@@ -96,37 +100,43 @@ impl MerchantRecord {
             Some(account) if account.takes(kind) => Ok(account),
             Some(_) => {
                 let text = "Payment method type does not fit the account";
-                Err(Refusal::rule("incorrect_payment_type", text))
+                Err(SandboxRefusal::rule("incorrect_payment_type", text))
             }
             None if self.find_account(mode.other(), named).is_some() => {
                 let text = "Account is not available in this mode";
-                Err(Refusal::rule("unavailable_for_merchant_mode", text))
+                Err(SandboxRefusal::rule("unavailable_for_merchant_mode", text))
             }
             None => Err(none()),
         }
     }
 
     /// Returns the currency of an account.
-    pub(crate) fn currency(&self, mode: Mode, account: &str) -> String {
+    pub(crate) fn currency(&self, mode: MerchantMode, account: &str) -> String {
         let found = self.find_account(mode, account);
         found.map_or(CURRENCY_DEFAULT, |account| &account.currency).to_owned()
     }
 }
 
 /// Refuses with 422 a capture or refund in another currency than its charge (service-facts, 33).
-pub(crate) fn need_same_currency(charge: &Transaction, asked: Option<&str>) -> Result<(), Refusal> {
+pub(crate) fn need_same_currency(
+    charge: &Transaction,
+    asked: Option<&str>,
+) -> Result<(), SandboxRefusal> {
     if asked.is_none_or(|code| code == charge.currency) {
         return Ok(());
     }
     let text = "Specified currency does not match the transaction's currency";
-    Err(Refusal::rule("currency_mismatch", text))
+    Err(SandboxRefusal::rule("currency_mismatch", text))
 }
 
 /// Refuses with 422 money in another currency than its account's.
-pub(crate) fn need_currency(account: &AccountRecord, asked: Option<&str>) -> Result<(), Refusal> {
+pub(crate) fn need_currency(
+    account: &AccountRecord,
+    asked: Option<&str>,
+) -> Result<(), SandboxRefusal> {
     match asked {
         Some(code) if code != account.currency => {
-            Err(Refusal::rule("unsupported_currency", "Currency is not supported"))
+            Err(SandboxRefusal::rule("unsupported_currency", "Currency is not supported"))
         }
         Some(_) | None => Ok(()),
     }

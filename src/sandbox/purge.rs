@@ -3,18 +3,22 @@
 use serde::de::IgnoredAny;
 
 use crate::api::merchant::Purge;
-use crate::sandbox::asked::Asked;
-use crate::sandbox::lists::{Kept, KindOf, Mode, Owner};
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::asked::ParsedRequest;
+use crate::sandbox::lists::{MerchantMode, ObjectKind, ObjectOwner, Stored};
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 use crate::sandbox::{banks, cards, charges, occurrences, recurring, tokens};
 
 /// Deletes the named data, or everything.
-pub(crate) fn purge(cx: &mut Cx<'_>, asked: &Asked, wanted: &Purge) -> Result<(), Refusal> {
+pub(crate) fn purge(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+    wanted: &Purge,
+) -> Result<(), SandboxRefusal> {
     let owner = asked.owner()?;
-    if owner.mode != Mode::Test {
+    if owner.mode != MerchantMode::Test {
         let text = "Only test data can be purged";
-        return Err(Refusal::rule("unavailable_for_merchant_mode", text));
+        return Err(SandboxRefusal::rule("unavailable_for_merchant_mode", text));
     }
     let (transactions, methods) = (wanted.delete_transactions, wanted.delete_payment_methods);
     let all = transactions != Some(true) && methods != Some(true);
@@ -24,7 +28,7 @@ pub(crate) fn purge(cx: &mut Cx<'_>, asked: &Asked, wanted: &Purge) -> Result<()
         forget(cx, &format!("x/transaction-reference/{}/", owner.key()))?;
     }
     if all || methods == Some(true) {
-        for kind in [cards::ROOM.kind, banks::ROOM.kind] {
+        for kind in [cards::SAVED_CARDS.kind, banks::SAVED_BANKS.kind] {
             clear(cx, kind, &owner.key())?;
             forget(cx, &format!("x/{}-reference/{}/", kind.word, owner.key()))?;
         }
@@ -33,7 +37,7 @@ pub(crate) fn purge(cx: &mut Cx<'_>, asked: &Asked, wanted: &Purge) -> Result<()
     Ok(())
 }
 
-fn recurring_charges(cx: &mut Cx<'_>, owner: &Owner) -> Result<(), Refusal> {
+fn recurring_charges(cx: &mut ChangeUnit<'_>, owner: &ObjectOwner) -> Result<(), SandboxRefusal> {
     for id in cx.ids(&format!("{}/{}", recurring::KIND.word, owner.key()), 0, u64::MAX)? {
         clear(cx, occurrences::KIND, &id)?;
     }
@@ -45,9 +49,9 @@ fn recurring_charges(cx: &mut Cx<'_>, owner: &Owner) -> Result<(), Refusal> {
 }
 
 /// Deletes every object of a list.
-fn clear(cx: &mut Cx<'_>, kind: KindOf, under: &str) -> Result<(), Refusal> {
+fn clear(cx: &mut ChangeUnit<'_>, kind: ObjectKind, under: &str) -> Result<(), SandboxRefusal> {
     for id in cx.ids(&format!("{}/{under}", kind.word), 0, u64::MAX)? {
-        let kept: Option<Kept<serde_json::Value, IgnoredAny>> = cx.any(kind, &id)?;
+        let kept: Option<Stored<serde_json::Value, IgnoredAny>> = cx.find_any_owner(kind, &id)?;
         if let Some(kept) = kept {
             cx.delete(kind, under, &id, kept.sequence)?;
         }
@@ -55,7 +59,7 @@ fn clear(cx: &mut Cx<'_>, kind: KindOf, under: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn forget(cx: &mut Cx<'_>, prefix: &str) -> Result<(), Refusal> {
+fn forget(cx: &mut ChangeUnit<'_>, prefix: &str) -> Result<(), SandboxRefusal> {
     for (key, _) in cx.scan(prefix, None, usize::MAX)? {
         cx.remove(&key);
     }

@@ -11,38 +11,38 @@ use serde_json::Value;
 use crate::api::application::countries::is_country;
 use crate::api::credentials::AccountType;
 use crate::api::merchant::{AccountChange, Merchant, MerchantAccount, MerchantChange};
-use crate::api::rules::{FieldProblem, NAME_LENGTH_MAX, Problems};
+use crate::api::rules::{FieldProblem, FieldProblems, NAME_LENGTH_MAX};
 use crate::sandbox::accounts;
-use crate::sandbox::asked::Asked;
+use crate::sandbox::asked::ParsedRequest;
 use crate::sandbox::events;
-use crate::sandbox::lists::Owner;
-use crate::sandbox::places::range;
-use crate::sandbox::policy::{Policy, Swipe};
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::requirements::{FIELDS, listed};
-use crate::sandbox::state::Cx;
+use crate::sandbox::lists::ObjectOwner;
+use crate::sandbox::places::parse_range;
+use crate::sandbox::policy::{MerchantPolicy, SwipePolicy};
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::requirements::{FIELDS, parse_list};
+use crate::sandbox::state::ChangeUnit;
 
 /// Maximum length of a list of event URLs (service-facts, 31).
 const URLS_LENGTH_MAX: usize = 1024;
 
 /// PATCH and PUT /v1/merchant.
 pub(crate) fn merchant(
-    cx: &mut Cx<'_>,
-    asked: &Asked,
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
     change: MerchantChange,
-) -> Result<Merchant, Refusal> {
+) -> Result<Merchant, SandboxRefusal> {
     let owner = asked.owner()?;
-    Refusal::fields("", &rules(&change))?;
-    let mut policy = cx.own_policy(&owner.merchant)?;
+    SandboxRefusal::fields("", &rules(&change))?;
+    let mut policy = cx.policy_to_edit(&owner.merchant)?;
     if let Some(ranges) = &change.api_allowed_ip_address_ranges {
-        policy.allowed_addresses = listed(ranges).into_iter().collect();
+        policy.allowed_addresses = parse_list(ranges).into_iter().collect();
     }
     let urls = &mut policy.events_urls;
     urls.live = change.live_events_urls.clone().unwrap_or_else(|| urls.live.clone());
     urls.test = change.test_events_urls.clone().unwrap_or_else(|| urls.test.clone());
     cx.set_policy(&owner.merchant, &policy)?;
     let mut record = Arc::unwrap_or_clone(cx.merchant(&owner.merchant)?);
-    record.own = over(record.own, change);
+    record.own = merge_change(record.own, change);
     record.modified = Some(crate::api::wire::Timestamp(cx.now));
     cx.store_merchant(&record)?;
     let shown = accounts::merchant(cx, asked)?;
@@ -51,7 +51,7 @@ pub(crate) fn merchant(
 }
 
 /// Merges the changed details over the old ones; details of the policy are stored there.
-fn over(own: MerchantChange, change: MerchantChange) -> MerchantChange {
+fn merge_change(own: MerchantChange, change: MerchantChange) -> MerchantChange {
     MerchantChange {
         name: change.name.or(own.name),
         contact_name: change.contact_name.or(own.contact_name),
@@ -68,13 +68,13 @@ fn over(own: MerchantChange, change: MerchantChange) -> MerchantChange {
 }
 
 fn rules(change: &MerchantChange) -> Vec<FieldProblem> {
-    let mut problems = Problems::default();
+    let mut problems = FieldProblems::default();
     if let Some(name) = &change.name {
-        problems.required("name", "Name", name);
+        problems.require_text("name", "Name", name);
         problems.length_max("name", "Name", Some(name), NAME_LENGTH_MAX);
     }
     if let Some(ranges) = &change.api_allowed_ip_address_ranges
-        && listed(ranges).iter().any(|text| range(text).is_none())
+        && parse_list(ranges).iter().any(|text| parse_range(text).is_none())
     {
         problems.add("api_allowed_ip_address_ranges", "invalid", "IP address range is invalid");
     }
@@ -107,45 +107,50 @@ fn are_urls(text: &str) -> bool {
 ///
 /// 404 for an account of another merchant, mode or type.
 pub(crate) fn account(
-    cx: &mut Cx<'_>,
-    asked: &Asked,
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
     change: AccountChange,
     kind: &AccountType,
-) -> Result<MerchantAccount, Refusal> {
+) -> Result<MerchantAccount, SandboxRefusal> {
     let (owner, id) = (asked.owner()?, asked.parameter(0));
     let record = cx.merchant(&owner.merchant)?;
     let found = record.find_account(owner.mode, id).filter(|account| account.kind == *kind);
-    let mut account = found.cloned().ok_or_else(|| Refusal::missing("Account", id))?;
-    let mut policy = cx.own_policy(&owner.merchant)?;
+    let mut account = found.cloned().ok_or_else(|| SandboxRefusal::not_found("Account", id))?;
+    let mut policy = cx.policy_to_edit(&owner.merchant)?;
     let is_card = *kind == AccountType::Card;
-    Refusal::fields("", &set(&mut policy, id, &change, is_card))?;
+    SandboxRefusal::fields("", &set(&mut policy, id, &change, is_card))?;
     need_primary(&change, account.primary)?;
     cx.set_policy(&owner.merchant, &policy)?;
     account.name = change.name.filter(|name| !name.trim().is_empty()).unwrap_or(account.name);
     account.primary |= change.primary == Some(true);
     cx.add_account(Arc::unwrap_or_clone(record), owner.mode, &account)?;
-    shown(cx, &owner, id)
+    render_account(cx, &owner, id)
 }
 
 /// Keeps one primary account for each type: a request can set `primary`, but not clear it.
-fn need_primary(change: &AccountChange, is_primary: bool) -> Result<(), Refusal> {
+fn need_primary(change: &AccountChange, is_primary: bool) -> Result<(), SandboxRefusal> {
     if is_primary && change.primary == Some(false) {
-        return Err(Refusal::rule("no_primary_account", "No primary account"));
+        return Err(SandboxRefusal::rule("no_primary_account", "No primary account"));
     }
     Ok(())
 }
 
 /// Applies the changes that belong to the policy; returns the problems.
-fn set(policy: &mut Policy, id: &str, change: &AccountChange, is_card: bool) -> Vec<FieldProblem> {
-    let mut problems = Problems::default();
+fn set(
+    policy: &mut MerchantPolicy,
+    id: &str,
+    change: &AccountChange,
+    is_card: bool,
+) -> Vec<FieldProblem> {
+    let mut problems = FieldProblems::default();
     if is_card {
         verification(&mut problems, policy, id, change);
         swipe(&mut problems, policy, id, change);
-        if let Some(brands) = change.accepted_card_types.as_deref().map(listed) {
+        if let Some(brands) = change.accepted_card_types.as_deref().map(parse_list) {
             policy.card_types.insert(id.to_owned(), brands);
         }
     }
-    if let Some(countries) = change.transaction_allowed_countries.as_deref().map(listed) {
+    if let Some(countries) = change.transaction_allowed_countries.as_deref().map(parse_list) {
         if !countries.iter().all(|code| is_country(&code.to_ascii_uppercase())) {
             problems.add("transaction_allowed_countries", "invalid", "Country is invalid");
         }
@@ -155,7 +160,12 @@ fn set(policy: &mut Policy, id: &str, change: &AccountChange, is_card: bool) -> 
 }
 
 /// Applies the account's policy for typed cards.
-fn verification(problems: &mut Problems, policy: &mut Policy, id: &str, change: &AccountChange) {
+fn verification(
+    problems: &mut FieldProblems,
+    policy: &mut MerchantPolicy,
+    id: &str,
+    change: &AccountChange,
+) {
     if let Some(cvv) = word(problems, "cvv_policy", change.cvv_policy.as_deref()) {
         policy.cvv.insert(id.to_owned(), cvv);
     }
@@ -168,30 +178,39 @@ fn verification(problems: &mut Problems, policy: &mut Policy, id: &str, change: 
         None => {}
     }
     let fields = change.required_payment_fields.as_deref();
-    if let Some(fields) = needed(problems, "required_payment_fields", fields) {
+    if let Some(fields) = parse_payment_fields(problems, "required_payment_fields", fields) {
         policy.required_fields.insert(id.to_owned(), fields);
     }
 }
 
 /// Applies the account's policy for swiped cards.
-fn swipe(problems: &mut Problems, policy: &mut Policy, id: &str, change: &AccountChange) {
+fn swipe(
+    problems: &mut FieldProblems,
+    policy: &mut MerchantPolicy,
+    id: &str,
+    change: &AccountChange,
+) {
     let own = policy.swipe_of(id);
     let fields = change.swipe_required_payment_fields.as_deref();
-    let new = Swipe {
+    let new = SwipePolicy {
         cvv: word(problems, "swipe_cvv_policy", change.swipe_cvv_policy.as_deref())
             .unwrap_or(own.cvv),
         avs: word(problems, "swipe_avs_policy", change.swipe_avs_policy.as_deref())
             .unwrap_or(own.avs),
         avs_waived: change.swipe_ignore_avs_failure_if_cvv_match.unwrap_or(own.avs_waived),
-        required_fields: needed(problems, "swipe_required_payment_fields", fields)
+        required_fields: parse_payment_fields(problems, "swipe_required_payment_fields", fields)
             .unwrap_or(own.required_fields),
     };
     policy.swipe.insert(id.to_owned(), new);
 }
 
 /// Parses a list of payment fields; an unknown field is a problem.
-fn needed(problems: &mut Problems, context: &str, said: Option<&str>) -> Option<BTreeSet<String>> {
-    let fields = said.map(listed)?;
+fn parse_payment_fields(
+    problems: &mut FieldProblems,
+    context: &str,
+    said: Option<&str>,
+) -> Option<BTreeSet<String>> {
+    let fields = said.map(parse_list)?;
     if fields.iter().all(|field| FIELDS.contains(&field.as_str())) {
         return Some(fields);
     }
@@ -201,7 +220,7 @@ fn needed(problems: &mut Problems, context: &str, said: Option<&str>) -> Option<
 
 /// Parses one word of a policy; an unknown word is a problem.
 fn word<T: DeserializeOwned>(
-    problems: &mut Problems,
+    problems: &mut FieldProblems,
     context: &str,
     said: Option<&str>,
 ) -> Option<T> {
@@ -212,9 +231,13 @@ fn word<T: DeserializeOwned>(
     found
 }
 
-fn shown(cx: &Cx<'_>, owner: &Owner, id: &str) -> Result<MerchantAccount, Refusal> {
+fn render_account(
+    cx: &ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    id: &str,
+) -> Result<MerchantAccount, SandboxRefusal> {
     let record = cx.merchant(&owner.merchant)?;
     let policy = cx.policy(&owner.merchant)?;
-    let account = record.find_account(owner.mode, id).ok_or_else(Refusal::broken)?;
-    Ok(accounts::shown(account, &record, &policy))
+    let account = record.find_account(owner.mode, id).ok_or_else(SandboxRefusal::server_error)?;
+    Ok(accounts::render_merchant_account(account, &record, &policy))
 }

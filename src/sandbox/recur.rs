@@ -4,40 +4,40 @@
 use chrono::NaiveDate;
 
 use crate::api::recurring::{self as api, NewClone, NewRecurringCharge, Recur, RecurringCharge};
-use crate::api::recurring::{RecurringStatus, Schedule};
+use crate::api::recurring::{RecurringSchedule, RecurringStatus};
 use crate::api::rules::FieldProblem;
 use crate::api::transaction::{Transaction, TransactionType};
 use crate::api::wire::Timestamp;
-use crate::sandbox::asked::Asked;
-use crate::sandbox::lists::{Kept, Owner};
-use crate::sandbox::methods::KeptMethod;
-use crate::sandbox::options::Surface;
-use crate::sandbox::recurring::{self, Inside, calendar};
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
-use crate::sandbox::transactions::KeptTransaction;
+use crate::sandbox::asked::ParsedRequest;
+use crate::sandbox::lists::{ObjectOwner, Stored};
+use crate::sandbox::methods::StoredMethod;
+use crate::sandbox::options::ServiceSurface;
+use crate::sandbox::recurring::{self, RecurringInternals, calendar};
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
+use crate::sandbox::transactions::StoredTransaction;
 use crate::sandbox::{charges, events, expiry, occurrences};
 
 /// A recurring charge to be started by the charge being made; its schedule is checked.
-pub(crate) struct Start {
+pub(crate) struct RecurringStart {
     recur: Recur,
-    schedule: Schedule,
+    schedule: RecurringSchedule,
     today: NaiveDate,
     recurring: String,
     occurrence: String,
 }
 
-impl Start {
+impl RecurringStart {
     /// Checks the schedule, before any money moves.
     pub(crate) fn new(
-        cx: &mut Cx<'_>,
-        owner: &Owner,
+        cx: &mut ChangeUnit<'_>,
+        owner: &ObjectOwner,
         account: &str,
         recur: Recur,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, SandboxRefusal> {
         cx.policy(&owner.merchant)?.need_recurring(account)?;
         let today = cx.merchant(&owner.merchant)?.today(cx.now);
-        let schedule = Schedule {
+        let schedule = RecurringSchedule {
             interval_unit: recur.interval_unit.clone(),
             interval_delay: recur.interval_delay,
             start: Some(today),
@@ -55,8 +55,14 @@ impl Start {
                 message: problem.message,
             })
             .collect();
-        Refusal::fields("", &faults)?;
-        Ok(Self { recur, schedule, today, recurring: cx.id(), occurrence: cx.id() })
+        SandboxRefusal::fields("", &faults)?;
+        Ok(Self {
+            recur,
+            schedule,
+            today,
+            recurring: cx.fresh_gateway_id(),
+            occurrence: cx.fresh_gateway_id(),
+        })
     }
 
     /// Returns the ids that the charge carries: recurring charge and occurrence.
@@ -65,25 +71,34 @@ impl Start {
     }
 
     /// Makes the recurring charge; its first occurrence is paid by this charge.
-    pub(crate) fn begin(self, cx: &mut Cx<'_>, paid: &KeptTransaction) -> Result<(), Refusal> {
+    pub(crate) fn begin(
+        self,
+        cx: &mut ChangeUnit<'_>,
+        paid: &StoredTransaction,
+    ) -> Result<(), SandboxRefusal> {
         let (occurrence, today) = (self.occurrence.clone(), self.today);
         let sequence = cx.next();
         let object = self.object(cx, &paid.object);
-        let method = for_later(paid.inside.clone());
-        let inside = Inside { method, closed: Some(today), tried: 1, ..Inside::default() };
-        let mut kept = Kept { owner: paid.owner.clone(), sequence, object, inside };
+        let method = without_cvv(paid.internal.clone());
+        let inside = RecurringInternals {
+            method,
+            last_closed_date: Some(today),
+            tried: 1,
+            ..RecurringInternals::default()
+        };
+        let mut kept = Stored { owner: paid.owner.clone(), sequence, object, internal: inside };
         let id = kept.object.id.clone();
         cx.create(recurring::KIND, &paid.owner.key(), &id, &kept)?;
         events::emit(cx, &paid.owner, "recurring_charge.created", &kept.object)?;
-        occurrences::paid(cx, &kept, &occurrence, paid, today)?;
+        occurrences::create_paid(cx, &kept, &occurrence, paid, today)?;
         occurrences::open(cx, &mut kept, today)?;
-        expiry::plan(cx, &kept)?;
+        expiry::schedule_for_charge(cx, &kept)?;
         cx.update(recurring::KIND, &id, &kept)
     }
 
-    fn object(self, cx: &Cx<'_>, paid: &Transaction) -> RecurringCharge {
+    fn object(self, cx: &ChangeUnit<'_>, paid: &Transaction) -> RecurringCharge {
         let Self { recur, schedule, today: _, recurring, occurrence: _ } = self;
-        let public = cx.world.options.surface == Surface::Public;
+        let public = cx.environment.options.surface == ServiceSurface::Public;
         let now = Some(Timestamp(cx.now));
         RecurringCharge {
             id: recurring,
@@ -107,7 +122,7 @@ impl Start {
 }
 
 /// Prepares a method for later payments: the CVV is not kept.
-pub(crate) fn for_later(mut method: KeptMethod) -> KeptMethod {
+pub(crate) fn without_cvv(mut method: StoredMethod) -> StoredMethod {
     method.has_cvv = false;
     method.class.cvv_result = None;
     method
@@ -116,17 +131,17 @@ pub(crate) fn for_later(mut method: KeptMethod) -> KeptMethod {
 /// POST /v1/charges/{id}/schedule: method and customer are those of the charge. The start may be
 /// today: the next payment is on or after today (gateway-api).
 pub(crate) fn schedule(
-    cx: &mut Cx<'_>,
-    asked: &Asked,
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
     new: NewClone,
-) -> Result<RecurringCharge, Refusal> {
+) -> Result<RecurringCharge, SandboxRefusal> {
     let owner = asked.owner()?;
     let id = asked.parameter(0);
-    let charge: KeptTransaction = cx.find(charges::KIND, &owner, id)?;
+    let charge: StoredTransaction = cx.find(charges::KIND, &owner, id)?;
     if charge.object.kind != TransactionType::Charge {
-        return Err(Refusal::missing("Charge", id));
+        return Err(SandboxRefusal::not_found("Charge", id));
     }
-    Refusal::fields("", &api::clone_rules(&new))?;
+    SandboxRefusal::fields("", &api::clone_rules(&new))?;
     let schedule = new.schedule.unwrap_or_default();
     let account = charge.object.account_id.clone();
     let new = NewRecurringCharge {
@@ -134,5 +149,5 @@ pub(crate) fn schedule(
         schedule: Some(schedule),
         ..NewRecurringCharge::default()
     };
-    recurring::begin(cx, &owner, new, account, for_later(charge.inside))
+    recurring::create_checked(cx, &owner, new, account, without_cvv(charge.internal))
 }

@@ -6,39 +6,42 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::Page;
 use crate::api::method::MethodRef;
-use crate::api::recurring::{self, NewRecurringCharge, RecurringCharge, RecurringStatus, Schedule};
+use crate::api::recurring::{
+    self, NewRecurringCharge, RecurringCharge, RecurringSchedule, RecurringStatus,
+};
 use crate::api::wire::Timestamp;
-use crate::base::schedule::{Day, Schedule as Calendar, Unit};
-use crate::sandbox::asked::Asked;
-use crate::sandbox::lists::{Kept, KindOf, Owner, Paging};
-use crate::sandbox::methods::{KeptMethod, resolve};
-use crate::sandbox::options::Surface;
+use crate::base::schedule::{Day, IntervalUnit, Schedule as Calendar};
+use crate::sandbox::asked::ParsedRequest;
+use crate::sandbox::lists::{ObjectKind, ObjectOwner, PageQuery, Stored};
+use crate::sandbox::methods::{StoredMethod, resolve};
+use crate::sandbox::options::ServiceSurface;
 use crate::sandbox::processing::need_currency;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 use crate::sandbox::transactions::compare;
 use crate::sandbox::{events, expiry, occurrences, tokens};
 
-pub(crate) const KIND: KindOf = KindOf { word: "recurring", name: "RecurringCharge" };
+pub(crate) const KIND: ObjectKind = ObjectKind { word: "recurring", name: "RecurringCharge" };
 
 /// Private part of a recurring charge.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct Inside {
-    pub(crate) method: KeptMethod,
+pub(crate) struct RecurringInternals {
+    pub(crate) method: StoredMethod,
     /// The pending occurrence.
     pub(crate) pending: Option<String>,
     /// Due date of the last occurrence that was paid, failed or ignored.
-    pub(crate) closed: Option<NaiveDate>,
+    #[serde(rename = "closed")]
+    pub(crate) last_closed_date: Option<NaiveDate>,
     /// Number of scheduled payments tried, each counted once; `max_occurrences` limits it.
     #[serde(default)]
     pub(crate) tried: i64,
 }
 
-pub(crate) type KeptRecurring = Kept<RecurringCharge, Inside>;
+pub(crate) type StoredRecurring = Stored<RecurringCharge, RecurringInternals>;
 
 /// A transition of a recurring charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Change {
+pub(crate) enum RecurringTransition {
     /// A request changes it.
     Update,
     /// Limits are reached, or no date is left.
@@ -50,28 +53,41 @@ pub(crate) enum Change {
 }
 
 /// Returns the status after a change; `None` for a change that the status does not allow.
-pub(crate) fn step(status: &RecurringStatus, change: Change) -> Option<RecurringStatus> {
+pub(crate) fn step(
+    status: &RecurringStatus,
+    change: RecurringTransition,
+) -> Option<RecurringStatus> {
     use RecurringStatus as S;
     match (status, change) {
-        (S::Active, Change::Update) => Some(S::Active),
-        (S::Active, Change::Complete | Change::Cancel) => Some(S::Completed),
-        (S::Active | S::Completed, Change::Delete) => Some(S::Deleted),
-        (S::Completed, Change::Update | Change::Complete | Change::Cancel)
+        (S::Active, RecurringTransition::Update) => Some(S::Active),
+        (S::Active, RecurringTransition::Complete | RecurringTransition::Cancel) => {
+            Some(S::Completed)
+        }
+        (S::Active | S::Completed, RecurringTransition::Delete) => Some(S::Deleted),
+        (
+            S::Completed,
+            RecurringTransition::Update
+            | RecurringTransition::Complete
+            | RecurringTransition::Cancel,
+        )
         | (
             S::Deleted | S::Other(_),
-            Change::Update | Change::Complete | Change::Cancel | Change::Delete,
+            RecurringTransition::Update
+            | RecurringTransition::Complete
+            | RecurringTransition::Cancel
+            | RecurringTransition::Delete,
         ) => None,
     }
 }
 
 /// POST /v1/recurring/charges. The method is not verified; the start may not be today.
 pub(crate) fn create(
-    cx: &mut Cx<'_>,
-    asked: &Asked,
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
     new: NewRecurringCharge,
-) -> Result<RecurringCharge, Refusal> {
+) -> Result<RecurringCharge, SandboxRefusal> {
     let owner = asked.owner()?;
-    Refusal::fields("", &recurring::rules(&new))?;
+    SandboxRefusal::fields("", &recurring::rules(&new))?;
     let merchant = cx.merchant(&owner.merchant)?;
     let schedule = new.schedule.clone().unwrap_or_default();
     refuse_today(&schedule, merchant.today(cx.now))?;
@@ -82,47 +98,47 @@ pub(crate) fn create(
     need_currency(account, new.currency.as_deref())?;
     let account = account.id.clone();
     cx.policy(&owner.merchant)?.need_reference(new.reference.as_deref())?;
-    begin(cx, &owner, new, account, method)
+    create_checked(cx, &owner, new, account, method)
 }
 
 /// Makes a recurring charge from checked parts, with its first occurrence.
-pub(crate) fn begin(
-    cx: &mut Cx<'_>,
-    owner: &Owner,
+pub(crate) fn create_checked(
+    cx: &mut ChangeUnit<'_>,
+    owner: &ObjectOwner,
     new: NewRecurringCharge,
     account: String,
-    method: KeptMethod,
-) -> Result<RecurringCharge, Refusal> {
+    method: StoredMethod,
+) -> Result<RecurringCharge, SandboxRefusal> {
     cx.policy(&owner.merchant)?.need_recurring(&account)?;
     let merchant = cx.merchant(&owner.merchant)?;
     let (today, currency) = (merchant.today(cx.now), merchant.currency(owner.mode, &account));
     let object = RecurringCharge { currency, ..build(cx, new, account, &method) };
     let sequence = cx.next();
-    let inside = Inside { method, ..Inside::default() };
-    let mut kept = Kept { owner: owner.clone(), sequence, object, inside };
+    let inside = RecurringInternals { method, ..RecurringInternals::default() };
+    let mut kept = Stored { owner: owner.clone(), sequence, object, internal: inside };
     let id = kept.object.id.clone();
     cx.create(KIND, &owner.key(), &id, &kept)?;
     events::emit(cx, owner, "recurring_charge.created", &kept.object)?;
     let first = occurrences::open(cx, &mut kept, today)?;
     let Some(first) = first else {
         let text = "The schedule has no occurrences";
-        return Err(Refusal::rule("no_occurrences_for_schedule", text));
+        return Err(SandboxRefusal::rule("no_occurrences_for_schedule", text));
     };
-    expiry::plan(cx, &kept)?;
+    expiry::schedule_for_charge(cx, &kept)?;
     cx.update(KIND, &id, &kept)?;
     Ok(RecurringCharge { occurrences: Some(vec![first]), ..kept.object })
 }
 
 fn build(
-    cx: &mut Cx<'_>,
+    cx: &mut ChangeUnit<'_>,
     new: NewRecurringCharge,
     account: String,
-    method: &KeptMethod,
+    method: &StoredMethod,
 ) -> RecurringCharge {
     let now = Some(Timestamp(cx.now));
-    let public = cx.world.options.surface == Surface::Public;
+    let public = cx.environment.options.surface == ServiceSurface::Public;
     RecurringCharge {
-        id: cx.id(),
+        id: cx.fresh_gateway_id(),
         status: RecurringStatus::Active,
         account_id: account,
         method: Some(method.shown.clone()),
@@ -141,15 +157,15 @@ fn build(
 
 /// Copies the method of a request. A token is used up, and a CVV is not kept.
 fn take_method(
-    cx: &mut Cx<'_>,
-    owner: &Owner,
+    cx: &mut ChangeUnit<'_>,
+    owner: &ObjectOwner,
     method: Option<MethodRef>,
-) -> Result<KeptMethod, Refusal> {
-    let method = method.ok_or_else(Refusal::broken)?;
+) -> Result<StoredMethod, SandboxRefusal> {
+    let method = method.ok_or_else(SandboxRefusal::server_error)?;
     let resolved = resolve(cx, owner, method)?;
     match &resolved.token {
         Some(token) => tokens::end(cx, token)?,
-        None => Refusal::fields("method", &resolved.method.problems)?,
+        None => SandboxRefusal::fields("method", &resolved.method.problems)?,
     }
     let mut method = resolved.method;
     method.has_cvv = false;
@@ -158,10 +174,13 @@ fn take_method(
 }
 
 /// Refuses a start today (service-facts, 63).
-pub(crate) fn refuse_today(schedule: &Schedule, today: NaiveDate) -> Result<(), Refusal> {
+pub(crate) fn refuse_today(
+    schedule: &RecurringSchedule,
+    today: NaiveDate,
+) -> Result<(), SandboxRefusal> {
     if schedule.start == Some(today) {
         let text = "The first occurrence would be due immediately";
-        return Err(Refusal::rule("first_occurrence_due_immediately", text));
+        return Err(SandboxRefusal::rule("first_occurrence_due_immediately", text));
     }
     Ok(())
 }
@@ -171,12 +190,12 @@ pub(crate) fn refuse_today(schedule: &Schedule, today: NaiveDate) -> Result<(), 
 /// # Errors
 ///
 /// 422 for an invalid schedule.
-pub(crate) fn calendar(schedule: &Schedule) -> Result<Calendar, Refusal> {
-    let wrong = || Refusal::field("schedule", "invalid", "Schedule is invalid");
+pub(crate) fn calendar(schedule: &RecurringSchedule) -> Result<Calendar, SandboxRefusal> {
+    let wrong = || SandboxRefusal::field("schedule", "invalid", "Schedule is invalid");
     let unit = match schedule.interval_unit.as_deref() {
-        Some("DAY") => Unit::Day,
-        Some("WEEK") => Unit::Week,
-        Some("MONTH") => Unit::Month,
+        Some("DAY") => IntervalUnit::Day,
+        Some("WEEK") => IntervalUnit::Week,
+        Some("MONTH") => IntervalUnit::Month,
         Some(_) | None => return Err(wrong()),
     };
     let days = schedule.days.iter().flatten().map(|day| day.parse::<Day>());
@@ -194,19 +213,29 @@ pub(crate) fn calendar(schedule: &Schedule) -> Result<Calendar, Refusal> {
 }
 
 /// Returns a recurring charge of this owner.
-pub(crate) fn find(cx: &Cx<'_>, owner: &Owner, id: &str) -> Result<KeptRecurring, Refusal> {
+pub(crate) fn find(
+    cx: &ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    id: &str,
+) -> Result<StoredRecurring, SandboxRefusal> {
     cx.find(KIND, owner, id)
 }
 
 /// GET /v1/recurring/charges/{id}: without its occurrences.
-pub(crate) fn get(cx: &mut Cx<'_>, asked: &Asked) -> Result<RecurringCharge, Refusal> {
+pub(crate) fn get(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<RecurringCharge, SandboxRefusal> {
     Ok(find(cx, &asked.owner()?, asked.parameter(0))?.object)
 }
 
 /// GET /v1/recurring/charges: newest first; filters `account_id`, `status`, `reference`.
-pub(crate) fn list(cx: &mut Cx<'_>, asked: &Asked) -> Result<Page<RecurringCharge>, Refusal> {
+pub(crate) fn list(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<Page<RecurringCharge>, SandboxRefusal> {
     let owner = asked.owner()?;
-    let paging = Paging::of(asked)?;
+    let paging = PageQuery::of(asked)?;
     let under = format!("{}/{}", KIND.word, owner.key());
     let show = |id: &str| find(cx, &owner, id).map(|kept| kept.object);
     let filters = ["account_id", "status", "reference"];

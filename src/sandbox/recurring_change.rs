@@ -4,28 +4,30 @@
 use serde_json::Value;
 
 use crate::api::method::{MethodKind, MethodRef, PaymentMethod};
-use crate::api::recurring::{self, RecurringChange, RecurringCharge, Schedule};
+use crate::api::recurring::{self, RecurringChange, RecurringCharge, RecurringSchedule};
 use crate::api::rules::FieldProblem;
 use crate::api::wire::Timestamp;
 use crate::api::{bank, card};
-use crate::sandbox::asked::Asked;
+use crate::sandbox::asked::ParsedRequest;
 use crate::sandbox::lenient;
-use crate::sandbox::lists::Owner;
-use crate::sandbox::methods::{KeptMethod, resolve};
-use crate::sandbox::options::Surface;
+use crate::sandbox::lists::ObjectOwner;
+use crate::sandbox::methods::{StoredMethod, resolve};
+use crate::sandbox::options::ServiceSurface;
 use crate::sandbox::processing::need_currency;
-use crate::sandbox::recur::for_later;
-use crate::sandbox::recurring::{Change, KIND, KeptRecurring, calendar, find, refuse_today, step};
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::recur::without_cvv;
+use crate::sandbox::recurring::{
+    KIND, RecurringTransition, StoredRecurring, calendar, find, refuse_today, step,
+};
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 use crate::sandbox::{events, expiry, occurrences, tokens};
 
 /// PATCH: absent fields keep their values.
 pub(crate) fn patch(
-    cx: &mut Cx<'_>,
-    asked: &Asked,
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
     change: RecurringChange,
-) -> Result<RecurringCharge, Refusal> {
+) -> Result<RecurringCharge, SandboxRefusal> {
     let kept = open(cx, asked)?;
     update(cx, kept, change)
 }
@@ -33,16 +35,21 @@ pub(crate) fn patch(
 /// PUT: complete content; an absent optional field is cleared (service-facts, 56). Complete details
 /// of a card or bank account replace the method. The documents know no PUT; public clients send one
 /// (service-facts, 26c).
-pub(crate) fn put(cx: &mut Cx<'_>, asked: &Asked) -> Result<RecurringCharge, Refusal> {
+pub(crate) fn put(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<RecurringCharge, SandboxRefusal> {
     let mut kept = open(cx, asked)?;
-    let whole: recurring::NewRecurringCharge = lenient::read(asked.json()?)?;
+    let whole: recurring::NewRecurringCharge = lenient::parse_body(asked.json()?)?;
     let mut problems = recurring::rules(&whole);
     problems.retain(|problem| problem.context != "method");
-    Refusal::fields("", &problems)?;
+    SandboxRefusal::fields("", &problems)?;
     let object = &mut kept.object;
     (object.description, object.max_occurrences, object.max_amount) = (None, None, None);
-    object.schedule =
-        object.schedule.take().map(|own| Schedule { start: own.start, ..Schedule::default() });
+    object.schedule = object
+        .schedule
+        .take()
+        .map(|own| RecurringSchedule { start: own.start, ..RecurringSchedule::default() });
     let owner = kept.owner.clone();
     let method = match whole.method {
         Some(method) if is_whole(&method) => {
@@ -74,56 +81,56 @@ fn is_whole(method: &MethodRef) -> bool {
 }
 
 fn put_method(
-    cx: &mut Cx<'_>,
-    owner: &Owner,
-    kept: &mut KeptRecurring,
+    cx: &mut ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    kept: &mut StoredRecurring,
     method: MethodRef,
-) -> Result<(), Refusal> {
+) -> Result<(), SandboxRefusal> {
     let found = resolve(cx, owner, method)?;
-    Refusal::fields("method", &found.method.problems)?;
-    replace(cx, owner, kept, for_later(found.method))?;
-    expiry::plan(cx, kept)
+    SandboxRefusal::fields("method", &found.method.problems)?;
+    replace(cx, owner, kept, without_cvv(found.method))?;
+    expiry::schedule_for_charge(cx, kept)
 }
 
 /// Replaces the method. A method of another type moves the charge to the account that takes that
 /// type.
 fn replace(
-    cx: &Cx<'_>,
-    owner: &Owner,
-    kept: &mut KeptRecurring,
-    method: KeptMethod,
-) -> Result<(), Refusal> {
-    let before = std::mem::replace(&mut kept.inside.method, method);
-    let kind = &kept.inside.method.shown.kind;
+    cx: &ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    kept: &mut StoredRecurring,
+    method: StoredMethod,
+) -> Result<(), SandboxRefusal> {
+    let before = std::mem::replace(&mut kept.internal.method, method);
+    let kind = &kept.internal.method.shown.kind;
     if *kind != before.shown.kind {
         let merchant = cx.merchant(&owner.merchant)?;
         let account = merchant.account(owner.mode, kind, None, None)?;
         need_currency(account, Some(&kept.object.currency))?;
         kept.object.account_id.clone_from(&account.id);
     }
-    kept.object.method = Some(kept.inside.method.shown.clone());
+    kept.object.method = Some(kept.internal.method.shown.clone());
     Ok(())
 }
 
-fn open(cx: &Cx<'_>, asked: &Asked) -> Result<KeptRecurring, Refusal> {
+fn open(cx: &ChangeUnit<'_>, asked: &ParsedRequest) -> Result<StoredRecurring, SandboxRefusal> {
     let kept = find(cx, &asked.owner()?, asked.parameter(0))?;
-    match step(&kept.object.status, Change::Update) {
+    match step(&kept.object.status, RecurringTransition::Update) {
         Some(_) => Ok(kept),
-        None => Err(unavailable()),
+        None => Err(status_refusal()),
     }
 }
 
 /// Builds the 422 of a change that the status does not allow.
-pub(crate) fn unavailable() -> Refusal {
-    Refusal::rule("unavailable_for_current_status", "Not available for the current status")
+pub(crate) fn status_refusal() -> SandboxRefusal {
+    SandboxRefusal::rule("unavailable_for_current_status", "Not available for the current status")
 }
 
 fn update(
-    cx: &mut Cx<'_>,
-    mut kept: KeptRecurring,
+    cx: &mut ChangeUnit<'_>,
+    mut kept: StoredRecurring,
     change: RecurringChange,
-) -> Result<RecurringCharge, Refusal> {
-    Refusal::fields("", &recurring::change_rules(&change))?;
+) -> Result<RecurringCharge, SandboxRefusal> {
+    SandboxRefusal::fields("", &recurring::change_rules(&change))?;
     let merchant = cx.merchant(&kept.owner.merchant)?;
     if let Some(schedule) = change.schedule {
         let before = kept.object.schedule.as_ref().and_then(|own| own.start);
@@ -135,14 +142,14 @@ fn update(
     if let Some(method) = change.method {
         let owner = kept.owner.clone();
         change_method(cx, &owner, &mut kept, method)?;
-        expiry::plan(cx, &kept)?;
+        expiry::schedule_for_charge(cx, &kept)?;
     }
-    let kind = &kept.inside.method.shown.kind;
+    let kind = &kept.internal.method.shown.kind;
     let account = change.account_id.as_deref().unwrap_or(&kept.object.account_id);
     let account = merchant.account(kept.owner.mode, kind, Some(account), None)?;
     need_currency(account, Some(&kept.object.currency))?;
     kept.object.account_id.clone_from(&account.id);
-    let public = cx.world.options.surface == Surface::Public;
+    let public = cx.environment.options.surface == ServiceSurface::Public;
     let object = &mut kept.object;
     object.amount = change.amount.unwrap_or(object.amount);
     object.description = change.description.or(object.description.take());
@@ -151,13 +158,13 @@ fn update(
     object.max_amount = change.max_amount.or(object.max_amount);
     if object.max_amount.is_some_and(|most| most < object.amount) {
         let text = "Max amount is less than the minimum value";
-        return Err(Refusal::field("max_amount", "below_minimum_value", text));
+        return Err(SandboxRefusal::field("max_amount", "below_minimum_value", text));
     }
     object.modified = Some(Timestamp(cx.now));
     let today = merchant.today(cx.now);
     if !occurrences::replan(cx, &mut kept, today)? {
         let text = "The update leaves no occurrences";
-        return Err(Refusal::rule("update_results_in_no_occurrences", text));
+        return Err(SandboxRefusal::rule("update_results_in_no_occurrences", text));
     }
     cx.update(KIND, &kept.object.id, &kept)?;
     events::emit(cx, &kept.owner, "recurring_charge.updated", &kept.object)?;
@@ -165,10 +172,13 @@ fn update(
 }
 
 /// Merges the changed fields into the schedule; a changed unit clears the days.
-fn merge(own: Option<Schedule>, change: Schedule) -> Result<Schedule, Refusal> {
+fn merge(
+    own: Option<RecurringSchedule>,
+    change: RecurringSchedule,
+) -> Result<RecurringSchedule, SandboxRefusal> {
     let own = own.unwrap_or_default();
     let same_unit = change.interval_unit.is_none() || change.interval_unit == own.interval_unit;
-    let merged = Schedule {
+    let merged = RecurringSchedule {
         interval_unit: change.interval_unit.or(own.interval_unit),
         interval_delay: change.interval_delay.or(own.interval_delay),
         start: change.start.or(own.start),
@@ -184,21 +194,21 @@ fn merge(own: Option<Schedule>, change: Schedule) -> Result<Schedule, Refusal> {
             message: problem.message,
         })
         .collect();
-    Refusal::fields("", &found)?;
+    SandboxRefusal::fields("", &found)?;
     Ok(merged)
 }
 
 /// Changes the method: sensitive data only by a token, the rest by an object (gateway-api, PATCH).
 fn change_method(
-    cx: &mut Cx<'_>,
-    owner: &Owner,
-    kept: &mut KeptRecurring,
+    cx: &mut ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    kept: &mut StoredRecurring,
     method: MethodRef,
-) -> Result<(), Refusal> {
-    let own_kind = kept.inside.method.shown.kind.clone();
+) -> Result<(), SandboxRefusal> {
+    let own_kind = kept.internal.method.shown.kind.clone();
     match method {
         MethodRef::Id(token) => {
-            let method = for_later(tokens::find(cx, owner, &token)?.inside);
+            let method = without_cvv(tokens::find(cx, owner, &token)?.internal);
             replace(cx, owner, kept, method)?;
             tokens::end(cx, &token)?;
         }
@@ -208,47 +218,51 @@ fn change_method(
             by_token_only(
                 sensitive.iter().find(|(_, value)| value.is_some()).map(|(name, _)| *name),
             )?;
-            Refusal::fields("method", &only_wrong(card::rules(&new)))?;
+            SandboxRefusal::fields("method", &without_absent(card::rules(&new)))?;
             let fields = serde_json::to_value(&*new)?;
-            kept.inside.method.shown = overlay(&kept.inside.method.shown, fields)?;
+            kept.internal.method.shown = overlay(&kept.internal.method.shown, fields)?;
         }
         MethodRef::Bank(new) => {
             same_kind(&own_kind, &MethodKind::Bank)?;
             by_token_only(new.account_number.as_ref().map(|_| "method.account_number"))?;
             by_token_only(new.routing_number.as_ref().map(|_| "method.routing_number"))?;
-            Refusal::fields("method", &only_wrong(bank::rules(&new)))?;
+            SandboxRefusal::fields("method", &without_absent(bank::rules(&new)))?;
             let fields = serde_json::to_value(&*new)?;
-            kept.inside.method.shown = overlay(&kept.inside.method.shown, fields)?;
+            kept.internal.method.shown = overlay(&kept.internal.method.shown, fields)?;
         }
     }
-    kept.object.method = Some(kept.inside.method.shown.clone());
+    kept.object.method = Some(kept.internal.method.shown.clone());
     Ok(())
 }
 
-fn same_kind(own: &MethodKind, asked: &MethodKind) -> Result<(), Refusal> {
+fn same_kind(own: &MethodKind, asked: &MethodKind) -> Result<(), SandboxRefusal> {
     if own == asked {
         return Ok(());
     }
-    Err(Refusal::field("method.type", "invalid", "Payment method type is changed by a token only"))
+    Err(SandboxRefusal::field(
+        "method.type",
+        "invalid",
+        "Payment method type is changed by a token only",
+    ))
 }
 
-fn by_token_only(field: Option<&str>) -> Result<(), Refusal> {
+fn by_token_only(field: Option<&str>) -> Result<(), SandboxRefusal> {
     match field {
         None => Ok(()),
         Some(name) => {
-            Err(Refusal::field(name, "invalid", "Sensitive data is changed by a token only"))
+            Err(SandboxRefusal::field(name, "invalid", "Sensitive data is changed by a token only"))
         }
     }
 }
 
 /// Drops problems of absent fields, since a change may omit them.
-fn only_wrong(mut problems: Vec<FieldProblem>) -> Vec<FieldProblem> {
+fn without_absent(mut problems: Vec<FieldProblem>) -> Vec<FieldProblem> {
     problems.retain(|problem| problem.sub_code != "not_blank" && problem.sub_code != "not_null");
     problems
 }
 
 /// Merges the changed fields into the visible method.
-fn overlay(shown: &PaymentMethod, fields: Value) -> Result<PaymentMethod, Refusal> {
+fn overlay(shown: &PaymentMethod, fields: Value) -> Result<PaymentMethod, SandboxRefusal> {
     let mut value = serde_json::to_value(shown)?;
     if let (Value::Object(own), Value::Object(changed)) = (&mut value, fields) {
         own.extend(changed);

@@ -3,17 +3,20 @@
 
 use crate::api::recurring::RecurringCharge;
 use crate::api::wire::Timestamp;
-use crate::sandbox::asked::Asked;
-use crate::sandbox::recurring::{Change, KIND, KeptRecurring, find, step};
-use crate::sandbox::recurring_change::unavailable;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::asked::ParsedRequest;
+use crate::sandbox::recurring::{KIND, RecurringTransition, StoredRecurring, find, step};
+use crate::sandbox::recurring_change::status_refusal;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 use crate::sandbox::{events, occurrences};
 
 /// POST …/cancel: only an active one.
-pub(crate) fn cancel(cx: &mut Cx<'_>, asked: &Asked) -> Result<RecurringCharge, Refusal> {
+pub(crate) fn cancel(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<RecurringCharge, SandboxRefusal> {
     let mut kept = find(cx, &asked.owner()?, asked.parameter(0))?;
-    end(cx, &mut kept, Change::Cancel)?;
+    end(cx, &mut kept, RecurringTransition::Cancel)?;
     kept.object.status_reason = Some("user_canceled".to_owned());
     cx.update(KIND, &kept.object.id, &kept)?;
     events::emit(cx, &kept.owner, "recurring_charge.completed", &kept.object)?;
@@ -21,9 +24,12 @@ pub(crate) fn cancel(cx: &mut Cx<'_>, asked: &Asked) -> Result<RecurringCharge, 
 }
 
 /// DELETE …: answers with the status DELETED.
-pub(crate) fn delete(cx: &mut Cx<'_>, asked: &Asked) -> Result<RecurringCharge, Refusal> {
+pub(crate) fn delete(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<RecurringCharge, SandboxRefusal> {
     let mut kept = find(cx, &asked.owner()?, asked.parameter(0))?;
-    end(cx, &mut kept, Change::Delete)?;
+    end(cx, &mut kept, RecurringTransition::Delete)?;
     cx.update(KIND, &kept.object.id, &kept)?;
     let list = format!("{}/{}", KIND.word, kept.owner.key());
     cx.list_remove(&list, kept.sequence)?;
@@ -32,8 +38,12 @@ pub(crate) fn delete(cx: &mut Cx<'_>, asked: &Asked) -> Result<RecurringCharge, 
 }
 
 /// Applies the change, and ignores the pending occurrence.
-fn end(cx: &mut Cx<'_>, kept: &mut KeptRecurring, change: Change) -> Result<(), Refusal> {
-    kept.object.status = step(&kept.object.status, change).ok_or_else(unavailable)?;
+fn end(
+    cx: &mut ChangeUnit<'_>,
+    kept: &mut StoredRecurring,
+    change: RecurringTransition,
+) -> Result<(), SandboxRefusal> {
+    kept.object.status = step(&kept.object.status, change).ok_or_else(status_refusal)?;
     occurrences::ignore_pending(cx, kept)?;
     kept.object.next_payment = None;
     kept.object.modified = Some(Timestamp(cx.now));

@@ -10,15 +10,17 @@ use chrono::Months;
 use crate::api::method::PaymentMethod;
 use crate::api::transaction::actions::{NewRefund, refund_rules};
 use crate::api::transaction::{Transaction, TransactionStatus, TransactionType};
-use crate::sandbox::asked::Asked;
+use crate::sandbox::asked::ParsedRequest;
 use crate::sandbox::charges::{self, emit};
-use crate::sandbox::lists::Owner;
-use crate::sandbox::methods::{KeptMethod, Resolved};
+use crate::sandbox::lists::ObjectOwner;
+use crate::sandbox::methods::{ResolvedMethod, StoredMethod};
 use crate::sandbox::processing::need_same_currency;
-use crate::sandbox::recur::for_later;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
-use crate::sandbox::transactions::{self, Change, KeptTransaction, unfit};
+use crate::sandbox::recur::without_cvv;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
+use crate::sandbox::transactions::{
+    self, StoredTransaction, TransactionTransition, status_refusal,
+};
 use crate::sandbox::{captures, documented, payouts, places, tokens};
 
 /// Time after a charge within which it can be refunded (gateway-api, Limits).
@@ -31,18 +33,21 @@ fn list_of(charge: &str) -> String {
 }
 
 /// Returns the refunds of a charge in any status, oldest first.
-pub(crate) fn of(cx: &Cx<'_>, charge: &str) -> Result<Vec<KeptTransaction>, Refusal> {
+pub(crate) fn of(
+    cx: &ChangeUnit<'_>,
+    charge: &str,
+) -> Result<Vec<StoredTransaction>, SandboxRefusal> {
     let ids = cx.ids(&list_of(charge), 0, u64::MAX)?;
-    let found = ids.iter().rev().map(|id| cx.any(charges::KIND, id));
-    let found: Vec<Option<KeptTransaction>> = found.collect::<Result<_, Refusal>>()?;
+    let found = ids.iter().rev().map(|id| cx.find_any_owner(charges::KIND, id));
+    let found: Vec<Option<StoredTransaction>> = found.collect::<Result<_, SandboxRefusal>>()?;
     Ok(found.into_iter().flatten().collect())
 }
 
 /// Returns true if a charge has refunds that are neither voided nor failed. Such a charge cannot be
 /// voided.
-pub(crate) fn are_outstanding(cx: &Cx<'_>, charge: &str) -> Result<bool, Refusal> {
+pub(crate) fn has_outstanding(cx: &ChangeUnit<'_>, charge: &str) -> Result<bool, SandboxRefusal> {
     use TransactionStatus as S;
-    let stands = |refund: &KeptTransaction| match refund.object.status {
+    let stands = |refund: &StoredTransaction| match refund.object.status {
         S::Pending | S::Authorized | S::Completed => true,
         S::Voided | S::Failed | S::Other(_) => false,
     };
@@ -51,13 +56,13 @@ pub(crate) fn are_outstanding(cx: &Cx<'_>, charge: &str) -> Result<bool, Refusal
 
 /// POST /v1/charges/{id}/refund.
 pub(crate) fn create(
-    cx: &mut Cx<'_>,
-    asked: &Asked,
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
     mut new: NewRefund,
-) -> Result<Transaction, Refusal> {
+) -> Result<Transaction, SandboxRefusal> {
     let owner = asked.owner()?;
     let mut charge = charges::find(cx, &owner, asked.parameter(0))?;
-    new.reference = new.reference.filter(|_| !documented::alone(cx));
+    new.reference = new.reference.filter(|_| !documented::is_documented_only(cx));
     let problems = refund_rules(&new);
     let other = payouts::method_of(cx, &owner, new.method.take(), problems)?;
     need_refundable(cx, &charge)?;
@@ -70,23 +75,24 @@ pub(crate) fn create(
     if let Some(token) = other.as_ref().and_then(|other| other.token.as_ref()) {
         tokens::end(cx, token)?;
     }
-    let mut method = other.map_or_else(|| for_later(charge.inside.clone()), |other| other.method);
-    places::judge(cx, asked, &owner, &charge.object.account_id, &mut method);
+    let mut method =
+        other.map_or_else(|| without_cvv(charge.internal.clone()), |other| other.method);
+    places::deny_by_country(cx, asked, &owner, &charge.object.account_id, &mut method);
     let NewRefund { reference, data, .. } = new;
-    let refund = Transaction { amount, reference, data, ..blank(&charge.object) };
-    charges::answer(begin(cx, owner, &mut charge, refund, method)?)
+    let refund = Transaction { amount, reference, data, ..new_refund(&charge.object) };
+    charges::into_answer(begin(cx, owner, &mut charge, refund, method)?)
 }
 
 /// Makes a refund, and performs it unless it waits for its charge.
 fn begin(
-    cx: &mut Cx<'_>,
-    owner: Owner,
-    charge: &mut KeptTransaction,
+    cx: &mut ChangeUnit<'_>,
+    owner: ObjectOwner,
+    charge: &mut StoredTransaction,
     refund: Transaction,
-    method: KeptMethod,
-) -> Result<KeptTransaction, Refusal> {
+    method: StoredMethod,
+) -> Result<StoredTransaction, SandboxRefusal> {
     let unsettled = charge.object.status == TransactionStatus::Authorized;
-    let waits = unsettled && !charge.inside.is_card() && method.class.failure.is_none();
+    let waits = unsettled && !charge.internal.is_card() && method.class.failure.is_none();
     let mut kept = payouts::make(cx, owner, refund, method)?;
     cx.list_add(&list_of(&charge.object.id), kept.sequence, &kept.object.id)?;
     if waits {
@@ -99,7 +105,7 @@ fn begin(
 }
 
 /// Builds a refund of this charge, without an amount.
-fn blank(charge: &Transaction) -> Transaction {
+fn new_refund(charge: &Transaction) -> Transaction {
     Transaction {
         kind: TransactionType::Refund,
         account_id: charge.account_id.clone(),
@@ -112,7 +118,7 @@ fn blank(charge: &Transaction) -> Transaction {
 
 /// Requires a charge that is settled or will settle by itself, and is not older than six months in
 /// the merchant's calendar.
-fn need_refundable(cx: &Cx<'_>, charge: &KeptTransaction) -> Result<(), Refusal> {
+fn need_refundable(cx: &ChangeUnit<'_>, charge: &StoredTransaction) -> Result<(), SandboxRefusal> {
     use TransactionStatus as S;
     let fits = match charge.object.status {
         S::Completed => true,
@@ -124,59 +130,76 @@ fn need_refundable(cx: &Cx<'_>, charge: &KeptTransaction) -> Result<(), Refusal>
     let last = merchant.today(made).checked_add_months(WINDOW);
     if last.is_some_and(|last| merchant.today(cx.now) > last) {
         let text = "The charge is too old to be refunded";
-        return Err(Refusal::rule("not_valid_for_transaction_status", text));
+        return Err(SandboxRefusal::rule("not_valid_for_transaction_status", text));
     }
-    if fits { Ok(()) } else { Err(unfit()) }
+    if fits { Ok(()) } else { Err(status_refusal()) }
 }
 
 /// Checks another method: the tenant must allow it, and it must be of the charge's type
 /// (service-facts, 54).
-fn need_same_type(cx: &Cx<'_>, charge: &KeptTransaction, other: &Resolved) -> Result<(), Refusal> {
+fn need_same_type(
+    cx: &ChangeUnit<'_>,
+    charge: &StoredTransaction,
+    other: &ResolvedMethod,
+) -> Result<(), SandboxRefusal> {
     cx.policy(&charge.owner.merchant)?.need_other_method(&charge.object.account_id)?;
     let kind = |method: &PaymentMethod| method.kind.clone();
-    if kind(&other.method.shown) == kind(&charge.inside.shown) {
+    if kind(&other.method.shown) == kind(&charge.internal.shown) {
         return Ok(());
     }
     let text = "Payment method type does not fit the charge";
-    Err(Refusal::rule("incorrect_payment_type", text))
+    Err(SandboxRefusal::rule("incorrect_payment_type", text))
 }
 
-fn need_balance(charge: &Transaction, amount: i64) -> Result<(), Refusal> {
+fn need_balance(charge: &Transaction, amount: i64) -> Result<(), SandboxRefusal> {
     let paid = charge.amount.saturating_add(charge.gratuity.unwrap_or(0));
     let left = paid.saturating_sub(charge.amount_refunded.unwrap_or(0));
     if amount <= left {
         return Ok(());
     }
     let text = "Amount of refund exceeds remaining transaction balance";
-    Err(Refusal::rule("refund_exceeds_transaction", text))
+    Err(SandboxRefusal::rule("refund_exceeds_transaction", text))
 }
 
 /// Adds `amount`, which may be negative, to the refunded amount of a charge.
-fn count(cx: &mut Cx<'_>, charge: &mut KeptTransaction, amount: i64) -> Result<(), Refusal> {
+fn count(
+    cx: &mut ChangeUnit<'_>,
+    charge: &mut StoredTransaction,
+    amount: i64,
+) -> Result<(), SandboxRefusal> {
     let refunded = charge.object.amount_refunded.unwrap_or(0).checked_add(amount);
-    charge.object.amount_refunded = Some(refunded.ok_or_else(Refusal::broken)?);
-    transactions::changed(cx, charge)
+    charge.object.amount_refunded = Some(refunded.ok_or_else(SandboxRefusal::server_error)?);
+    transactions::store_update(cx, charge)
 }
 
 /// Subtracts a refund that was voided or returned from its charge's refunded amount.
-pub(crate) fn take_back(cx: &mut Cx<'_>, refund: &KeptTransaction) -> Result<(), Refusal> {
+pub(crate) fn subtract_refund(
+    cx: &mut ChangeUnit<'_>,
+    refund: &StoredTransaction,
+) -> Result<(), SandboxRefusal> {
     let charge = refund.object.charge_id.as_deref().unwrap_or_default();
-    let found: Option<KeptTransaction> = cx.any(charges::KIND, charge)?;
+    let found: Option<StoredTransaction> = cx.find_any_owner(charges::KIND, charge)?;
     match found {
         Some(mut charge) => count(cx, &mut charge, refund.object.amount.saturating_neg()),
         None => Ok(()),
     }
 }
 
-fn waiting(cx: &Cx<'_>, charge: &KeptTransaction) -> Result<Vec<KeptTransaction>, Refusal> {
+fn waiting_refunds(
+    cx: &ChangeUnit<'_>,
+    charge: &StoredTransaction,
+) -> Result<Vec<StoredTransaction>, SandboxRefusal> {
     let mut all = of(cx, &charge.object.id)?;
     all.retain(|refund| refund.object.status == TransactionStatus::Pending);
     Ok(all)
 }
 
 /// Performs the refunds that waited for a charge, now completed.
-pub(crate) fn perform(cx: &mut Cx<'_>, charge: &mut KeptTransaction) -> Result<(), Refusal> {
-    for mut refund in waiting(cx, charge)? {
+pub(crate) fn perform(
+    cx: &mut ChangeUnit<'_>,
+    charge: &mut StoredTransaction,
+) -> Result<(), SandboxRefusal> {
+    for mut refund in waiting_refunds(cx, charge)? {
         if !payouts::authorize(cx, &mut refund)? {
             count(cx, charge, refund.object.amount.saturating_neg())?;
         }
@@ -185,10 +208,13 @@ pub(crate) fn perform(cx: &mut Cx<'_>, charge: &mut KeptTransaction) -> Result<(
 }
 
 /// Fails the refunds that waited for a charge whose money did not arrive.
-pub(crate) fn reject(cx: &mut Cx<'_>, charge: &mut KeptTransaction) -> Result<(), Refusal> {
-    for mut refund in waiting(cx, charge)? {
+pub(crate) fn reject(
+    cx: &mut ChangeUnit<'_>,
+    charge: &mut StoredTransaction,
+) -> Result<(), SandboxRefusal> {
+    for mut refund in waiting_refunds(cx, charge)? {
         refund.object.failure_code = Some(CHARGE_FAILED.to_owned());
-        transactions::apply(cx, &mut refund, Change::Decline)?;
+        transactions::apply(cx, &mut refund, TransactionTransition::Decline)?;
         count(cx, charge, refund.object.amount.saturating_neg())?;
     }
     Ok(())

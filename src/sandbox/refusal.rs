@@ -3,19 +3,19 @@
 use http::StatusCode;
 
 use crate::api::rules::{FieldProblem, to_problem};
-use crate::api::{Message, Problem};
+use crate::api::{Problem, ProblemMessage};
 use crate::store::index::IndexError;
 
 /// The refusal of a request.
 #[derive(Debug)]
-pub(crate) struct Refusal {
+pub(crate) struct SandboxRefusal {
     pub(crate) status: StatusCode,
     pub(crate) problem: Problem,
     /// Keeps the changes made so far: a declined charge leaves its transaction behind.
     pub(crate) keeps_effects: bool,
 }
 
-impl Refusal {
+impl SandboxRefusal {
     /// Builds a refusal with one code and text.
     pub(crate) fn new(status: StatusCode, code: &str, message: &str) -> Self {
         Self { status, problem: Problem::new(code, message), keeps_effects: false }
@@ -40,7 +40,9 @@ impl Refusal {
 
     /// Builds a 422 `invalid_data` about one field.
     pub(crate) fn field(context: &str, sub_code: &str, message: &str) -> Self {
-        let message = Message::new("invalid_data", message).about(context).sub_code(sub_code);
+        let message = ProblemMessage::new("invalid_data", message)
+            .with_context(context)
+            .with_sub_code(sub_code);
         Self {
             status: StatusCode::UNPROCESSABLE_ENTITY,
             problem: Problem { messages: vec![message] },
@@ -49,11 +51,11 @@ impl Refusal {
     }
 
     /// Builds the 404 of a missing object: `Type[id]`.
-    pub(crate) fn missing(kind: &str, id: &str) -> Self {
-        let message = Message::new("resource_not_found", "Resource not found");
+    pub(crate) fn not_found(kind: &str, id: &str) -> Self {
+        let message = ProblemMessage::new("resource_not_found", "Resource not found");
         Self {
             status: StatusCode::NOT_FOUND,
-            problem: Problem { messages: vec![message.about(&format!("{kind}[{id}]"))] },
+            problem: Problem { messages: vec![message.with_context(&format!("{kind}[{id}]"))] },
             keeps_effects: false,
         }
     }
@@ -69,7 +71,7 @@ impl Refusal {
     }
 
     /// Builds the 400 of an unreadable body.
-    pub(crate) fn malformed(message: &str) -> Self {
+    pub(crate) fn malformed_body(message: &str) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "malformed_request", message)
     }
 
@@ -84,21 +86,21 @@ impl Refusal {
     }
 
     /// Builds a 500 without the reason, which goes to the log.
-    pub(crate) fn broken() -> Self {
+    pub(crate) fn server_error() -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "server_error", "Server error")
     }
 }
 
-impl From<IndexError> for Refusal {
+impl From<IndexError> for SandboxRefusal {
     fn from(error: IndexError) -> Self {
         tracing::error!(%error, "the sandbox's store failed");
-        Self::broken()
+        Self::server_error()
     }
 }
 
-impl From<serde_json::Error> for Refusal {
+impl From<serde_json::Error> for SandboxRefusal {
     fn from(error: serde_json::Error) -> Self {
         tracing::error!(category = ?error.classify(), "a stored value of the sandbox cannot be read");
-        Self::broken()
+        Self::server_error()
     }
 }

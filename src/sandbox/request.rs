@@ -11,14 +11,14 @@ use http::{HeaderValue, Request, StatusCode, header};
 use http_body_util::{BodyExt, Limited};
 use tower::service_fn;
 
-use crate::api::DroppedAnswer;
+use crate::api::LostReplyMarker;
 use crate::api::wire::Timestamp;
-use crate::sandbox::answer::Answer;
-use crate::sandbox::asked::{Asked, pairs};
-use crate::sandbox::fault::{Dropped, Fault, Trouble, pick};
-use crate::sandbox::log::{self, Entry};
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::answer::SandboxAnswer;
+use crate::sandbox::asked::{ParsedRequest, pairs};
+use crate::sandbox::fault::{Dropped, FaultKind, FaultRule, pick};
+use crate::sandbox::log::{self, LoggedRequest};
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 use crate::sandbox::{FAULTS, Sandbox, auth, control, cors, pages};
 
 /// Maximum body of a request to the service; a file in base64 fits.
@@ -30,7 +30,7 @@ const RETRY_AFTER_MS: u64 = 1_000;
 
 impl Sandbox {
     /// Returns the whole emulator as a tower service, for a server and for in-process callers. An
-    /// answer that must not arrive carries [`DroppedAnswer`] in its extensions, and [`Dropped`]
+    /// answer that must not arrive carries [`LostReplyMarker`] in its extensions, and [`Dropped`]
     /// with the reason.
     pub fn router(&self) -> Router {
         let sandbox = self.clone();
@@ -44,41 +44,41 @@ impl Sandbox {
         let (parts, body) = request.into_parts();
         let is_control = control::is_control(parts.uri.path());
         if is_control && !control::is_local(&parts) {
-            return response(Answer::refused(&Refusal::no_path()));
+            return response(SandboxAnswer::from_refusal(&SandboxRefusal::no_path()));
         }
         let most = if is_control { CONTROL_BYTES_MAX } else { BODY_BYTES_MAX };
         let Ok(body) = Limited::new(body, most).collect().await else {
-            return response(Answer::refused(&Refusal::too_large()));
+            return response(SandboxAnswer::from_refusal(&SandboxRefusal::too_large()));
         };
         let body = body.to_bytes().to_vec();
         if is_control {
             return response(control::serve(self, &parts, &body));
         }
         let fault = self.fault_for(&parts);
-        if let Some(Fault { trouble: Trouble::Delay, delay_ms, .. }) = &fault {
+        if let Some(FaultRule { kind: FaultKind::Delay, delay_ms, .. }) = &fault {
             tokio::time::sleep(Duration::from_millis(delay_ms.unwrap_or(0))).await;
         }
         let answer = self.answer(&parts, body, fault.as_ref()).await;
-        let mut response = response(cors::shared(&parts, answer));
-        let dropped = fault.and_then(|fault| match fault.trouble {
-            Trouble::DropAfter => Some(Dropped::Answer),
-            Trouble::Reset => Some(Dropped::Connection),
-            Trouble::ErrorBefore
-            | Trouble::ErrorAfter
-            | Trouble::Delay
-            | Trouble::Throttle
-            | Trouble::WebhookLost
-            | Trouble::WebhookDoubled
-            | Trouble::WebhookReordered => None,
+        let mut response = response(cors::allow_other_origins(&parts, answer));
+        let dropped = fault.and_then(|fault| match fault.kind {
+            FaultKind::DropAfter => Some(Dropped::Answer),
+            FaultKind::Reset => Some(Dropped::Connection),
+            FaultKind::ErrorBefore
+            | FaultKind::ErrorAfter
+            | FaultKind::Delay
+            | FaultKind::Throttle
+            | FaultKind::WebhookLost
+            | FaultKind::WebhookDoubled
+            | FaultKind::WebhookReordered => None,
         });
         if let Some(dropped) = dropped {
             response.extensions_mut().insert(dropped);
-            response.extensions_mut().insert(DroppedAnswer);
+            response.extensions_mut().insert(LostReplyMarker);
         }
         response
     }
 
-    fn fault_for(&self, parts: &Parts) -> Option<Fault> {
+    fn fault_for(&self, parts: &Parts) -> Option<FaultRule> {
         let mut live = self.lock();
         if live.faults.is_empty() {
             return None;
@@ -87,7 +87,12 @@ impl Sandbox {
     }
 
     /// Serves one request; its changes are durable when this returns.
-    async fn answer(&self, parts: &Parts, body: Vec<u8>, fault: Option<&Fault>) -> Answer {
+    async fn answer(
+        &self,
+        parts: &Parts,
+        body: Vec<u8>,
+        fault: Option<&FaultRule>,
+    ) -> SandboxAnswer {
         let (answer, stored) = self.serve_locked(parts, body, fault);
         if !stored {
             return answer;
@@ -95,16 +100,21 @@ impl Sandbox {
         let number = self.inner.flush.number();
         match self.inner.flush.wait(self.inner.index.as_ref(), number).await {
             Ok(()) => answer,
-            Err(_) => Answer::refused(&Refusal::broken()),
+            Err(_) => SandboxAnswer::from_refusal(&SandboxRefusal::server_error()),
         }
     }
 
     /// Returns the answer, and true if anything besides the log was changed.
-    fn serve_locked(&self, parts: &Parts, body: Vec<u8>, fault: Option<&Fault>) -> (Answer, bool) {
+    fn serve_locked(
+        &self,
+        parts: &Parts,
+        body: Vec<u8>,
+        fault: Option<&FaultRule>,
+    ) -> (SandboxAnswer, bool) {
         let mut live = self.lock();
         let now = self.now(&live);
         let Ok(mut stored) = self.catch_up(&mut live, now) else {
-            return (Answer::refused(&Refusal::broken()), false);
+            return (SandboxAnswer::from_refusal(&SandboxRefusal::server_error()), false);
         };
         let mut cx = self.cx(&live, now);
         let answer = match fault.and_then(refusal_before) {
@@ -115,7 +125,7 @@ impl Sandbox {
                     if !refusal.keeps_effects {
                         cx = self.cx(&live, now);
                     }
-                    pages::refused(&cx.world.options.brand, parts, &refusal)
+                    pages::render_refusal(&cx.environment.options.brand, parts, &refusal)
                 }
             },
         };
@@ -124,51 +134,56 @@ impl Sandbox {
         let logged = write_log(&mut cx, parts, &answer, fault, &live.faults);
         match logged.and_then(|()| self.commit(&mut live, cx)) {
             Ok(()) => (answer, stored),
-            Err(refusal) => (Answer::refused(&refusal), stored),
+            Err(refusal) => (SandboxAnswer::from_refusal(&refusal), stored),
         }
     }
 
-    fn route(&self, cx: &mut Cx<'_>, parts: &Parts, body: Vec<u8>) -> Result<Answer, Refusal> {
+    fn route(
+        &self,
+        cx: &mut ChangeUnit<'_>,
+        parts: &Parts,
+        body: Vec<u8>,
+    ) -> Result<SandboxAnswer, SandboxRefusal> {
         if let Some(answer) = cors::preflight(parts) {
             return Ok(answer);
         }
-        let surface = self.inner.world.options.surface;
+        let surface = self.inner.environment.options.surface;
         let (route, parameters) =
             self.inner.routes.find(surface, &parts.method, parts.uri.path())?;
         let caller = auth::admit(cx, route.auth, &parts.headers)?;
         let query = pairs(parts.uri.query().unwrap_or_default());
         let headers = parts.headers.clone();
-        (route.handler)(cx, &Asked { caller, parameters, query, headers, body })
+        (route.handler)(cx, &ParsedRequest { caller, parameters, query, headers, body })
     }
 }
 
 /// Returns the answer of a fault that prevents the effect.
-fn refusal_before(fault: &Fault) -> Option<Answer> {
-    match fault.trouble {
-        Trouble::ErrorBefore => Some(error(fault, StatusCode::INTERNAL_SERVER_ERROR)),
-        Trouble::Reset => Some(Answer::refused(&Refusal::broken())),
-        Trouble::Throttle => {
+fn refusal_before(fault: &FaultRule) -> Option<SandboxAnswer> {
+    match fault.kind {
+        FaultKind::ErrorBefore => Some(error(fault, StatusCode::INTERNAL_SERVER_ERROR)),
+        FaultKind::Reset => Some(SandboxAnswer::from_refusal(&SandboxRefusal::server_error())),
+        FaultKind::Throttle => {
             let retry_after = fault.delay_ms.unwrap_or(RETRY_AFTER_MS).div_ceil(1_000);
             let answer = error(fault, StatusCode::TOO_MANY_REQUESTS);
             Some(answer.with(header::RETRY_AFTER, HeaderValue::from(retry_after)))
         }
-        Trouble::DropAfter
-        | Trouble::ErrorAfter
-        | Trouble::Delay
-        | Trouble::WebhookLost
-        | Trouble::WebhookDoubled
-        | Trouble::WebhookReordered => None,
+        FaultKind::DropAfter
+        | FaultKind::ErrorAfter
+        | FaultKind::Delay
+        | FaultKind::WebhookLost
+        | FaultKind::WebhookDoubled
+        | FaultKind::WebhookReordered => None,
     }
 }
 
 /// Returns the answer of a fault that hides the effect.
-fn refusal_after(fault: &Fault) -> Option<Answer> {
-    let is_after = fault.trouble == Trouble::ErrorAfter;
+fn refusal_after(fault: &FaultRule) -> Option<SandboxAnswer> {
+    let is_after = fault.kind == FaultKind::ErrorAfter;
     is_after.then(|| error(fault, StatusCode::INTERNAL_SERVER_ERROR))
 }
 
 /// Builds the error of a fault, with the code of its status.
-fn error(fault: &Fault, otherwise: StatusCode) -> Answer {
+fn error(fault: &FaultRule, otherwise: StatusCode) -> SandboxAnswer {
     let status = fault.status.and_then(|status| StatusCode::from_u16(status).ok());
     let status = status.unwrap_or(otherwise);
     let (code, text) = match status {
@@ -179,17 +194,17 @@ fn error(fault: &Fault, otherwise: StatusCode) -> Answer {
         StatusCode::TOO_MANY_REQUESTS => ("too_many_requests", "Too many requests"),
         _ => ("server_error", "Server error"),
     };
-    Answer::refused(&Refusal::new(status, code, text))
+    SandboxAnswer::from_refusal(&SandboxRefusal::new(status, code, text))
 }
 
 fn write_log(
-    cx: &mut Cx<'_>,
+    cx: &mut ChangeUnit<'_>,
     parts: &Parts,
-    answer: &Answer,
-    fault: Option<&Fault>,
-    faults: &Vec<Fault>,
-) -> Result<(), Refusal> {
-    let entry = Entry {
+    answer: &SandboxAnswer,
+    fault: Option<&FaultRule>,
+    faults: &Vec<FaultRule>,
+) -> Result<(), SandboxRefusal> {
+    let entry = LoggedRequest {
         time: Timestamp(cx.now),
         method: parts.method.to_string(),
         path: parts.uri.path().to_owned(),
@@ -197,7 +212,7 @@ fn write_log(
         host: host(parts),
         account: auth::account_of(cx, &parts.headers),
         status: answer.status.as_u16(),
-        fault: fault.map(|fault| fault.trouble),
+        fault: fault.map(|fault| fault.kind),
     };
     if !faults.is_empty() {
         cx.put(FAULTS, faults)?;
@@ -211,7 +226,7 @@ fn host(parts: &Parts) -> Option<String> {
     header.or_else(|| parts.uri.authority().map(http::uri::Authority::as_str)).map(str::to_owned)
 }
 
-pub(super) fn response(answer: Answer) -> Response {
+pub(super) fn response(answer: SandboxAnswer) -> Response {
     let mut response = Response::new(Body::from(answer.body));
     *response.status_mut() = answer.status;
     let headers = response.headers_mut();

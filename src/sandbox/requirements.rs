@@ -1,10 +1,10 @@
 //! Requirements of an account for card payments: fields that must be present, and accepted brands
 //! (partner-api, `required_payment_fields` and `accepted_card_types`).
 
-use crate::api::rules::Problems;
-use crate::sandbox::methods::KeptMethod;
-use crate::sandbox::policy::Policy;
-use crate::sandbox::refusal::Refusal;
+use crate::api::rules::FieldProblems;
+use crate::sandbox::methods::StoredMethod;
+use crate::sandbox::policy::MerchantPolicy;
+use crate::sandbox::refusal::SandboxRefusal;
 
 /// Fields that an account may require.
 pub(crate) const FIELDS: [&str; 8] =
@@ -13,22 +13,22 @@ pub(crate) const FIELDS: [&str; 8] =
 /// Refuses with 422 a message for each missing field. A saved method stores no CVV, so it needs
 /// none.
 pub(crate) fn need_fields(
-    policy: &Policy,
+    policy: &MerchantPolicy,
     account: &str,
-    method: &KeptMethod,
+    method: &StoredMethod,
     is_saved: bool,
-) -> Result<(), Refusal> {
+) -> Result<(), SandboxRefusal> {
     let Some(wanted) = policy.required_fields.get(account).filter(|_| method.is_card()) else {
         return Ok(());
     };
-    let mut problems = Problems::default();
+    let mut problems = FieldProblems::default();
     for field in wanted.iter().filter(|field| !has(method, field, is_saved)) {
-        problems.add(field, "not_blank", &format!("{} cannot be blank", words(field)));
+        problems.add(field, "not_blank", &format!("{} cannot be blank", field_name(field)));
     }
-    Refusal::fields("method", &problems.into_list())
+    SandboxRefusal::fields("method", &problems.into_list())
 }
 
-fn has(method: &KeptMethod, field: &str, is_saved: bool) -> bool {
+fn has(method: &StoredMethod, field: &str, is_saved: bool) -> bool {
     let shown = &method.shown;
     let given = |text: &Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
     match field {
@@ -45,7 +45,7 @@ fn has(method: &KeptMethod, field: &str, is_saved: bool) -> bool {
 }
 
 /// Returns the name of a field in its message (service-facts, part 2).
-fn words(field: &str) -> &'static str {
+fn field_name(field: &str) -> &'static str {
     match field {
         "cvv" => "Card code",
         "name" => "Name",
@@ -59,7 +59,7 @@ fn words(field: &str) -> &'static str {
 }
 
 /// Makes a payment by a brand fail that the account does not accept.
-pub(crate) fn judge(policy: &Policy, account: &str, method: &mut KeptMethod) {
+pub(crate) fn deny_by_brand(policy: &MerchantPolicy, account: &str, method: &mut StoredMethod) {
     let Some(taken) = policy.card_types.get(account).filter(|taken| !taken.is_empty()) else {
         return;
     };
@@ -70,7 +70,7 @@ pub(crate) fn judge(policy: &Policy, account: &str, method: &mut KeptMethod) {
 }
 
 /// Parses a comma-separated list; `*` and empty words are dropped.
-pub(crate) fn listed(text: &str) -> std::collections::BTreeSet<String> {
+pub(crate) fn parse_list(text: &str) -> std::collections::BTreeSet<String> {
     let words = text.split(',').map(str::trim).filter(|word| !word.is_empty() && *word != "*");
     words.map(str::to_owned).collect()
 }

@@ -29,29 +29,33 @@ use crate::api::token::ExchangeToken;
 use crate::api::transaction::CreateCharge;
 use crate::api::vault::CreateVaultMethod;
 use crate::api::{Auth, Endpoint, Method};
-use crate::sandbox::answer::Answer;
-use crate::sandbox::asked::{Asked, decode};
-use crate::sandbox::openapi::{self, Spoken};
-use crate::sandbox::options::Surface;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::answer::SandboxAnswer;
+use crate::sandbox::asked::{ParsedRequest, decode};
+use crate::sandbox::openapi::{self, RouteDoc};
+use crate::sandbox::options::ServiceSurface;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 use crate::sandbox::{
     accounts, applications, banks, cards, charges, contact_hashes, contacts, documented, files,
-    invoices, lenient, oauth, occurrences, preview, recur, recurring, recurring_change,
+    invoices, lenient, oauth, occurrence_routes, preview, recur, recurring, recurring_change,
     recurring_end, surcharges, tokens, vault,
 };
 
-pub(crate) type Handler = Box<dyn Fn(&mut Cx<'_>, &Asked) -> Result<Answer, Refusal> + Send + Sync>;
+pub(crate) type RouteHandler = Box<
+    dyn Fn(&mut ChangeUnit<'_>, &ParsedRequest) -> Result<SandboxAnswer, SandboxRefusal>
+        + Send
+        + Sync,
+>;
 
 /// A route.
 pub(crate) struct Route {
     pub(crate) method: &'static str,
     pub(crate) pattern: Vec<&'static str>,
     pub(crate) auth: Auth,
-    pub(crate) surface: Surface,
+    pub(crate) surface: ServiceSurface,
     /// Its description in the document; `None` for a page.
-    pub(crate) spoken: Option<Spoken>,
-    pub(crate) handler: Handler,
+    pub(crate) doc: Option<RouteDoc>,
+    pub(crate) handler: RouteHandler,
 }
 
 impl std::fmt::Debug for Route {
@@ -71,11 +75,11 @@ impl Routes {
         routes.partner();
         routes.applications();
         routes.payment();
-        routes.afterwards();
+        routes.charge_actions();
         routes.schedules();
-        routes.records();
+        routes.merchant_settings();
         routes.pages();
-        for (method, path, handler) in openapi::ways_in(&routes.0) {
+        for (method, path, handler) in openapi::document_routes(&routes.0) {
             routes.0.push(Self::route(method, path, handler));
         }
         routes
@@ -83,7 +87,7 @@ impl Routes {
 
     fn partner(&mut self) {
         let exchange = self.read::<ExchangeToken>(oauth::exchange);
-        exchange.spoken = exchange.spoken.map(|spoken| spoken.with_forms(Surface::Public));
+        exchange.doc = exchange.doc.map(|spoken| spoken.with_forms(ServiceSurface::Public));
         self.read::<GetCredentials>(accounts::credentials);
         self.read::<ListBankAccounts>(accounts::bank_accounts);
         self.write::<CreateContact>(contacts::create);
@@ -91,17 +95,18 @@ impl Routes {
         self.write::<UploadFile>(files::upload);
         self.read::<GetFile>(files::get);
         self.read::<CreateContactHash>(contact_hashes::create);
-        self.partly_public();
+        self.partner_public();
     }
 
     /// Adds the partner routes that only public material describes.
-    fn partly_public(&mut self) {
-        self.write::<CreateVaultMethod>(vault::create).surface = Surface::Public;
-        let older: Handler = Box::new(|cx, asked| Answer::json(&accounts::credentials(cx, asked)?));
+    fn partner_public(&mut self) {
+        self.write::<CreateVaultMethod>(vault::create).surface = ServiceSurface::Public;
+        let older: RouteHandler =
+            Box::new(|cx, asked| SandboxAnswer::json(&accounts::credentials(cx, asked)?));
         let older = Self::route(Method::Get, "/api/v1/chargeio_credentials", older);
-        let spoken = Spoken::of::<GetCredentials>().named("credentials.get_by_older_path");
-        let (auth, surface) = (Auth::Payments, Surface::Public);
-        self.0.push(Route { auth, surface, spoken: Some(spoken), ..older });
+        let spoken = RouteDoc::of::<GetCredentials>().with_name("credentials.get_by_older_path");
+        let (auth, surface) = (Auth::Payments, ServiceSurface::Public);
+        self.0.push(Route { auth, surface, doc: Some(spoken), ..older });
     }
 
     fn applications(&mut self) {
@@ -111,19 +116,19 @@ impl Routes {
 
     fn payment(&mut self) {
         let token = Self::route(CreateToken::METHOD, CreateToken::PATH, Box::new(tokens::create));
-        let spoken = Some(Spoken::of::<CreateToken>().with_forms(Surface::Documented));
-        self.0.push(Route { spoken, ..token });
+        let spoken = Some(RouteDoc::of::<CreateToken>().with_forms(ServiceSurface::Documented));
+        self.0.push(Route { doc: spoken, ..token });
         self.read::<GetToken>(tokens::get);
         self.write::<CreateCard>(cards::create);
-        self.write::<PatchCard>(|cx, asked, change| cards::ROOM.patch(cx, asked, change));
-        self.read::<GetCard>(|cx, asked| cards::ROOM.get(cx, asked));
-        self.read::<DeleteCard>(|cx, asked| cards::ROOM.delete(cx, asked));
+        self.write::<PatchCard>(|cx, asked, change| cards::SAVED_CARDS.patch(cx, asked, change));
+        self.read::<GetCard>(|cx, asked| cards::SAVED_CARDS.get(cx, asked));
+        self.read::<DeleteCard>(|cx, asked| cards::SAVED_CARDS.delete(cx, asked));
         self.read::<ListCards>(cards::list);
         self.write::<CreateBank>(banks::create);
-        self.write::<PatchBank>(|cx, asked, change| banks::ROOM.patch(cx, asked, change));
-        self.read::<GetBank>(|cx, asked| banks::ROOM.get(cx, asked));
-        self.read::<DeleteBank>(|cx, asked| banks::ROOM.delete(cx, asked));
-        self.read::<ListBanks>(|cx, asked| banks::ROOM.list(cx, asked, None));
+        self.write::<PatchBank>(|cx, asked, change| banks::SAVED_BANKS.patch(cx, asked, change));
+        self.read::<GetBank>(|cx, asked| banks::SAVED_BANKS.get(cx, asked));
+        self.read::<DeleteBank>(|cx, asked| banks::SAVED_BANKS.delete(cx, asked));
+        self.read::<ListBanks>(|cx, asked| banks::SAVED_BANKS.list(cx, asked, None));
         self.write::<CreateCharge>(charges::create);
         self.write::<ScheduleCharge>(recur::schedule);
         self.read::<GetSurcharge>(surcharges::show);
@@ -133,26 +138,27 @@ impl Routes {
         self.write::<PreviewSchedule>(preview::show);
         self.write::<CreateRecurring>(recurring::create);
         self.write::<PatchRecurring>(recurring_change::patch);
-        let put: Handler = Box::new(|cx, asked| Answer::json(&recurring_change::put(cx, asked)?));
+        let put: RouteHandler =
+            Box::new(|cx, asked| SandboxAnswer::json(&recurring_change::put(cx, asked)?));
         let put = Self::route(Method::Put, PatchRecurring::PATH, put);
-        let spoken = Some(Spoken::of::<PatchRecurring>().named("recurring.put"));
-        let (auth, surface) = (Auth::SecretKey, Surface::Public);
-        self.0.push(Route { auth, surface, spoken, ..put });
-        self.read::<GetRecurring>(recurring::get).surface = Surface::Public;
-        self.read::<ListRecurring>(recurring::list).surface = Surface::Public;
-        self.read::<CancelRecurring>(recurring_end::cancel).surface = Surface::Public;
-        self.read::<DeleteRecurring>(recurring_end::delete).surface = Surface::Public;
-        self.read::<ListOccurrences>(occurrences::list);
-        self.read::<GetOccurrence>(occurrences::get);
-        self.read::<PayOccurrence>(occurrences::pay);
-        self.read::<IgnoreOccurrence>(occurrences::ignore);
+        let spoken = Some(RouteDoc::of::<PatchRecurring>().with_name("recurring.put"));
+        let (auth, surface) = (Auth::SecretKey, ServiceSurface::Public);
+        self.0.push(Route { auth, surface, doc: spoken, ..put });
+        self.read::<GetRecurring>(recurring::get).surface = ServiceSurface::Public;
+        self.read::<ListRecurring>(recurring::list).surface = ServiceSurface::Public;
+        self.read::<CancelRecurring>(recurring_end::cancel).surface = ServiceSurface::Public;
+        self.read::<DeleteRecurring>(recurring_end::delete).surface = ServiceSurface::Public;
+        self.read::<ListOccurrences>(occurrence_routes::list);
+        self.read::<GetOccurrence>(occurrence_routes::get);
+        self.read::<PayOccurrence>(occurrence_routes::pay);
+        self.read::<IgnoreOccurrence>(occurrence_routes::ignore);
     }
 
-    fn route(method: Method, path: &'static str, handler: Handler) -> Route {
+    fn route(method: Method, path: &'static str, handler: RouteHandler) -> Route {
         let pattern = path.split('/').filter(|part| !part.is_empty()).collect();
-        let surface = Surface::Documented;
+        let surface = ServiceSurface::Documented;
         let (method, auth) = (method.as_str(), Auth::None);
-        Route { method, pattern, auth, surface, spoken: None, handler }
+        Route { method, pattern, auth, surface, doc: None, handler }
     }
 
     /// Adds a page for people: no credential, no JSON.
@@ -160,7 +166,10 @@ impl Routes {
         &mut self,
         method: Method,
         path: &'static str,
-        handler: impl Fn(&mut Cx<'_>, &Asked) -> Result<Answer, Refusal> + Send + Sync + 'static,
+        handler: impl Fn(&mut ChangeUnit<'_>, &ParsedRequest) -> Result<SandboxAnswer, SandboxRefusal>
+        + Send
+        + Sync
+        + 'static,
     ) {
         self.0.push(Self::route(method, path, Box::new(handler)));
     }
@@ -169,22 +178,30 @@ impl Routes {
     #[expect(clippy::indexing_slicing, reason = "the route was pushed just before")]
     fn read<E: Endpoint>(
         &mut self,
-        handler: impl Fn(&mut Cx<'_>, &Asked) -> Result<E::Reply, Refusal> + Send + Sync + 'static,
+        handler: impl Fn(&mut ChangeUnit<'_>, &ParsedRequest) -> Result<E::Reply, SandboxRefusal>
+        + Send
+        + Sync
+        + 'static,
     ) -> &mut Route
     where
         E::Reply: Serialize,
     {
-        let handler: Handler = Box::new(move |cx, asked| Answer::json(&handler(cx, asked)?));
+        let handler: RouteHandler =
+            Box::new(move |cx, asked| SandboxAnswer::json(&handler(cx, asked)?));
         let at = self.0.len();
         let route = Self::route(E::METHOD, E::PATH, handler);
-        self.0.push(Route { auth: E::AUTH, spoken: Some(Spoken::of::<E>()), ..route });
+        self.0.push(Route { auth: E::AUTH, doc: Some(RouteDoc::of::<E>()), ..route });
         &mut self.0[at]
     }
 
     /// Adds an endpoint with a typed body.
     fn write<E: Endpoint>(
         &mut self,
-        handler: impl Fn(&mut Cx<'_>, &Asked, E::Request) -> Result<E::Reply, Refusal>
+        handler: impl Fn(
+            &mut ChangeUnit<'_>,
+            &ParsedRequest,
+            E::Request,
+        ) -> Result<E::Reply, SandboxRefusal>
         + Send
         + Sync
         + 'static,
@@ -196,7 +213,7 @@ impl Routes {
         self.read::<E>(move |cx, asked| {
             let body = asked.json()?;
             documented::check(cx, E::NAME, &body)?;
-            handler(cx, asked, lenient::read(body)?)
+            handler(cx, asked, lenient::parse_body(body)?)
         })
     }
 
@@ -207,10 +224,10 @@ impl Routes {
     /// 404 for an unknown path, 400 for a known path with another method.
     pub(crate) fn find(
         &self,
-        surface: Surface,
+        surface: ServiceSurface,
         verb: &Verb,
         path: &str,
-    ) -> Result<(&Route, Vec<String>), Refusal> {
+    ) -> Result<(&Route, Vec<String>), SandboxRefusal> {
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
         let fitting: Vec<&Route> = self.0.iter().filter(|route| route.fits(&parts)).collect();
         match fitting.iter().find(|route| route.method == verb.as_str()) {
@@ -218,9 +235,9 @@ impl Routes {
                 Ok((route, route.parameters(&parts)))
             }
             None if fitting.iter().any(|route| route.surface.is_part_of(surface)) => {
-                Err(Refusal::invalid("Method is not supported"))
+                Err(SandboxRefusal::invalid("Method is not supported"))
             }
-            Some(_) | None => Err(Refusal::no_path()),
+            Some(_) | None => Err(SandboxRefusal::no_path()),
         }
     }
 }

@@ -1,24 +1,24 @@
-//! Saved cards and saved banks: shared handlers, parametrised by a [`Room`] (gateway-api, Saved
+//! Saved cards and saved banks: shared handlers, parametrised by a [`SavedMethodStore`] (gateway-api, Saved
 //! cards, Saved banks).
 
 use serde_json::Value;
 
 use crate::api::Page;
 use crate::api::method::{MethodKind, PaymentMethod};
-use crate::api::rules::{FieldProblem, Problems};
+use crate::api::rules::{FieldProblem, FieldProblems};
 use crate::api::saved::{SavedChange, change_rules};
 use crate::api::wire::Timestamp;
-use crate::sandbox::asked::Asked;
+use crate::sandbox::asked::ParsedRequest;
 use crate::sandbox::expiry;
-use crate::sandbox::lists::{Kept, KindOf, Owner, Paging};
-use crate::sandbox::methods::KeptMethod;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::{Cx, ordered};
+use crate::sandbox::lists::{ObjectKind, ObjectOwner, PageQuery, Stored};
+use crate::sandbox::methods::StoredMethod;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::{ChangeUnit, sortable_key};
 use crate::sandbox::tokens;
 
 /// The parameters that distinguish saved cards from saved banks.
-pub(crate) struct Room {
-    pub(crate) kind: KindOf,
+pub(crate) struct SavedMethodStore {
+    pub(crate) kind: ObjectKind,
     /// Kind of method that a token must hold.
     pub(crate) method: MethodKind,
     /// Rules for saving, beyond those for a payment.
@@ -27,16 +27,16 @@ pub(crate) struct Room {
 
 /// Fields of a saved method that a PATCH may name: its texts, its type, which is known, and the
 /// public key.
-const CHANGED: [&str; 4] = ["type", "reference", "description", "public_key"];
+const PATCH_FIELDS: [&str; 4] = ["type", "reference", "description", "public_key"];
 
-type KeptSaved = Kept<PaymentMethod, KeptMethod>;
+type StoredSavedMethod = Stored<PaymentMethod, StoredMethod>;
 
-impl Room {
+impl SavedMethodStore {
     /// Checks field errors together, then the rules that are reported alone.
-    fn check(&self, method: &KeptMethod, cx: &Cx<'_>) -> Result<(), Refusal> {
+    fn check(&self, method: &StoredMethod, cx: &ChangeUnit<'_>) -> Result<(), SandboxRefusal> {
         let extra = (self.rules)(&method.shown);
         let problems: Vec<_> = method.problems.iter().cloned().chain(extra).collect();
-        Refusal::fields("", &problems)?;
+        SandboxRefusal::fields("", &problems)?;
         method.check("", cx.now)
     }
 
@@ -44,11 +44,11 @@ impl Room {
     /// 41).
     pub(crate) fn create(
         &self,
-        cx: &mut Cx<'_>,
-        asked: &Asked,
+        cx: &mut ChangeUnit<'_>,
+        asked: &ParsedRequest,
         given: &SavedChange,
-        fields: impl FnOnce(&Cx<'_>) -> KeptMethod,
-    ) -> Result<PaymentMethod, Refusal> {
+        fields: impl FnOnce(&ChangeUnit<'_>) -> StoredMethod,
+    ) -> Result<PaymentMethod, SandboxRefusal> {
         let owner = asked.owner()?;
         let method = match &given.token_id {
             Some(token) => self.take_token(cx, &owner, token, given.clone())?,
@@ -56,11 +56,11 @@ impl Room {
         };
         self.check(&method, cx)?;
         let sequence = cx.next();
-        let id = cx.id();
+        let id = cx.fresh_gateway_id();
         let object = show(&id, &method, Some(Timestamp(cx.now)), cx);
-        let kept = Kept { owner, sequence, object, inside: method };
+        let kept = Stored { owner, sequence, object, internal: method };
         cx.create(self.kind, &kept.owner.key(), &id, &kept)?;
-        expiry::plan_saved(cx, &kept.owner, &id, &kept.object)?;
+        expiry::schedule_for_saved(cx, &kept.owner, &id, &kept.object)?;
         self.index(cx, &kept, &id)?;
         Ok(kept.object)
     }
@@ -68,17 +68,17 @@ impl Room {
     /// Takes the details out of a token, which is used up; the CVV is not kept.
     fn take_token(
         &self,
-        cx: &mut Cx<'_>,
-        owner: &Owner,
+        cx: &mut ChangeUnit<'_>,
+        owner: &ObjectOwner,
         token: &str,
         texts: SavedChange,
-    ) -> Result<KeptMethod, Refusal> {
-        let mut method = tokens::find(cx, owner, token)?.inside;
+    ) -> Result<StoredMethod, SandboxRefusal> {
+        let mut method = tokens::find(cx, owner, token)?.internal;
         if method.shown.kind != self.method {
             let text = format!("Token is not of a {}", self.kind.word);
-            return Err(Refusal::rule("incorrect_payment_type", &text));
+            return Err(SandboxRefusal::rule("incorrect_payment_type", &text));
         }
-        Refusal::fields("", &change_rules(&texts))?;
+        SandboxRefusal::fields("", &change_rules(&texts))?;
         method.reference = texts.reference.or(method.reference);
         method.description = texts.description.or(method.description);
         self.check(&method, cx)?;
@@ -89,17 +89,31 @@ impl Room {
     }
 
     /// GET of a saved method.
-    pub(crate) fn get(&self, cx: &Cx<'_>, asked: &Asked) -> Result<PaymentMethod, Refusal> {
+    pub(crate) fn get(
+        &self,
+        cx: &ChangeUnit<'_>,
+        asked: &ParsedRequest,
+    ) -> Result<PaymentMethod, SandboxRefusal> {
         Ok(self.find(cx, &asked.owner()?, asked.parameter(0))?.object)
     }
 
-    fn find(&self, cx: &Cx<'_>, owner: &Owner, id: &str) -> Result<KeptSaved, Refusal> {
+    fn find(
+        &self,
+        cx: &ChangeUnit<'_>,
+        owner: &ObjectOwner,
+        id: &str,
+    ) -> Result<StoredSavedMethod, SandboxRefusal> {
         cx.find(self.kind, owner, id)
     }
 
     /// Returns the details of a saved method for a payment.
-    pub(crate) fn pays(&self, cx: &Cx<'_>, owner: &Owner, id: &str) -> Result<KeptMethod, Refusal> {
-        let mut method = self.find(cx, owner, id)?.inside;
+    pub(crate) fn payment_details(
+        &self,
+        cx: &ChangeUnit<'_>,
+        owner: &ObjectOwner,
+        id: &str,
+    ) -> Result<StoredMethod, SandboxRefusal> {
+        let mut method = self.find(cx, owner, id)?.internal;
         method.shown.id = Some(id.to_owned());
         Ok(method)
     }
@@ -107,31 +121,38 @@ impl Room {
     /// PATCH: changes the texts, or the details by a token.
     pub(crate) fn patch(
         &self,
-        cx: &mut Cx<'_>,
-        asked: &Asked,
+        cx: &mut ChangeUnit<'_>,
+        asked: &ParsedRequest,
         mut change: SavedChange,
-    ) -> Result<PaymentMethod, Refusal> {
+    ) -> Result<PaymentMethod, SandboxRefusal> {
         let (owner, id) = (asked.owner()?, asked.parameter(0));
         let mut kept = self.find(cx, &owner, id)?;
         let details = by_token_only(&asked.json()?);
-        Refusal::fields("", &change_rules(&change).into_iter().chain(details).collect::<Vec<_>>())?;
+        SandboxRefusal::fields(
+            "",
+            &change_rules(&change).into_iter().chain(details).collect::<Vec<_>>(),
+        )?;
         self.unindex(cx, &kept);
         change.reference = change.reference.or(kept.object.reference.take());
         change.description = change.description.or(kept.object.description.take());
         if let Some(token) = change.token_id.take() {
-            kept.inside = self.take_token(cx, &owner, &token, change.clone())?;
+            kept.internal = self.take_token(cx, &owner, &token, change.clone())?;
         }
-        kept.inside.reference = change.reference;
-        kept.inside.description = change.description;
-        kept.object = show(id, &kept.inside, kept.object.created, cx);
+        kept.internal.reference = change.reference;
+        kept.internal.description = change.description;
+        kept.object = show(id, &kept.internal, kept.object.created, cx);
         cx.update(self.kind, id, &kept)?;
-        expiry::plan_saved(cx, &kept.owner, id, &kept.object)?;
+        expiry::schedule_for_saved(cx, &kept.owner, id, &kept.object)?;
         self.index(cx, &kept, id)?;
         Ok(kept.object)
     }
 
     /// DELETE: answers the deleted object.
-    pub(crate) fn delete(&self, cx: &mut Cx<'_>, asked: &Asked) -> Result<PaymentMethod, Refusal> {
+    pub(crate) fn delete(
+        &self,
+        cx: &mut ChangeUnit<'_>,
+        asked: &ParsedRequest,
+    ) -> Result<PaymentMethod, SandboxRefusal> {
         let id = asked.parameter(0);
         let kept = self.find(cx, &asked.owner()?, id)?;
         self.unindex(cx, &kept);
@@ -142,12 +163,12 @@ impl Room {
     /// GET of all, newest first; filters `reference`, and the caller's own.
     pub(crate) fn list(
         &self,
-        cx: &Cx<'_>,
-        asked: &Asked,
+        cx: &ChangeUnit<'_>,
+        asked: &ParsedRequest,
         fits: Option<&dyn Fn(&PaymentMethod) -> bool>,
-    ) -> Result<Page<PaymentMethod>, Refusal> {
+    ) -> Result<Page<PaymentMethod>, SandboxRefusal> {
         let owner = asked.owner()?;
-        let paging = Paging::of(asked)?;
+        let paging = PageQuery::of(asked)?;
         let reference = asked.query("reference");
         let under = format!("{}/{}", self.kind.word, owner.key());
         let show = |id: &str| self.find(cx, &owner, id).map(|kept| kept.object);
@@ -166,24 +187,29 @@ impl Room {
         Ok(paging.of_vec(all))
     }
 
-    fn prefix(&self, owner: &Owner, reference: &str) -> String {
+    fn prefix(&self, owner: &ObjectOwner, reference: &str) -> String {
         format!("x/{}-reference/{}/{reference}\u{0}", self.kind.word, owner.key())
     }
 
-    fn key(&self, kept: &KeptSaved) -> Option<String> {
+    fn key(&self, kept: &StoredSavedMethod) -> Option<String> {
         let reference = kept.object.reference.as_deref()?;
-        let newest_first = ordered(u64::MAX.saturating_sub(kept.sequence));
+        let newest_first = sortable_key(u64::MAX.saturating_sub(kept.sequence));
         Some(format!("{}{newest_first}", self.prefix(&kept.owner, reference)))
     }
 
-    fn index(&self, cx: &mut Cx<'_>, kept: &KeptSaved, id: &str) -> Result<(), Refusal> {
+    fn index(
+        &self,
+        cx: &mut ChangeUnit<'_>,
+        kept: &StoredSavedMethod,
+        id: &str,
+    ) -> Result<(), SandboxRefusal> {
         match self.key(kept) {
             Some(key) => cx.put(&key, &id),
             None => Ok(()),
         }
     }
 
-    fn unindex(&self, cx: &mut Cx<'_>, kept: &KeptSaved) {
+    fn unindex(&self, cx: &mut ChangeUnit<'_>, kept: &StoredSavedMethod) {
         if let Some(key) = self.key(kept) {
             cx.remove(&key);
         }
@@ -193,9 +219,10 @@ impl Room {
 /// Lists the details in a body that only a token may change (gateway-api, PATCH /v1/cards/{cardId},
 /// PATCH /v1/banks/{bankId}).
 fn by_token_only(body: &Value) -> Vec<FieldProblem> {
-    let mut problems = Problems::default();
+    let mut problems = FieldProblems::default();
     for (name, value) in body.as_object().into_iter().flatten() {
-        let is_detail = tokens::OWN.contains(&name.as_str()) && !CHANGED.contains(&name.as_str());
+        let is_detail = tokens::METHOD_FIELDS.contains(&name.as_str())
+            && !PATCH_FIELDS.contains(&name.as_str());
         if is_detail && !value.is_null() {
             problems.add(name, "invalid", "Payment details are changed by a token only");
         }
@@ -203,7 +230,12 @@ fn by_token_only(body: &Value) -> Vec<FieldProblem> {
     problems.into_list()
 }
 
-fn show(id: &str, method: &KeptMethod, created: Option<Timestamp>, cx: &Cx<'_>) -> PaymentMethod {
+fn show(
+    id: &str,
+    method: &StoredMethod,
+    created: Option<Timestamp>,
+    cx: &ChangeUnit<'_>,
+) -> PaymentMethod {
     PaymentMethod {
         id: Some(id.to_owned()),
         reference: method.reference.clone(),

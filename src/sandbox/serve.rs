@@ -26,7 +26,7 @@ use tower::{ServiceExt, service_fn};
 use crate::sandbox::Sandbox;
 use crate::sandbox::authority::server_config;
 use crate::sandbox::fault::Dropped;
-use crate::sandbox::post::keep_posting;
+use crate::sandbox::post::deliver_forever;
 
 /// Maximum time for a client's headers.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
@@ -57,15 +57,15 @@ pub enum ServeError {
 
 /// A bound address. Clients wait there until a sandbox is served.
 #[derive(Debug)]
-pub struct Place {
+pub struct BoundAddress {
     listener: TcpListener,
     address: SocketAddr,
     plain_http: bool,
 }
 
-impl Place {
+impl BoundAddress {
     /// Binds `listen`; port 0 picks a free one.
-    pub fn take(listen: SocketAddr, plain_http: bool) -> Result<Self, ServeError> {
+    pub fn bind(listen: SocketAddr, plain_http: bool) -> Result<Self, ServeError> {
         if plain_http && !listen.ip().is_loopback() {
             return Err(ServeError::PlainNotLoopback(listen));
         }
@@ -85,7 +85,7 @@ impl Place {
 
 /// A listening sandbox.
 #[derive(Debug)]
-pub struct Running {
+pub struct ListeningSandbox {
     /// Its URL, without a trailing slash.
     pub url: String,
     pub address: SocketAddr,
@@ -99,12 +99,12 @@ pub struct Running {
 /// called within a tokio runtime.
 pub fn serve(
     sandbox: &Sandbox,
-    place: Place,
+    place: BoundAddress,
     state_dir: &Path,
     shutdown: impl Future<Output = ()> + Send + 'static,
-) -> Result<Running, ServeError> {
+) -> Result<ListeningSandbox, ServeError> {
     let url = place.url();
-    let Place { listener, address, plain_http } = place;
+    let BoundAddress { listener, address, plain_http } = place;
     let failed = |source| ServeError::Listen { address, source };
     let handle = Handle::new();
     let stop = handle.clone();
@@ -123,7 +123,7 @@ pub fn serve(
         set_timeout(server.http_builder());
         (Some(ca), tokio::spawn(server.serve(connections(router))))
     };
-    let posting = keep_posting(sandbox.clone());
+    let posting = deliver_forever(sandbox.clone());
     let done = tokio::spawn(async move {
         tokio::pin!(work);
         tokio::select! {
@@ -133,7 +133,7 @@ pub fn serve(
         }
         work.await.map_err(io::Error::other)?
     });
-    Ok(Running { url, address, ca, done })
+    Ok(ListeningSandbox { url, address, ca, done })
 }
 
 type Builder = hyper_util::server::conn::auto::Builder<hyper_util::rt::TokioExecutor>;
@@ -145,9 +145,10 @@ fn set_timeout(builder: &mut Builder) {
 /// Error that closes a connection without an answer.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("the connection is dropped on order")]
-struct Closed;
+struct DroppedConnection;
 
-type Connection = tower::util::BoxCloneService<Request<Incoming>, Response, Closed>;
+type ConnectionService =
+    tower::util::BoxCloneService<Request<Incoming>, Response, DroppedConnection>;
 
 /// Returns the service of each connection: the router, with an error for an answer that must not
 /// arrive.
@@ -155,9 +156,9 @@ fn connections(
     router: Router,
 ) -> impl tower::Service<
     SocketAddr,
-    Response = Connection,
+    Response = ConnectionService,
     Error = Infallible,
-    Future = std::future::Ready<Result<Connection, Infallible>>,
+    Future = std::future::Ready<Result<ConnectionService, Infallible>>,
 > + Send
 + Clone {
     service_fn(move |peer: SocketAddr| {
@@ -170,10 +171,10 @@ fn connections(
                 let answer = answer.unwrap_or_else(|never| match never {});
                 match answer.extensions().get::<Dropped>() {
                     None => Ok(answer),
-                    Some(Dropped::Answer | Dropped::Connection) => Err(Closed),
+                    Some(Dropped::Answer | Dropped::Connection) => Err(DroppedConnection),
                 }
             }
         });
-        std::future::ready(Ok(Connection::new(service)))
+        std::future::ready(Ok(ConnectionService::new(service)))
     })
 }

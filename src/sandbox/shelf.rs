@@ -9,23 +9,23 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::sandbox::merchants::{self, MerchantRecord};
-use crate::sandbox::policy::{self, Policy};
-use crate::sandbox::refusal::Refusal;
+use crate::sandbox::policy::{self, MerchantPolicy};
+use crate::sandbox::refusal::SandboxRefusal;
 use crate::store::index::Batch;
 
 /// Parsed values by key.
-pub(crate) struct Shelf<T> {
+pub(crate) struct ParsedCache<T> {
     /// Common prefix of its keys.
     prefix: &'static str,
     parsed: Mutex<BTreeMap<String, Arc<T>>>,
 }
 
-impl<T> Shelf<T> {
+impl<T> ParsedCache<T> {
     fn of(prefix: &'static str) -> Self {
         Self { prefix, parsed: Mutex::default() }
     }
 
-    fn parsed(&self) -> MutexGuard<'_, BTreeMap<String, Arc<T>>> {
+    fn lock_parsed(&self) -> MutexGuard<'_, BTreeMap<String, Arc<T>>> {
         self.parsed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -33,27 +33,27 @@ impl<T> Shelf<T> {
     pub(crate) fn get(
         &self,
         key: &str,
-        read: impl FnOnce() -> Result<Option<T>, Refusal>,
-    ) -> Result<Option<Arc<T>>, Refusal> {
-        if let Some(known) = self.parsed().get(key) {
+        read: impl FnOnce() -> Result<Option<T>, SandboxRefusal>,
+    ) -> Result<Option<Arc<T>>, SandboxRefusal> {
+        if let Some(known) = self.lock_parsed().get(key) {
             return Ok(Some(known.clone()));
         }
         let found = read()?.map(Arc::new);
         if let Some(found) = &found {
-            self.parsed().insert(key.to_owned(), found.clone());
+            self.lock_parsed().insert(key.to_owned(), found.clone());
         }
         Ok(found)
     }
 
     /// Evicts the keys that a batch changes.
     fn forget(&self, batch: &Batch) {
-        for (key, _) in batch.under(self.prefix.as_bytes()) {
-            self.parsed().remove(String::from_utf8_lossy(key).as_ref());
+        for (key, _) in batch.changes_under(self.prefix.as_bytes()) {
+            self.lock_parsed().remove(String::from_utf8_lossy(key).as_ref());
         }
     }
 }
 
-impl<T> fmt::Debug for Shelf<T> {
+impl<T> fmt::Debug for ParsedCache<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shelf").field("prefix", &self.prefix).finish_non_exhaustive()
     }
@@ -61,19 +61,20 @@ impl<T> fmt::Debug for Shelf<T> {
 
 /// The caches of a sandbox.
 #[derive(Debug)]
-pub(crate) struct Shelves {
-    pub(crate) merchants: Shelf<MerchantRecord>,
-    pub(crate) policies: Shelf<Policy>,
+pub(crate) struct ParsedCaches {
+    pub(crate) merchants: ParsedCache<MerchantRecord>,
+    pub(crate) policies: ParsedCache<MerchantPolicy>,
 }
 
-impl Default for Shelves {
+impl Default for ParsedCaches {
     fn default() -> Self {
-        let (merchants, policies) = (Shelf::of(merchants::RECORDS), Shelf::of(policy::POLICIES));
+        let (merchants, policies) =
+            (ParsedCache::of(merchants::RECORDS), ParsedCache::of(policy::POLICIES));
         Self { merchants, policies }
     }
 }
 
-impl Shelves {
+impl ParsedCaches {
     /// Evicts the keys that a batch changes; called before the batch is applied, so that nothing
     /// reads in between.
     pub(crate) fn forget(&self, batch: &Batch) {
@@ -83,7 +84,7 @@ impl Shelves {
 
     /// Evicts everything.
     pub(crate) fn clear(&self) {
-        self.merchants.parsed().clear();
-        self.policies.parsed().clear();
+        self.merchants.lock_parsed().clear();
+        self.policies.lock_parsed().clear();
     }
 }

@@ -4,79 +4,92 @@
 use serde_json::Value;
 
 use crate::api::transaction::TransactionStatus;
-use crate::api::transaction::actions::{NewSignature, Signature, Signed, signature_rules};
+use crate::api::transaction::actions::{
+    NewSignature, Signature, SignedTransaction, signature_rules,
+};
 use crate::api::wire::Timestamp;
-use crate::sandbox::asked::Asked;
+use crate::sandbox::asked::ParsedRequest;
 use crate::sandbox::lenient;
-use crate::sandbox::lists::{Kept, KindOf, Owner};
-use crate::sandbox::options::Surface;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
-use crate::sandbox::transactions::{self, KeptTransaction, unfit};
+use crate::sandbox::lists::{ObjectKind, ObjectOwner, Stored};
+use crate::sandbox::options::ServiceSurface;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
+use crate::sandbox::transactions::{self, StoredTransaction, status_refusal};
 
-const KIND: KindOf = KindOf { word: "signature", name: "Signature" };
+const KIND: ObjectKind = ObjectKind { word: "signature", name: "Signature" };
 
 /// Stores the one signature of a transaction.
-pub(crate) fn sign(cx: &mut Cx<'_>, asked: &Asked, new: NewSignature) -> Result<Signed, Refusal> {
+pub(crate) fn sign(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+    new: NewSignature,
+) -> Result<SignedTransaction, SandboxRefusal> {
     let owner = asked.owner()?;
     let mut kept = transactions::find(cx, &owner, asked.parameter(0))?;
     let mut problems = signature_rules(&new);
     let gratuity = gratuity(asked)?;
     if gratuity < 0 {
-        let mut more = crate::api::rules::Problems::default();
+        let mut more = crate::api::rules::FieldProblems::default();
         more.amount("gratuity", "Gratuity", gratuity, 0);
         problems.extend(more.into_list());
     }
-    Refusal::fields("", &problems)?;
+    SandboxRefusal::fields("", &problems)?;
     need_signable(&kept, gratuity)?;
     let NewSignature { mime_type, data } = new.clone();
     let signature = Signature { mime_type, data, ..Signature::default() };
-    kept.object.signature_id = Some(keep(cx, &owner, new)?);
-    let is_public = cx.world.options.surface == Surface::Public;
+    kept.object.signature_id = Some(store_signature(cx, &owner, new)?);
+    let is_public = cx.environment.options.surface == ServiceSurface::Public;
     let added = Some(gratuity).filter(|gratuity| is_public && *gratuity > 0);
     kept.object.gratuity = added.or(kept.object.gratuity);
-    transactions::changed(cx, &mut kept)?;
-    Ok(Signed { transaction: kept.object, signature })
+    transactions::store_update(cx, &mut kept)?;
+    Ok(SignedTransaction { transaction: kept.object, signature })
 }
 
 /// Stores a signature; returns its id.
-pub(crate) fn keep(cx: &mut Cx<'_>, owner: &Owner, given: NewSignature) -> Result<String, Refusal> {
-    let id = cx.id();
+pub(crate) fn store_signature(
+    cx: &mut ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    given: NewSignature,
+) -> Result<String, SandboxRefusal> {
+    let id = cx.fresh_gateway_id();
     let NewSignature { mime_type, data } = given;
     let object =
         Signature { id: Some(id.clone()), created: Some(Timestamp(cx.now)), mime_type, data };
     let sequence = cx.next();
-    let stored = Kept { owner: owner.clone(), sequence, object, inside: () };
+    let stored = Stored { owner: owner.clone(), sequence, object, internal: () };
     cx.create(KIND, &owner.key(), &id, &stored)?;
     Ok(id)
 }
 
 /// Requires a transaction that has no signature yet and was neither voided nor failed. A captured
 /// one takes no gratuity.
-fn need_signable(kept: &KeptTransaction, gratuity: i64) -> Result<(), Refusal> {
+fn need_signable(kept: &StoredTransaction, gratuity: i64) -> Result<(), SandboxRefusal> {
     use TransactionStatus as S;
     let fits = match kept.object.status {
         S::Pending | S::Authorized => true,
         S::Completed => gratuity == 0,
         S::Voided | S::Failed | S::Other(_) => false,
     };
-    if fits && kept.object.signature_id.is_none() { Ok(()) } else { Err(unfit()) }
+    if fits && kept.object.signature_id.is_none() { Ok(()) } else { Err(status_refusal()) }
 }
 
 /// Parses the gratuity in the request, a field that the documents do not know.
-fn gratuity(asked: &Asked) -> Result<i64, Refusal> {
-    let body: Value = lenient::read(asked.json()?)?;
+fn gratuity(asked: &ParsedRequest) -> Result<i64, SandboxRefusal> {
+    let body: Value = lenient::parse_body(asked.json()?)?;
     match body.get("gratuity") {
         None => Ok(0),
         Some(value) => {
-            let wrong = || Refusal::field("gratuity", "invalid", "Value is invalid");
+            let wrong = || SandboxRefusal::field("gratuity", "invalid", "Value is invalid");
             value.as_i64().ok_or_else(wrong)
         }
     }
 }
 
 /// GET /v1/signatures/{id}.
-pub(crate) fn get(cx: &mut Cx<'_>, asked: &Asked) -> Result<Signature, Refusal> {
-    let kept: Kept<Signature, ()> = cx.find(KIND, &asked.owner()?, asked.parameter(0))?;
+pub(crate) fn get(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<Signature, SandboxRefusal> {
+    let kept: Stored<Signature, ()> = cx.find(KIND, &asked.owner()?, asked.parameter(0))?;
     Ok(kept.object)
 }

@@ -3,18 +3,18 @@
 use http::StatusCode;
 use maud::{Markup, html};
 
-use crate::sandbox::answer::Answer;
-use crate::sandbox::asked::Asked;
+use crate::sandbox::answer::SandboxAnswer;
+use crate::sandbox::asked::ParsedRequest;
 use crate::sandbox::openapi;
-use crate::sandbox::pages::Page;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::pages::SandboxPage;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 
 /// Path of the page.
 pub(crate) const PATH: &str = "/";
 
 /// Pages for people: path, name and description.
-const PLACES: [(&str, &str, &str); 3] = [
+const LINKS: [(&str, &str, &str); 3] = [
     (openapi::PAGE, "API reference", "Every request that the service takes, with examples"),
     ("/_sandbox/mailbox", "Mailbox", "The e-mails that invoices sent; none leaves this machine"),
     (
@@ -35,9 +35,12 @@ const COMMANDS: [(&str, &str); 2] = [
 
 /// GET of the page.
 #[expect(clippy::unnecessary_wraps, reason = "other pages can fail")]
-pub(crate) fn show(cx: &mut Cx<'_>, _: &Asked) -> Result<Answer, Refusal> {
-    let brand = cx.world.options.brand.clone();
-    Ok(Page::new(&brand, "Payment sandbox", inner()).answer(StatusCode::OK))
+pub(crate) fn show(
+    cx: &mut ChangeUnit<'_>,
+    _: &ParsedRequest,
+) -> Result<SandboxAnswer, SandboxRefusal> {
+    let brand = cx.environment.options.brand.clone();
+    Ok(SandboxPage::new(&brand, "Payment sandbox", inner()).answer(StatusCode::OK))
 }
 
 fn inner() -> Markup {
@@ -45,7 +48,7 @@ fn inner() -> Markup {
         p { "A complete stand-in for the payment service, on your own machine. Its money, its cards and its e-mails are \
              not real." }
         ul.cards {
-            @for (path, name, about) in PLACES {
+            @for (path, name, about) in LINKS {
                 li { a href=(path) { (name) } span { (about) } }
             }
         }

@@ -1,6 +1,6 @@
 //! State of the emulator, and the unit of change.
 //!
-//! All state is in an [`Index`], as JSON under readable keys. A request works on a [`Cx`], which
+//! All state is in an [`Index`], as JSON under readable keys. A request works on a [`ChangeUnit`], which
 //! reads the index through its own unapplied changes. The changes are applied as one batch before
 //! the answer, or dropped. An answered effect is therefore complete, and a refused request changes
 //! nothing.
@@ -15,27 +15,27 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::base::hash::{Digest, keyed};
-use crate::sandbox::options::Options;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::shelf::{Shelf, Shelves};
-use crate::store::index::{Batch, Entry, Index};
+use crate::base::hash::{Digest, keyed_digest};
+use crate::sandbox::options::SandboxOptions;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::shelf::{ParsedCache, ParsedCaches};
+use crate::store::index::{Batch, Index, KeyValue};
 
 /// Data that is constant while a sandbox is open, and its caches.
 #[derive(Debug)]
-pub(crate) struct World {
-    pub(crate) options: Options,
+pub(crate) struct SandboxEnvironment {
+    pub(crate) options: SandboxOptions,
     /// Source of all ids, keys and fingerprints.
     pub(crate) seed: [u8; 32],
     /// Caches of parsed values.
-    pub(crate) shelves: Shelves,
+    pub(crate) caches: ParsedCaches,
 }
 
 /// One unit of change: a request, a control request, or one timer.
-pub(crate) struct Cx<'a> {
-    pub(crate) world: &'a World,
+pub(crate) struct ChangeUnit<'a> {
+    pub(crate) environment: &'a SandboxEnvironment,
     pub(crate) now: DateTime<Utc>,
-    pub(crate) settings: Settings,
+    pub(crate) settings: SandboxSettings,
     index: &'a dyn Index,
     batch: Batch,
     sequence: u64,
@@ -46,11 +46,11 @@ pub(crate) struct Cx<'a> {
 /// Settings that control paths can change, and state that must survive a restart with them.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
-pub(crate) struct Settings {
+pub(crate) struct SandboxSettings {
     /// Lead of the sandbox's clock over its base clock, in milliseconds.
     pub(crate) offset_ms: i64,
     /// Answer to a second invoice with a known `source_id`.
-    pub(crate) duplicate_source_id: Duplicate,
+    pub(crate) duplicate_source_id: DuplicateSourceId,
     /// Minutes for which a due occurrence stays `PAYING`.
     pub(crate) paying_minutes: u32,
     /// Target of the webhooks to the partner.
@@ -62,19 +62,19 @@ pub(crate) struct Settings {
     /// True for a partner of the service, which invoices require.
     pub(crate) is_partner: bool,
     /// Plans of the partner; `None` allows every plan.
-    pub(crate) plans: Option<Vec<Plan>>,
+    pub(crate) plans: Option<Vec<ApplicationPlan>>,
 }
 
 /// A plan of merchant applications.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Plan {
+pub(crate) struct ApplicationPlan {
     pub(crate) id: String,
     /// True for a plan with a trust account.
     #[serde(default)]
     pub(crate) trust: bool,
 }
 
-impl Settings {
+impl SandboxSettings {
     /// Returns true for a trust plan, and `None` for an unknown plan. Without configured plans, an
     /// id with `trust` in it is a trust plan.
     pub(crate) fn plan(&self, id: &str) -> Option<bool> {
@@ -87,14 +87,14 @@ impl Settings {
 
 /// The counter and the settings in memory; the counter is stored with every change.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Meta {
+pub(crate) struct SandboxMeta {
     sequence: u64,
-    pub(crate) settings: Settings,
+    pub(crate) settings: SandboxSettings,
 }
 
-impl Meta {
+impl SandboxMeta {
     /// Loads the stored values; an empty index gives the defaults.
-    pub(crate) fn load(index: &dyn Index) -> Result<Self, Refusal> {
+    pub(crate) fn load(index: &dyn Index) -> Result<Self, SandboxRefusal> {
         let stored = |key: &str| index.get(key.as_bytes());
         let sequence = stored(SEQUENCE)?.map(|bytes| serde_json::from_slice(&bytes)).transpose()?;
         let settings = stored(SETTINGS)?.map(|bytes| serde_json::from_slice(&bytes)).transpose()?;
@@ -105,7 +105,7 @@ impl Meta {
 /// Answer to a second invoice with a known `source_id`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Duplicate {
+pub(crate) enum DuplicateSourceId {
     /// Answers the first invoice, and sends no second e-mail.
     #[default]
     Same,
@@ -113,11 +113,11 @@ pub(crate) enum Duplicate {
     Refuse,
 }
 
-impl Default for Settings {
+impl Default for SandboxSettings {
     fn default() -> Self {
         Self {
             offset_ms: 0,
-            duplicate_source_id: Duplicate::Same,
+            duplicate_source_id: DuplicateSourceId::Same,
             paying_minutes: 0,
             event_url: "https://partner.example/events/".to_owned(),
             redirect_uri: "https://partner.example/callback".to_owned(),
@@ -132,30 +132,38 @@ const SEQUENCE: &str = "meta/sequence";
 const SETTINGS: &str = "meta/settings";
 
 /// Returns a key part that sorts like its number.
-pub(crate) fn ordered(number: u64) -> String {
+pub(crate) fn sortable_key(number: u64) -> String {
     format!("{number:016x}")
 }
 
-impl<'a> Cx<'a> {
+impl<'a> ChangeUnit<'a> {
     /// Opens a unit of change at `now`.
     pub(crate) fn open(
-        world: &'a World,
+        world: &'a SandboxEnvironment,
         index: &'a dyn Index,
-        meta: &Meta,
+        meta: &SandboxMeta,
         now: DateTime<Utc>,
     ) -> Self {
-        let Meta { sequence, settings } = meta.clone();
-        Self { world, now, settings, index, batch: Batch::new(), sequence, draft: Vec::new() }
+        let SandboxMeta { sequence, settings } = meta.clone();
+        Self {
+            environment: world,
+            now,
+            settings,
+            index,
+            batch: Batch::new(),
+            sequence,
+            draft: Vec::new(),
+        }
     }
 
     /// Closes the unit: returns its changes, to be applied at once, and the new counter and
     /// settings.
-    pub(crate) fn close(mut self) -> Result<(Batch, Meta), Refusal> {
+    pub(crate) fn close(mut self) -> Result<(Batch, SandboxMeta), SandboxRefusal> {
         if !self.batch.is_empty() {
             let sequence = self.sequence;
             self.put(SEQUENCE, &sequence)?;
         }
-        Ok((self.batch, Meta { sequence: self.sequence, settings: self.settings }))
+        Ok((self.batch, SandboxMeta { sequence: self.sequence, settings: self.settings }))
     }
 
     /// Returns true if anything was changed.
@@ -170,33 +178,33 @@ impl<'a> Cx<'a> {
     }
 
     /// Stores the current `self.settings`.
-    pub(crate) fn save_settings(&mut self) -> Result<(), Refusal> {
+    pub(crate) fn save_settings(&mut self) -> Result<(), SandboxRefusal> {
         let settings = self.settings.clone();
         self.put(SETTINGS, &settings)
     }
 
     /// Reads a value.
-    pub(crate) fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, Refusal> {
+    pub(crate) fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<T>, SandboxRefusal> {
         let mut found = None;
         let read = &mut |bytes: &[u8]| found = Some(serde_json::from_slice(bytes));
-        self.batch.see(self.index, key.as_bytes(), read)?;
+        self.batch.with_value(self.index, key.as_bytes(), read)?;
         Ok(found.transpose()?)
     }
 
     /// Reads a frequently used value through a cache.
-    pub(crate) fn often<T: DeserializeOwned>(
+    pub(crate) fn get_cached<T: DeserializeOwned>(
         &self,
-        known: &Shelf<T>,
+        known: &ParsedCache<T>,
         key: &str,
-    ) -> Result<Option<Arc<T>>, Refusal> {
-        if self.batch.touches(key.as_bytes()) {
+    ) -> Result<Option<Arc<T>>, SandboxRefusal> {
+        if self.batch.changes_key(key.as_bytes()) {
             return Ok(self.get(key)?.map(Arc::new));
         }
         known.get(key, || self.get(key))
     }
 
     /// Stores a value.
-    pub(crate) fn put<T: Serialize>(&mut self, key: &str, value: &T) -> Result<(), Refusal> {
+    pub(crate) fn put<T: Serialize>(&mut self, key: &str, value: &T) -> Result<(), SandboxRefusal> {
         self.draft.clear();
         serde_json::to_writer(&mut self.draft, value)?;
         self.batch.put(key.as_bytes(), self.draft.as_slice());
@@ -215,19 +223,19 @@ impl<'a> Cx<'a> {
         prefix: &str,
         after: Option<&str>,
         limit: usize,
-    ) -> Result<Vec<(String, Value)>, Refusal> {
-        let entries = self.merged(prefix.as_bytes(), after.map(str::as_bytes), limit)?;
+    ) -> Result<Vec<(String, Value)>, SandboxRefusal> {
+        let entries = self.scan_with_batch(prefix.as_bytes(), after.map(str::as_bytes), limit)?;
         entries.into_iter().map(read_entry).collect()
     }
 
-    fn merged(
+    fn scan_with_batch(
         &self,
         prefix: &[u8],
         after: Option<&[u8]>,
         limit: usize,
-    ) -> Result<Vec<Entry>, Refusal> {
+    ) -> Result<Vec<KeyValue>, SandboxRefusal> {
         let behind = |key: &Vec<u8>| after.is_none_or(|at| key.as_slice() > at);
-        let own: Vec<_> = self.batch.under(prefix).filter(|(key, _)| behind(key)).collect();
+        let own: Vec<_> = self.batch.changes_under(prefix).filter(|(key, _)| behind(key)).collect();
         let enough = limit.saturating_add(own.len());
         let stored = self.index.scan_from(prefix, after, enough)?;
         if own.is_empty() {
@@ -246,10 +254,10 @@ impl<'a> Cx<'a> {
     /// Returns a digest keyed by the seed: equal inputs give equal digests only within the same
     /// seed.
     pub(crate) fn digest(&self, label: &str, data: &[u8]) -> Digest {
-        keyed(&self.world.seed, label, data)
+        keyed_digest(&self.environment.seed, label, data)
     }
 }
 
-fn read_entry((key, value): Entry) -> Result<(String, Value), Refusal> {
+fn read_entry((key, value): KeyValue) -> Result<(String, Value), SandboxRefusal> {
     Ok((String::from_utf8_lossy(&key).into_owned(), serde_json::from_slice(&value)?))
 }

@@ -3,18 +3,21 @@
 use crate::api::rules::AMOUNT_MAX;
 use crate::api::surcharge::SurchargeEntry;
 use crate::sandbox::accounts::deposits;
-use crate::sandbox::asked::Asked;
+use crate::sandbox::asked::ParsedRequest;
 use crate::sandbox::lists::number;
-use crate::sandbox::policy::Rate;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::policy::SurchargeRate;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 
 /// Rate of the whole amount: rates are hundredths of a percent.
-const WHOLE: i64 = 10_000;
+const WHOLE_RATE: i64 = 10_000;
 
 /// Returns the first surcharge of each type; with `amount`, also the surcharge on it. A merchant
 /// without surcharges gets null.
-pub(crate) fn show(cx: &mut Cx<'_>, asked: &Asked) -> Result<Option<Vec<SurchargeEntry>>, Refusal> {
+pub(crate) fn show(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<Option<Vec<SurchargeEntry>>, SandboxRefusal> {
     let owner = asked.owner()?;
     let merchant = cx.merchant(&owner.merchant)?;
     let id = asked.parameter(0);
@@ -22,7 +25,7 @@ pub(crate) fn show(cx: &mut Cx<'_>, asked: &Asked) -> Result<Option<Vec<Surcharg
         deposit.id == id && deposit.mode == owner.mode
     };
     if !deposits(&merchant).iter().any(own) {
-        return Err(Refusal::missing("BankAccount", id));
+        return Err(SandboxRefusal::not_found("BankAccount", id));
     }
     let most = u64::try_from(AMOUNT_MAX).unwrap_or(u64::MAX);
     let amount = number(asked, "amount", 1, most)?;
@@ -36,8 +39,9 @@ pub(crate) fn show(cx: &mut Cx<'_>, asked: &Asked) -> Result<Option<Vec<Surcharg
     Ok(Some(entries).filter(|entries| !entries.is_empty()))
 }
 
-fn entry(rate: &Rate, amount: Option<i64>) -> Result<SurchargeEntry, Refusal> {
-    let surcharge = amount.map(|amount| added(rate, amount).ok_or_else(Refusal::broken));
+fn entry(rate: &SurchargeRate, amount: Option<i64>) -> Result<SurchargeEntry, SandboxRefusal> {
+    let surcharge =
+        amount.map(|amount| surcharge_on(rate, amount).ok_or_else(SandboxRefusal::server_error));
     let surcharge = surcharge.transpose()?;
     let total = amount.zip(surcharge).map(|(amount, more)| amount.saturating_add(more));
     Ok(SurchargeEntry {
@@ -51,7 +55,7 @@ fn entry(rate: &Rate, amount: Option<i64>) -> Result<SurchargeEntry, Refusal> {
 }
 
 /// Returns the surcharge on an amount: its part, rounded to the nearest minor unit, and the fee.
-fn added(rate: &Rate, amount: i64) -> Option<i64> {
-    let part = amount.checked_mul(rate.part)?.checked_add(WHOLE.checked_div(2)?)?;
-    part.checked_div(WHOLE)?.checked_add(rate.fee)
+fn surcharge_on(rate: &SurchargeRate, amount: i64) -> Option<i64> {
+    let part = amount.checked_mul(rate.part)?.checked_add(WHOLE_RATE.checked_div(2)?)?;
+    part.checked_div(WHOLE_RATE)?.checked_add(rate.fee)
 }

@@ -6,9 +6,9 @@ use chrono::{DateTime, Months, TimeDelta, Utc};
 use tokio::sync::watch;
 
 use crate::base::clock::Clock;
-use crate::sandbox::due::{self, Due};
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::{Live, Sandbox};
+use crate::sandbox::due::{self, TimerEntry};
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::{LockedState, Sandbox};
 
 /// The sandbox's clock, for a daemon that is rehearsed with it.
 #[derive(Debug, Clone)]
@@ -19,7 +19,7 @@ pub struct SandboxClock {
 
 impl Clock for SandboxClock {
     fn now(&self) -> DateTime<Utc> {
-        ahead(self.base.now(), *self.ahead.borrow())
+        with_offset(self.base.now(), *self.ahead.borrow())
     }
 
     fn moves(&self) -> Option<watch::Receiver<i64>> {
@@ -28,48 +28,56 @@ impl Clock for SandboxClock {
 }
 
 /// Returns the moment `offset_ms` later.
-fn ahead(base: DateTime<Utc>, offset_ms: i64) -> DateTime<Utc> {
+fn with_offset(base: DateTime<Utc>, offset_ms: i64) -> DateTime<Utc> {
     base.checked_add_signed(TimeDelta::milliseconds(offset_ms)).unwrap_or(base)
 }
 
 impl Sandbox {
     /// Returns a clock that shows the sandbox's time and notifies of its moves.
     pub fn clock(&self) -> SandboxClock {
-        let base = self.inner.world.options.clock.clone();
+        let base = self.inner.environment.options.clock.clone();
         SandboxClock { base, ahead: self.inner.ahead.subscribe() }
     }
 
     /// Notifies the followers of this clock, if it was moved.
-    pub(super) fn tell_time(&self, live: &Live) {
+    pub(super) fn notify_clock(&self, live: &LockedState) {
         let now = live.meta.settings.offset_ms;
         self.inner.ahead.send_if_modified(|told| std::mem::replace(told, now) != now);
     }
 
     /// Returns the sandbox's current time.
-    pub(super) fn now(&self, live: &Live) -> DateTime<Utc> {
-        ahead(self.inner.world.options.clock.now(), live.meta.settings.offset_ms)
+    pub(super) fn now(&self, live: &LockedState) -> DateTime<Utc> {
+        with_offset(self.inner.environment.options.clock.now(), live.meta.settings.offset_ms)
     }
 
     /// Runs everything that is due until `until`, in order, each entry at its own moment. Returns
     /// true if anything ran.
-    pub(super) fn catch_up(&self, live: &mut Live, until: DateTime<Utc>) -> Result<bool, Refusal> {
+    pub(super) fn catch_up(
+        &self,
+        live: &mut LockedState,
+        until: DateTime<Utc>,
+    ) -> Result<bool, SandboxRefusal> {
         let mut happened = false;
         while let Some(moment) = live.next_due.filter(|moment| *moment <= until) {
-            self.happen(live, moment)?;
+            self.run_next_due(live, moment)?;
             happened = true;
         }
         Ok(happened)
     }
 
-    fn happen(&self, live: &mut Live, moment: DateTime<Utc>) -> Result<(), Refusal> {
+    fn run_next_due(
+        &self,
+        live: &mut LockedState,
+        moment: DateTime<Utc>,
+    ) -> Result<(), SandboxRefusal> {
         let mut cx = self.cx(live, moment);
         let mut first = cx.scan(due::QUEUE, None, 1)?;
         let Some((key, value)) = first.pop() else {
             live.next_due = None;
             return Ok(());
         };
-        let due: Due = serde_json::from_value(value)?;
-        if due::happen(&mut cx, &key, &due).is_err() {
+        let due: TimerEntry = serde_json::from_value(value)?;
+        if due::run_entry(&mut cx, &key, &due).is_err() {
             tracing::error!(?due, "what fell due could not be done and is left out");
             cx = self.cx(live, moment);
             cx.remove(&key);
@@ -79,14 +87,18 @@ impl Sandbox {
 
     /// Moves the clock to `target`, which may not lie in the past; everything due in between runs
     /// first.
-    pub(super) fn move_to(&self, live: &mut Live, target: DateTime<Utc>) -> Result<(), Refusal> {
+    pub(super) fn move_to(
+        &self,
+        live: &mut LockedState,
+        target: DateTime<Utc>,
+    ) -> Result<(), SandboxRefusal> {
         let now = self.now(live);
         if target < now {
-            return Err(Refusal::invalid("Time does not go back"));
+            return Err(SandboxRefusal::invalid("Time does not go back"));
         }
         self.catch_up(live, target)?;
         let mut cx = self.cx(live, target);
-        let base = self.inner.world.options.clock.now();
+        let base = self.inner.environment.options.clock.now();
         cx.settings.offset_ms = target.signed_duration_since(base).num_milliseconds();
         cx.save_settings()?;
         self.commit(live, cx)
@@ -94,7 +106,7 @@ impl Sandbox {
 }
 
 /// Adds an ISO 8601 duration such as `P30D`, `P1M` or `PT5M`; `None` for an invalid one.
-pub(super) fn later(time: DateTime<Utc>, duration: &str) -> Option<DateTime<Utc>> {
+pub(super) fn add_duration(time: DateTime<Utc>, duration: &str) -> Option<DateTime<Utc>> {
     let text = duration.strip_prefix('P').filter(|text| !text.is_empty())?;
     let (date, clock) = text.split_once('T').unwrap_or((text, ""));
     let mut months: u32 = 0;

@@ -9,20 +9,20 @@ use serde_json::{Map, Value};
 use crate::api::Auth;
 use crate::api::method::{MethodRef, PaymentMethod};
 use crate::api::one_time_token::TOKEN_LIFE_MINUTES;
-use crate::sandbox::answer::Answer;
-use crate::sandbox::asked::{Asked, Caller};
+use crate::sandbox::answer::SandboxAnswer;
+use crate::sandbox::asked::{ParsedRequest, SandboxCaller};
 use crate::sandbox::auth;
-use crate::sandbox::due::{self, Due};
+use crate::sandbox::due::{self, TimerEntry};
 use crate::sandbox::lenient;
-use crate::sandbox::lists::{Kept, KindOf, Owner};
-use crate::sandbox::methods::{KeptMethod, keep_bank, keep_card};
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::lists::{ObjectKind, ObjectOwner, Stored};
+use crate::sandbox::methods::{StoredMethod, bank_details, card_details};
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 
-pub(crate) const KIND: KindOf = KindOf { word: "token", name: "Token" };
+pub(crate) const KIND: ObjectKind = ObjectKind { word: "token", name: "Token" };
 
 /// A method's own fields; other fields are returned under `form_data`.
-pub(crate) const OWN: [&str; 27] = [
+pub(crate) const METHOD_FIELDS: [&str; 27] = [
     "type",
     "number",
     "cvv",
@@ -53,7 +53,7 @@ pub(crate) const OWN: [&str; 27] = [
 ];
 
 /// Maximum lengths; longer values are cut (service-facts, 37).
-const CUTS: [(&str, usize); 7] = [
+const FIELD_LENGTHS: [(&str, usize); 7] = [
     ("number", 19),
     ("cvv", 4),
     ("name", 64),
@@ -64,10 +64,13 @@ const CUTS: [(&str, usize); 7] = [
 ];
 
 /// POST /v1/tokens: JSON or a form.
-pub(crate) fn create(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
+pub(crate) fn create(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<SandboxAnswer, SandboxRefusal> {
     let body = if asked.is_form() { asked.form() } else { asked.json()? };
     let Value::Object(body) = body else {
-        return Err(Refusal::malformed("Body is not an object"));
+        return Err(SandboxRefusal::malformed_body("Body is not an object"));
     };
     let owner = caller(cx, asked, &body)?;
     let redirect = body.get("redirect_url").and_then(Value::as_str).map(str::to_owned);
@@ -75,27 +78,31 @@ pub(crate) fn create(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> 
     let method: MethodRef = read_method(body)?;
     let token = store(cx, &owner, method, form_data)?;
     match redirect.filter(|_| asked.is_form()) {
-        None => Answer::json(&token),
+        None => SandboxAnswer::json(&token),
         Some(url) => {
             let joint = if url.contains('?') { '&' } else { '?' };
             let id = token.id.unwrap_or_default();
             let location = format!("{url}{joint}token_id={id}");
-            Ok(Answer::redirect(StatusCode::SEE_OTHER, &location))
+            Ok(SandboxAnswer::redirect(StatusCode::SEE_OTHER, &location))
         }
     }
 }
 
 /// Authenticates by the header, or by a form's `public_key` (service-facts, 38).
-fn caller(cx: &Cx<'_>, asked: &Asked, body: &Map<String, Value>) -> Result<Owner, Refusal> {
+fn caller(
+    cx: &ChangeUnit<'_>,
+    asked: &ParsedRequest,
+    body: &Map<String, Value>,
+) -> Result<ObjectOwner, SandboxRefusal> {
     let in_form = body.get("public_key").and_then(Value::as_str).filter(|_| asked.is_form());
     match (auth::admit(cx, Auth::PublicKey, &asked.headers), in_form) {
-        (Ok(Caller::Key { owner, account: _ }), _) => Ok(owner),
+        (Ok(SandboxCaller::Key { owner, account: _ }), _) => Ok(owner),
         (Ok(_) | Err(_), Some(key)) => {
             let entry = auth::by_key(cx, key)?;
-            auth::stay_secret(&entry, &asked.headers)?;
+            auth::refuse_secret_from_page(&entry, &asked.headers)?;
             Ok(entry.owner)
         }
-        (Ok(_), None) => Err(Refusal::not_authorized()),
+        (Ok(_), None) => Err(SandboxRefusal::not_authorized()),
         (Err(refusal), None) => Err(refusal),
     }
 }
@@ -104,7 +111,7 @@ fn caller(cx: &Cx<'_>, asked: &Asked, body: &Map<String, Value>) -> Result<Owner
 /// hold some of them, or be another value, which is kept unchanged (service-facts, 38).
 fn form_data(body: &Map<String, Value>, form: bool) -> Option<Value> {
     let given = body.get("form_data").filter(|data| !form && !data.is_null());
-    let is_extra = |name: &str, value: &Value| !OWN.contains(&name) && !value.is_null();
+    let is_extra = |name: &str, value: &Value| !METHOD_FIELDS.contains(&name) && !value.is_null();
     let extra = body.iter().filter(|(name, value)| is_extra(name, value));
     let mut all: Map<String, Value> = match given {
         Some(Value::Object(own)) => own.clone(),
@@ -116,9 +123,9 @@ fn form_data(body: &Map<String, Value>, form: bool) -> Option<Value> {
 }
 
 /// Cuts and drops what a token tolerates, then types the rest.
-fn read_method(body: Map<String, Value>) -> Result<MethodRef, Refusal> {
+fn read_method(body: Map<String, Value>) -> Result<MethodRef, SandboxRefusal> {
     let mut fields = lenient::object(body);
-    for (name, most) in CUTS {
+    for (name, most) in FIELD_LENGTHS {
         if let Some(Value::String(text)) = fields.get_mut(name) {
             if name == "postal_code" {
                 text.retain(|c| c.is_ascii_alphanumeric() || c == ' ' || c == '-');
@@ -130,33 +137,34 @@ fn read_method(body: Map<String, Value>) -> Result<MethodRef, Refusal> {
     fields.retain(|name, value| !(name.starts_with("exp_") && no_number(value)));
     let is_iso = |value: &Value| value.as_str().is_some_and(|code| code.len() == 2);
     fields.retain(|name, value| name != "country" || is_iso(value));
-    serde_path_to_error::deserialize(Value::Object(fields))
-        .map_err(|error| Refusal::field(&error.path().to_string(), "invalid", "Value is invalid"))
+    serde_path_to_error::deserialize(Value::Object(fields)).map_err(|error| {
+        SandboxRefusal::field(&error.path().to_string(), "invalid", "Value is invalid")
+    })
 }
 
 fn store(
-    cx: &mut Cx<'_>,
-    owner: &Owner,
+    cx: &mut ChangeUnit<'_>,
+    owner: &ObjectOwner,
     method: MethodRef,
     form_data: Option<Value>,
-) -> Result<PaymentMethod, Refusal> {
+) -> Result<PaymentMethod, SandboxRefusal> {
     let method = match method {
-        MethodRef::Card(card) => keep_card(cx, *card),
-        MethodRef::Bank(bank) => keep_bank(cx, *bank),
-        MethodRef::Id(_) => return Err(Refusal::malformed("Body is not an object")),
+        MethodRef::Card(card) => card_details(cx, *card),
+        MethodRef::Bank(bank) => bank_details(cx, *bank),
+        MethodRef::Id(_) => return Err(SandboxRefusal::malformed_body("Body is not an object")),
     };
     let sequence = cx.next();
-    let id = cx.id();
+    let id = cx.fresh_gateway_id();
     let token = PaymentMethod { form_data, ..show(id.clone(), &method) };
     let until = cx.now.checked_add_signed(TimeDelta::minutes(TOKEN_LIFE_MINUTES));
-    let end = Due::TokenExpiry { id: id.clone() };
+    let end = TimerEntry::TokenExpiry { id: id.clone() };
     due::schedule(cx, until.unwrap_or(cx.now), &end)?;
-    let kept = Kept { owner: owner.clone(), sequence, object: token.clone(), inside: method };
+    let kept = Stored { owner: owner.clone(), sequence, object: token.clone(), internal: method };
     cx.create(KIND, &owner.key(), &id, &kept)?;
     Ok(token)
 }
 
-fn show(id: String, method: &KeptMethod) -> PaymentMethod {
+fn show(id: String, method: &StoredMethod) -> PaymentMethod {
     PaymentMethod {
         id: Some(id),
         reference: method.reference.clone(),
@@ -166,22 +174,25 @@ fn show(id: String, method: &KeptMethod) -> PaymentMethod {
 }
 
 /// GET /v1/tokens/{id}.
-pub(crate) fn get(cx: &mut Cx<'_>, asked: &Asked) -> Result<PaymentMethod, Refusal> {
+pub(crate) fn get(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<PaymentMethod, SandboxRefusal> {
     Ok(find(cx, &asked.owner()?, asked.parameter(0))?.object)
 }
 
 /// Returns a token that is neither used nor expired.
 pub(crate) fn find(
-    cx: &Cx<'_>,
-    owner: &Owner,
+    cx: &ChangeUnit<'_>,
+    owner: &ObjectOwner,
     id: &str,
-) -> Result<Kept<PaymentMethod, KeptMethod>, Refusal> {
+) -> Result<Stored<PaymentMethod, StoredMethod>, SandboxRefusal> {
     cx.find(KIND, owner, id)
 }
 
 /// Deletes a token that was used or has expired.
-pub(crate) fn end(cx: &mut Cx<'_>, id: &str) -> Result<(), Refusal> {
-    let kept: Option<Kept<PaymentMethod, KeptMethod>> = cx.any(KIND, id)?;
+pub(crate) fn end(cx: &mut ChangeUnit<'_>, id: &str) -> Result<(), SandboxRefusal> {
+    let kept: Option<Stored<PaymentMethod, StoredMethod>> = cx.find_any_owner(KIND, id)?;
     match kept {
         Some(kept) => cx.delete(KIND, &kept.owner.key(), id, kept.sequence),
         None => Ok(()),

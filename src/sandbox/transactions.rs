@@ -9,21 +9,21 @@ use crate::api::Page;
 use crate::api::transaction::{Transaction, TransactionStatus};
 use crate::api::wire::Timestamp;
 use crate::sandbox::aftermath;
-use crate::sandbox::asked::Asked;
+use crate::sandbox::asked::ParsedRequest;
 use crate::sandbox::charges::{KIND, emit};
 use crate::sandbox::events::moment;
-use crate::sandbox::lists::{Kept, Owner, Paging};
-use crate::sandbox::methods::KeptMethod;
+use crate::sandbox::lists::{ObjectOwner, PageQuery, Stored};
+use crate::sandbox::methods::StoredMethod;
 use crate::sandbox::portal::payments;
 use crate::sandbox::refunds;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::{Cx, ordered};
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::{ChangeUnit, sortable_key};
 
-pub(crate) type KeptTransaction = Kept<Transaction, KeptMethod>;
+pub(crate) type StoredTransaction = Stored<Transaction, StoredMethod>;
 
 /// A transition of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Change {
+pub(crate) enum TransactionTransition {
     /// The processor accepts it.
     Authorize,
     /// The processor refuses it, or the money that it waits for does not arrive.
@@ -39,39 +39,49 @@ pub(crate) enum Change {
 }
 
 /// Returns the status after a change; `None` for a change that the status does not allow.
-pub(crate) fn step(status: &TransactionStatus, change: Change) -> Option<TransactionStatus> {
+pub(crate) fn step(
+    status: &TransactionStatus,
+    change: TransactionTransition,
+) -> Option<TransactionStatus> {
     use TransactionStatus as S;
     match (status, change) {
-        (S::Pending, Change::Authorize) => Some(S::Authorized),
-        (S::Authorized, Change::Capture) => Some(S::Completed),
-        (S::Authorized, Change::Expire) | (S::Pending | S::Authorized, Change::Void) => {
-            Some(S::Voided)
-        }
-        (S::Pending, Change::Decline) | (S::Authorized | S::Completed, Change::Return) => {
-            Some(S::Failed)
-        }
-        (S::Pending, Change::Capture | Change::Expire | Change::Return)
-        | (S::Authorized, Change::Authorize | Change::Decline)
+        (S::Pending, TransactionTransition::Authorize) => Some(S::Authorized),
+        (S::Authorized, TransactionTransition::Capture) => Some(S::Completed),
+        (S::Authorized, TransactionTransition::Expire)
+        | (S::Pending | S::Authorized, TransactionTransition::Void) => Some(S::Voided),
+        (S::Pending, TransactionTransition::Decline)
+        | (S::Authorized | S::Completed, TransactionTransition::Return) => Some(S::Failed),
+        (
+            S::Pending,
+            TransactionTransition::Capture
+            | TransactionTransition::Expire
+            | TransactionTransition::Return,
+        )
+        | (S::Authorized, TransactionTransition::Authorize | TransactionTransition::Decline)
         | (
             S::Completed,
-            Change::Authorize | Change::Decline | Change::Capture | Change::Expire | Change::Void,
+            TransactionTransition::Authorize
+            | TransactionTransition::Decline
+            | TransactionTransition::Capture
+            | TransactionTransition::Expire
+            | TransactionTransition::Void,
         )
         | (
             S::Voided | S::Failed | S::Other(_),
-            Change::Authorize
-            | Change::Decline
-            | Change::Capture
-            | Change::Expire
-            | Change::Void
-            | Change::Return,
+            TransactionTransition::Authorize
+            | TransactionTransition::Decline
+            | TransactionTransition::Capture
+            | TransactionTransition::Expire
+            | TransactionTransition::Void
+            | TransactionTransition::Return,
         ) => None,
     }
 }
 
 /// Builds the refusal of an operation that the status does not allow.
-pub(crate) fn unfit() -> Refusal {
+pub(crate) fn status_refusal() -> SandboxRefusal {
     let text = "The operation cannot be completed in the current status";
-    Refusal::rule("not_valid_for_transaction_status", text)
+    SandboxRefusal::rule("not_valid_for_transaction_status", text)
 }
 
 /// Applies a change with its event and consequences.
@@ -80,42 +90,54 @@ pub(crate) fn unfit() -> Refusal {
 ///
 /// 422 for a change that the status does not allow.
 pub(crate) fn apply(
-    cx: &mut Cx<'_>,
-    kept: &mut KeptTransaction,
-    change: Change,
-) -> Result<(), Refusal> {
-    let next = step(&kept.object.status, change).ok_or_else(unfit)?;
+    cx: &mut ChangeUnit<'_>,
+    kept: &mut StoredTransaction,
+    change: TransactionTransition,
+) -> Result<(), SandboxRefusal> {
+    let next = step(&kept.object.status, change).ok_or_else(status_refusal)?;
     let before = std::mem::replace(&mut kept.object.status, next);
     kept.object.modified = Some(Timestamp(cx.now));
     let event = match change {
-        Change::Authorize => "transaction.authorized",
-        Change::Decline | Change::Return => "transaction.failed",
-        Change::Capture => {
+        TransactionTransition::Authorize => "transaction.authorized",
+        TransactionTransition::Decline | TransactionTransition::Return => "transaction.failed",
+        TransactionTransition::Capture => {
             kept.object.completion_timestamp = Some(Timestamp(cx.now));
             "transaction.completed"
         }
-        Change::Expire | Change::Void => "transaction.voided",
+        TransactionTransition::Expire | TransactionTransition::Void => "transaction.voided",
     };
     cx.update(KIND, &kept.object.id.clone(), kept)?;
     emit(cx, kept, event)?;
-    aftermath::follow(cx, kept, &before, change)?;
-    payments::follow(cx, &kept.object.id)
+    aftermath::apply_effects(cx, kept, &before, change)?;
+    payments::update_invoice(cx, &kept.object.id)
 }
 
 /// Stores a transaction with a change other than its status, and records the event.
-pub(crate) fn changed(cx: &mut Cx<'_>, kept: &mut KeptTransaction) -> Result<(), Refusal> {
+pub(crate) fn store_update(
+    cx: &mut ChangeUnit<'_>,
+    kept: &mut StoredTransaction,
+) -> Result<(), SandboxRefusal> {
     kept.object.modified = Some(Timestamp(cx.now));
     cx.update(KIND, &kept.object.id.clone(), kept)?;
     emit(cx, kept, "transaction.updated")?;
-    payments::follow(cx, &kept.object.id)
+    payments::update_invoice(cx, &kept.object.id)
 }
 
 /// Applies a scheduled change, unless it no longer applies. A former hold that now waits for the
 /// daily capture does not expire.
-pub(crate) fn fall_due(cx: &mut Cx<'_>, id: &str, change: Change) -> Result<(), Refusal> {
-    let kept: Option<KeptTransaction> = cx.any(KIND, id)?;
+pub(crate) fn run_scheduled(
+    cx: &mut ChangeUnit<'_>,
+    id: &str,
+    change: TransactionTransition,
+) -> Result<(), SandboxRefusal> {
+    let kept: Option<StoredTransaction> = cx.find_any_owner(KIND, id)?;
     match kept {
-        Some(kept) if change == Change::Expire && kept.object.auto_capture == Some(true) => Ok(()),
+        Some(kept)
+            if change == TransactionTransition::Expire
+                && kept.object.auto_capture == Some(true) =>
+        {
+            Ok(())
+        }
         Some(mut kept) if step(&kept.object.status, change).is_some() => {
             apply(cx, &mut kept, change)
         }
@@ -124,7 +146,10 @@ pub(crate) fn fall_due(cx: &mut Cx<'_>, id: &str, change: Change) -> Result<(), 
 }
 
 /// GET /v1/transactions/{id}: a charge includes its refunds, if any.
-pub(crate) fn get(cx: &mut Cx<'_>, asked: &Asked) -> Result<Transaction, Refusal> {
+pub(crate) fn get(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<Transaction, SandboxRefusal> {
     let object = find(cx, &asked.owner()?, asked.parameter(0))?.object;
     let refunds = refunds::of(cx, &object.id)?.into_iter().map(|refund| refund.object);
     let refunds: Vec<Transaction> = refunds.collect();
@@ -132,7 +157,11 @@ pub(crate) fn get(cx: &mut Cx<'_>, asked: &Asked) -> Result<Transaction, Refusal
 }
 
 /// Returns a transaction of this owner.
-pub(crate) fn find(cx: &Cx<'_>, owner: &Owner, id: &str) -> Result<KeptTransaction, Refusal> {
+pub(crate) fn find(
+    cx: &ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    id: &str,
+) -> Result<StoredTransaction, SandboxRefusal> {
     cx.find(KIND, owner, id)
 }
 
@@ -144,18 +173,24 @@ pub(crate) fn reference_key(under: &str, reference: &str, rest: &str) -> String 
 }
 
 /// Indexes a new transaction by its reference.
-pub(crate) fn note_reference(cx: &mut Cx<'_>, kept: &KeptTransaction) -> Result<(), Refusal> {
+pub(crate) fn index_reference(
+    cx: &mut ChangeUnit<'_>,
+    kept: &StoredTransaction,
+) -> Result<(), SandboxRefusal> {
     let Some(reference) = &kept.object.reference else {
         return Ok(());
     };
-    let newest_first = ordered(u64::MAX.saturating_sub(kept.sequence));
+    let newest_first = sortable_key(u64::MAX.saturating_sub(kept.sequence));
     cx.put(&reference_key(&kept.owner.key(), reference, &newest_first), &kept.object.id)
 }
 
 /// GET /v1/transactions: newest first unless `order_by` says otherwise.
-pub(crate) fn search(cx: &mut Cx<'_>, asked: &Asked) -> Result<Page<Transaction>, Refusal> {
+pub(crate) fn search(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<Page<Transaction>, SandboxRefusal> {
     let owner = asked.owner()?;
-    let paging = Paging::of(asked)?;
+    let paging = PageQuery::of(asked)?;
     let under = format!("{}/{}", KIND.word, owner.key());
     let show = |id: &str| find(cx, &owner, id).map(|kept| kept.object);
     let filter = Filter::of(asked)?;
@@ -195,10 +230,10 @@ struct Filter {
 }
 
 impl Filter {
-    fn of(asked: &Asked) -> Result<Self, Refusal> {
+    fn of(asked: &ParsedRequest) -> Result<Self, SandboxRefusal> {
         let mut fields = Vec::new();
         for field in asked.query.get("qf").into_iter().flatten() {
-            let wrong = || Refusal::field("qf", "invalid", "Search field is invalid");
+            let wrong = || SandboxRefusal::field("qf", "invalid", "Search field is invalid");
             let (name, text) = field.split_once(':').ok_or_else(wrong)?;
             fields.push((name.to_owned(), text.to_owned()));
         }
@@ -228,16 +263,16 @@ impl Filter {
     fn fits(&self, transaction: &Transaction, value: &Value) -> bool {
         let Self { text, fields, account, from, until } = self;
         let created = transaction.created;
-        fields.iter().all(|(name, text)| begins(value, name, text))
+        fields.iter().all(|(name, text)| property_starts_with(value, name, text))
             && account.as_ref().is_none_or(|id| *id == transaction.account_id)
             && from.is_none_or(|from| created >= Some(from))
             && until.is_none_or(|until| created <= Some(until))
-            && text.as_ref().is_none_or(|text| holds(value, text))
+            && text.as_ref().is_none_or(|text| contains_text(value, text))
     }
 }
 
 /// Returns true if the property (dots for nesting) begins with the text.
-fn begins(value: &Value, name: &str, text: &str) -> bool {
+fn property_starts_with(value: &Value, name: &str, text: &str) -> bool {
     let property = name.split('.').try_fold(value, |value, part| value.get(part));
     match property {
         Some(Value::String(own)) => own.to_lowercase().starts_with(&text.to_lowercase()),
@@ -246,12 +281,12 @@ fn begins(value: &Value, name: &str, text: &str) -> bool {
     }
 }
 
-fn holds(value: &Value, text: &str) -> bool {
+fn contains_text(value: &Value, text: &str) -> bool {
     match value {
         Value::String(own) => own.to_lowercase().contains(text),
         Value::Number(number) => number.to_string().contains(text),
-        Value::Array(items) => items.iter().any(|item| holds(item, text)),
-        Value::Object(map) => map.values().any(|item| holds(item, text)),
+        Value::Array(items) => items.iter().any(|item| contains_text(item, text)),
+        Value::Object(map) => map.values().any(|item| contains_text(item, text)),
         Value::Null | Value::Bool(_) => false,
     }
 }

@@ -3,68 +3,79 @@
 
 use crate::api::method::MethodKind;
 use crate::api::vault::{self, NewVaultMethod, VaultMethod};
-use crate::sandbox::asked::Asked;
+use crate::sandbox::asked::ParsedRequest;
 use crate::sandbox::contacts::audit;
 use crate::sandbox::files::contact_of;
-use crate::sandbox::lists::{Kept, KindOf, Mode, Owner};
-use crate::sandbox::methods::KeptMethod;
-use crate::sandbox::recur::for_later;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::lists::{MerchantMode, ObjectKind, ObjectOwner, Stored};
+use crate::sandbox::methods::StoredMethod;
+use crate::sandbox::recur::without_cvv;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 use crate::sandbox::tokens;
 
-pub(crate) const KIND: KindOf = KindOf { word: "payment-method", name: "PaymentMethod" };
+pub(crate) const KIND: ObjectKind = ObjectKind { word: "payment-method", name: "PaymentMethod" };
 
 /// POST: uses the token up; its CVV is not kept.
 pub(crate) fn create(
-    cx: &mut Cx<'_>,
-    asked: &Asked,
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
     new: NewVaultMethod,
-) -> Result<VaultMethod, Refusal> {
+) -> Result<VaultMethod, SandboxRefusal> {
     let merchant = cx.merchant(asked.merchant()?)?;
     let contact = contact_of(cx, &merchant, asked.parameter(0))?;
-    Refusal::fields("", &vault::rules(&new))?;
+    SandboxRefusal::fields("", &vault::rules(&new))?;
     let owner = contact.owner;
-    if new.test_mode.is_some_and(|test| Mode::of_test(test) != owner.mode) {
+    if new.test_mode.is_some_and(|test| MerchantMode::of_test(test) != owner.mode) {
         let text = "Contact and payment method must be of one mode";
-        return Err(Refusal::rule("unavailable_for_merchant_mode", text));
+        return Err(SandboxRefusal::rule("unavailable_for_merchant_mode", text));
     }
-    let method = taken(cx, &owner, &new)?;
+    let method = take_token(cx, &owner, &new)?;
     let audit = audit(cx, &merchant);
     let object = VaultMethod {
-        id: cx.prefixed("pm_"),
+        id: cx.id_with_prefix("pm_"),
         created: Some(audit.clone()),
         modified: Some(audit),
         contact_id: contact.object.id,
         payment_type: new.payment_type,
         authorized_uses: new.authorized_uses,
-        test_mode: owner.mode == Mode::Test,
+        test_mode: owner.mode == MerchantMode::Test,
         method: Some(method.shown.clone()),
         kind: "payment_method".to_owned(),
     };
     let sequence = cx.next();
-    let kept = Kept { owner, sequence, object, inside: method };
+    let kept = Stored { owner, sequence, object, internal: method };
     cx.create(KIND, &kept.owner.key(), &kept.object.id, &kept)?;
     Ok(kept.object)
 }
 
 /// Takes the details out of the token, if they are of the requested type.
-fn taken(cx: &mut Cx<'_>, owner: &Owner, new: &NewVaultMethod) -> Result<KeptMethod, Refusal> {
+fn take_token(
+    cx: &mut ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    new: &NewVaultMethod,
+) -> Result<StoredMethod, SandboxRefusal> {
     let token = &new.one_time_token;
-    let method = tokens::find(cx, owner, token)?.inside;
+    let method = tokens::find(cx, owner, token)?.internal;
     let said = if new.payment_type == "credit_card" { MethodKind::Card } else { MethodKind::Bank };
     if method.shown.kind != said {
-        return Err(Refusal::rule("incorrect_payment_type", "Token is of another payment type"));
+        return Err(SandboxRefusal::rule(
+            "incorrect_payment_type",
+            "Token is of another payment type",
+        ));
     }
     method.check("", cx.now)?;
     tokens::end(cx, token)?;
-    Ok(for_later(method))
+    Ok(without_cvv(method))
 }
 
 /// Returns the details of a method for a payment.
-pub(crate) fn pays(cx: &Cx<'_>, owner: &Owner, id: &str) -> Result<KeptMethod, Refusal> {
-    let kept: Kept<VaultMethod, KeptMethod> = cx.find(KIND, owner, id)?;
-    let mut method = kept.inside;
+pub(crate) fn payment_details(
+    cx: &ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    id: &str,
+) -> Result<StoredMethod, SandboxRefusal> {
+    let kept: Stored<VaultMethod, StoredMethod> = cx.find(KIND, owner, id)?;
+    let mut method = kept.internal;
     method.shown.id = Some(id.to_owned());
     Ok(method)
 }

@@ -5,10 +5,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::api::method::MethodKind;
-use crate::sandbox::charges::Order;
-use crate::sandbox::outcomes::Class;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::charges::PaymentOrder;
+use crate::sandbox::outcomes::OutcomeClass;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 
 /// An account's policy for a CVV.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,12 +76,15 @@ impl AvsPolicy {
 
 /// Returns the code with which the account rejects an authorised card payment; `None` if it
 /// accepts.
-pub(crate) fn rejection(cx: &Cx<'_>, order: &Order) -> Result<Option<&'static str>, Refusal> {
+pub(crate) fn rejection(
+    cx: &ChangeUnit<'_>,
+    order: &PaymentOrder,
+) -> Result<Option<&'static str>, SandboxRefusal> {
     if order.method.shown.kind != MethodKind::Card {
         return Ok(None);
     }
     let policy = cx.policy(&order.owner.merchant)?;
-    let Class { failure: _, cvv_result, avs_result } = &order.method.class;
+    let OutcomeClass { failure: _, cvv_result, avs_result } = &order.method.class;
     let cvv = policy.cvv_of(&order.account).accepts(cvv_result.as_deref());
     let waived = policy.avs_waived.contains(&order.account);
     let made_good = waived && cvv_result.as_deref() == Some("MATCHED");

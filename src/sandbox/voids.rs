@@ -3,22 +3,26 @@
 
 use crate::api::transaction::Transaction;
 use crate::api::transaction::actions::{NewVoid, void_rules};
-use crate::sandbox::asked::Asked;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
-use crate::sandbox::transactions::{self, Change, unfit};
+use crate::sandbox::asked::ParsedRequest;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
+use crate::sandbox::transactions::{self, TransactionTransition, status_refusal};
 use crate::sandbox::{places, refunds};
 
 /// Voids a transaction; a charge only if it has no outstanding refunds.
-pub(crate) fn void(cx: &mut Cx<'_>, asked: &Asked, new: NewVoid) -> Result<Transaction, Refusal> {
+pub(crate) fn void(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+    new: NewVoid,
+) -> Result<Transaction, SandboxRefusal> {
     let owner = asked.owner()?;
     let mut kept = transactions::find(cx, &owner, asked.parameter(0))?;
-    Refusal::fields("", &void_rules(&new))?;
+    SandboxRefusal::fields("", &void_rules(&new))?;
     places::need_country(cx, asked, &owner, &kept.object.account_id)?;
-    if refunds::are_outstanding(cx, &kept.object.id)? {
-        return Err(unfit());
+    if refunds::has_outstanding(cx, &kept.object.id)? {
+        return Err(status_refusal());
     }
     kept.object.void_reference = new.reference.filter(|text| !text.is_empty());
-    transactions::apply(cx, &mut kept, Change::Void)?;
+    transactions::apply(cx, &mut kept, TransactionTransition::Void)?;
     Ok(kept.object)
 }

@@ -4,10 +4,10 @@
 use chrono::{Datelike, NaiveDate};
 use serde::{Deserialize, Serialize};
 
-use crate::sandbox::charges::Order;
-use crate::sandbox::lists::Owner;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::charges::PaymentOrder;
+use crate::sandbox::lists::ObjectOwner;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 
 /// Volume of a span of time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,23 +28,26 @@ impl Volume {
     }
 }
 
-fn day(owner: &Owner, date: NaiveDate) -> String {
+fn day(owner: &ObjectOwner, date: NaiveDate) -> String {
     format!("x/volume/{}/{date}", owner.key())
 }
 
-fn month(owner: &Owner, date: NaiveDate) -> String {
+fn month(owner: &ObjectOwner, date: NaiveDate) -> String {
     format!("x/volume/{}/{}-{:02}", owner.key(), date.year(), date.month())
 }
 
 /// Returns the code of the first limit that a payment would exceed.
-pub(crate) fn exceeded(cx: &Cx<'_>, order: &Order) -> Result<Option<&'static str>, Refusal> {
+pub(crate) fn exceeded_limit(
+    cx: &ChangeUnit<'_>,
+    order: &PaymentOrder,
+) -> Result<Option<&'static str>, SandboxRefusal> {
     let policy = cx.policy(&order.owner.merchant)?;
     let limits = &policy.limits;
     if limits.max_amount.is_some_and(|most| order.amount > most) {
         return Ok(Some("merchant_trans_max_amount_exceeded"));
     }
     let today = cx.merchant(&order.owner.merchant)?.today(cx.now);
-    let then = |key: String| -> Result<Volume, Refusal> {
+    let then = |key: String| -> Result<Volume, SandboxRefusal> {
         Ok(cx.get::<Volume>(&key)?.unwrap_or_default().with(order.amount))
     };
     let daily = then(day(&order.owner, today))?.exceeds(limits.daily_count, limits.daily_amount);
@@ -62,8 +65,12 @@ pub(crate) fn exceeded(cx: &Cx<'_>, order: &Order) -> Result<Option<&'static str
 }
 
 /// Counts an accepted payment. Without limits nothing is counted, since nothing reads the count.
-pub(crate) fn count(cx: &mut Cx<'_>, owner: &Owner, amount: i64) -> Result<(), Refusal> {
-    if cx.policy(&owner.merchant)?.limits == crate::sandbox::policy::Limits::default() {
+pub(crate) fn count(
+    cx: &mut ChangeUnit<'_>,
+    owner: &ObjectOwner,
+    amount: i64,
+) -> Result<(), SandboxRefusal> {
+    if cx.policy(&owner.merchant)?.limits == crate::sandbox::policy::VelocityLimits::default() {
         return Ok(());
     }
     let today = cx.merchant(&owner.merchant)?.today(cx.now);

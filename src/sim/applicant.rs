@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::desk::Desk;
-use super::net::Doors;
-use super::net::post::Post;
-use super::world::{Body, Doc, Tree};
-use crate::engine::{Approving, Event, Question, Reply};
+use super::desk::SandboxControl;
+use super::net::WebhookReceivers;
+use super::net::post::PostOffice;
+use super::world::{Doc, DocBody, DocTree};
+use crate::engine::{ApproveLive, EngineInput, EngineQuery, Reply};
 
 /// Address to which the sandbox sends application webhooks; the reference is appended.
 pub(super) const EVENT_URL: &str = "http://127.0.0.1:8780/events/";
@@ -18,7 +18,7 @@ pub(super) const EVENT_URL: &str = "http://127.0.0.1:8780/events/";
 const GENERATIONS_MAX: u32 = 10;
 
 /// Secrets of every applicant, by the variables that the documents name.
-pub(super) fn secrets() -> BTreeMap<String, String> {
+pub(super) fn applicant_secrets() -> BTreeMap<String, String> {
     let signature = r#"[{"lx":1,"ly":2,"mx":3,"my":4}]"#;
     [("BORN", "1980-02-29"), ("LICENSE", "C000-0000"), ("SIGNATURE", signature)]
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
@@ -27,7 +27,7 @@ pub(super) fn secrets() -> BTreeMap<String, String> {
 
 /// Writes the spec of an application. Each submission describes another business, since the service
 /// would decline a second one of the same business.
-pub(super) fn write(doc: &Doc, sign_up: bool, text: u32, out: &mut String) -> fmt::Result {
+pub(super) fn write_spec(doc: &Doc, sign_up: bool, text: u32, out: &mut String) -> fmt::Result {
     let (name, generation) = (&doc.name, doc.generation);
     if sign_up {
         return writeln!(
@@ -70,16 +70,16 @@ fn tax_number(name: &str, generation: u32) -> u32 {
 
 /// Opens the link of every sign-up, and the portal link of every invoice with an attachment. The
 /// pages are discarded.
-pub(super) async fn click(tree: &Tree, engine: &mpsc::Sender<Event>) {
+pub(super) async fn open_links(tree: &DocTree, engine: &mpsc::Sender<EngineInput>) {
     let asked = tree.values().filter(|doc| {
         matches!(
             doc.body,
-            Body::Application { sign_up: true, .. } | Body::Invoice { letter: 1.., .. }
+            DocBody::Application { sign_up: true, .. } | DocBody::Invoice { letter: 1.., .. }
         )
     });
     for key in asked.filter_map(|doc| doc.address().parse().ok()) {
         let (page, _nobody) = oneshot::channel();
-        drop(engine.send(Event::Visit(key, page)).await);
+        drop(engine.send(EngineInput::Visit(key, page)).await);
     }
 }
 
@@ -90,34 +90,38 @@ const LOOKS_EVERY_S: u64 = 20;
 const DECIDES_EVERY_S: u64 = 5;
 
 /// Approves every live merchant that waits for an approval.
-async fn approve(engine: &mpsc::Sender<Event>) -> Option<()> {
+async fn approve_live_merchants(engine: &mpsc::Sender<EngineInput>) -> Option<()> {
     let (reply, answer) = oneshot::channel();
-    engine.send(Event::Ask(Question::Approvals, reply)).await.ok()?;
+    engine.send(EngineInput::Ask(EngineQuery::Approvals, reply)).await.ok()?;
     let Ok(Reply::Approvals(waiting)) = answer.await else { return None };
     for binding in waiting {
         let (reply, answer) = oneshot::channel();
-        let approving = Approving { binding, actor: "the simulator".to_owned() };
-        engine.send(Event::Approve(approving, reply)).await.ok()?;
+        let approving = ApproveLive { binding, actor: "the simulator".to_owned() };
+        engine.send(EngineInput::Approve(approving, reply)).await.ok()?;
         answer.await.ok()?;
     }
     Some(())
 }
 
 /// Delivers the service's webhooks and the approvals of people to the engine, for ever.
-pub(super) async fn postman(desk: &Desk, post: &Post, doors: &Doors) {
+pub(super) async fn deliver_and_approve(
+    desk: &SandboxControl,
+    post: &PostOffice,
+    doors: &WebhookReceivers,
+) {
     let mut second = 0_u64;
     loop {
         second = second.wrapping_add(1);
-        let rest = post.rest();
+        let rest = post.poll_pause();
         if second.is_multiple_of(LOOKS_EVERY_S) || rest.as_secs() >= LOOKS_EVERY_S {
             // If the engine has ended, its next life gets the approval.
-            approve(&doors.engine).await.unwrap_or_default();
+            approve_live_merchants(&doors.engine).await.unwrap_or_default();
         }
         if second.is_multiple_of(DECIDES_EVERY_S) {
             post.decide(desk).await;
         }
-        desk.deliver(|letter| post.bring(letter, doors)).await;
-        post.bring_late(doors).await;
+        desk.deliver(|letter| post.deliver_webhook(letter, doors)).await;
+        post.deliver_late(doors).await;
         tokio::time::sleep(rest).await;
     }
 }

@@ -7,9 +7,11 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep;
 
 use super::bounds::Approver;
-use super::person::{Memory, ask};
+use super::person::{Memory, query};
 use crate::base::money::{Currency, Money};
-use crate::engine::{ApprovingPlan, Event, PlanAnswer, PlanView, Question, Reply, StepView};
+use crate::engine::{
+    ApprovingPlan, EngineInput, EngineQuery, PlanApprovalResult, PlanView, Reply, StepView,
+};
 use crate::model::stake::PER_OCCURRENCE;
 
 /// Attempts of one approver per plan that the approver may approve.
@@ -17,7 +19,7 @@ const TRIES: u32 = 3;
 
 /// A plan that an approver has seen and is about to approve.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct SeenPlan {
     pub(super) actor: &'static str,
     pub(super) checksum: String,
     /// Highest amount of each document, by kind and name, in minor units.
@@ -25,34 +27,42 @@ pub(super) struct Seen {
 }
 
 /// Runs an approver for ever.
-pub(super) async fn approving(approver: &Approver, memory: &Memory, engine: &mpsc::Sender<Event>) {
+pub(super) async fn run_approver(
+    approver: &Approver,
+    memory: &Memory,
+    engine: &mpsc::Sender<EngineInput>,
+) {
     loop {
         sleep(Duration::from_secs(approver.every_s)).await;
-        if let Some(spoke) = look(approver, memory, engine).await {
-            memory.looked(approver.name, spoke);
+        if let Some(spoke) = review_plan(approver, memory, engine).await {
+            memory.note_look(approver.name, spoke);
         }
     }
 }
 
 /// Reads the plan once, and approves it if a limit blocks a new step. Returns `None` if the engine
 /// did not answer, else whether the approver asked for anything.
-async fn look(approver: &Approver, memory: &Memory, engine: &mpsc::Sender<Event>) -> Option<bool> {
-    let Reply::Plan(plan) = ask(engine, Question::Plan).await? else { return None };
+async fn review_plan(
+    approver: &Approver,
+    memory: &Memory,
+    engine: &mpsc::Sender<EngineInput>,
+) -> Option<bool> {
+    let Reply::Plan(plan) = query(engine, EngineQuery::Plan).await? else { return None };
     let most = (approver.times, approver.times.saturating_mul(TRIES));
     if !plan.steps.iter().any(|step| is_new_to(approver, step))
         || !memory.may_approve(approver.name, most)
     {
         return Some(false);
     }
-    memory.saw(seen(approver, &plan));
+    memory.note_plan(remember_plan(approver, &plan));
     sleep(Duration::from_secs(approver.thinks_s)).await;
-    let ceilings = if approver.ceilings { vec![sum(&plan)] } else { Vec::new() };
+    let ceilings = if approver.ceilings { vec![plan_total(&plan)] } else { Vec::new() };
     let actor = approver.name.to_owned();
     let approving = ApprovingPlan { checksum: plan.checksum, ceilings, actor };
     let (reply, answer) = oneshot::channel();
-    engine.send(Event::ApprovePlan(approving, reply)).await.ok()?;
+    engine.send(EngineInput::ApprovePlan(approving, reply)).await.ok()?;
     let Reply::PlanApproved(answer) = answer.await.ok()? else { return None };
-    memory.approved(approver.name, matches!(*answer, PlanAnswer::Approved { .. }));
+    memory.note_approval(approver.name, matches!(*answer, PlanApprovalResult::Approved { .. }));
     Some(true)
 }
 
@@ -63,18 +73,18 @@ fn is_new_to(approver: &Approver, step: &StepView) -> bool {
 }
 
 /// Returns the part of a plan that an approver remembers.
-fn seen(approver: &Approver, plan: &PlanView) -> Seen {
+fn remember_plan(approver: &Approver, plan: &PlanView) -> SeenPlan {
     let mut amounts = BTreeMap::new();
     for step in &plan.steps {
         let most = step.money.iter().map(|money| money.amount.saturating_abs()).max();
         let most = most.unwrap_or(0);
         amounts.insert((step.kind.clone(), step.name.clone()), most);
     }
-    Seen { actor: approver.name, checksum: plan.checksum.clone(), amounts }
+    SeenPlan { actor: approver.name, checksum: plan.checksum.clone(), amounts }
 }
 
 /// Returns the money that a plan moves now, in all.
-fn sum(plan: &PlanView) -> Money {
+fn plan_total(plan: &PlanView) -> Money {
     let minor = plan.steps.iter().map(|step| {
         let now: Vec<i64> = step
             .money

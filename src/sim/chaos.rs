@@ -5,11 +5,11 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::coverage::Coverage;
-use super::run::{Report, run};
-use super::script::Script;
+use super::coverage::FaultCoverage;
+use super::run::{RunReport, run};
+use super::script::SimScript;
 use super::share::{self, Shares};
-use crate::sandbox::Surface;
+use crate::sandbox::ServiceSurface;
 
 /// Number of runs from which a fault or crash point that never happened is a failure.
 pub const COMPLETE_FROM: u32 = 2000;
@@ -20,7 +20,7 @@ const SHRINK_RUNS_MAX: u32 = 400;
 
 /// One seed that failed.
 #[derive(Debug, Clone, Serialize)]
-pub struct Failure {
+pub struct SeedFailure {
     /// Seed of the run; `chaos --seed N --runs 1` repeats it.
     pub seed: u64,
     /// Law that the run broke.
@@ -39,13 +39,14 @@ pub struct ChaosReport {
     /// Runs without a violation.
     pub clean: u32,
     /// Runs with a violation.
-    pub failures: Vec<Failure>,
+    pub failures: Vec<SeedFailure>,
     /// Intents, and the intents that needed a person, by surface and effect.
     pub shares: BTreeMap<&'static str, Shares>,
     /// Contacts that were created again without proof that the first attempt failed.
-    pub remade: u32,
+    #[serde(rename = "remade")]
+    pub recreated: u32,
     /// Occurrences of each fault on each effect, and of each crash point.
-    pub coverage: Coverage,
+    pub coverage: FaultCoverage,
     /// Faults and crash points that never happened and are not exempt, once that is a failure.
     pub untried: Vec<String>,
 }
@@ -56,10 +57,13 @@ impl ChaosReport {
         self.failures.is_empty() && self.untried.is_empty()
     }
 
-    fn count(&mut self, surface: Surface, report: &Report) {
-        share::add(self.shares.entry(share::word(surface)).or_default(), &report.shares);
+    fn count(&mut self, surface: ServiceSurface, report: &RunReport) {
+        share::add_counts(
+            self.shares.entry(share::surface_name(surface)).or_default(),
+            &report.shares,
+        );
         self.runs = self.runs.saturating_add(1);
-        self.remade = self.remade.saturating_add(report.remade);
+        self.recreated = self.recreated.saturating_add(report.recreated);
         self.coverage.count(report);
     }
 }
@@ -68,7 +72,7 @@ impl ChaosReport {
 pub fn chaos(seed0: u64, runs: u32, progress: &mut dyn FnMut(u32)) -> ChaosReport {
     let mut all = ChaosReport { seed: seed0, ..ChaosReport::default() };
     for number in 0..runs {
-        let script = Script::new(seed0.saturating_add(u64::from(number)));
+        let script = SimScript::new(seed0.saturating_add(u64::from(number)));
         let report = run(&script);
         all.count(script.surface, &report);
         if report.violations.is_empty() {
@@ -80,17 +84,18 @@ pub fn chaos(seed0: u64, runs: u32, progress: &mut dyn FnMut(u32)) -> ChaosRepor
         progress(number.saturating_add(1));
     }
     if runs >= COMPLETE_FROM {
-        all.untried = all.coverage.untried();
+        all.untried = all.coverage.never_happened();
     }
     all
 }
 
 /// Returns the failure of a run, with the shortest script that fails in the same way.
-fn failure(script: Script, report: Report, shrinks: bool) -> Option<Failure> {
+fn failure(script: SimScript, report: RunReport, shrinks: bool) -> Option<SeedFailure> {
     let law = report.violations.first()?.law;
-    let (script, report) = if shrinks { shrunk(script, report, law) } else { (script, report) };
+    let (script, report) =
+        if shrinks { shrink_script(script, report, law) } else { (script, report) };
     let violation = report.violations.into_iter().find(|violation| violation.law == law)?;
-    Some(Failure {
+    Some(SeedFailure {
         seed: script.seed,
         law: law.to_owned(),
         text: violation.text,
@@ -99,8 +104,12 @@ fn failure(script: Script, report: Report, shrinks: bool) -> Option<Failure> {
 }
 
 /// Removes whole groups of a script, then single parts, while the same law stays broken.
-pub fn shrunk(mut script: Script, mut report: Report, law: &str) -> (Script, Report) {
-    let mut keep_if_broken = |script: &mut Script, less: Script| {
+pub fn shrink_script(
+    mut script: SimScript,
+    mut report: RunReport,
+    law: &str,
+) -> (SimScript, RunReport) {
+    let mut keep_if_broken = |script: &mut SimScript, less: SimScript| {
         let after = run(&less);
         let broken = after.violations.iter().any(|violation| violation.law == law);
         if broken {
@@ -109,21 +118,21 @@ pub fn shrunk(mut script: Script, mut report: Report, law: &str) -> (Script, Rep
         broken
     };
     for less in [
-        Script::without_net,
-        Script::without_hooks,
-        Script::without_crashes,
-        Script::without_strikes,
-        Script::without_mishaps,
-        Script::without_steps,
-        Script::without_people,
-        Script::without_removal,
+        SimScript::without_net,
+        SimScript::without_hooks,
+        SimScript::without_crashes,
+        SimScript::without_strikes,
+        SimScript::without_mishaps,
+        SimScript::without_steps,
+        SimScript::without_people,
+        SimScript::without_removal,
     ] {
         let less = less(&script);
         keep_if_broken(&mut script, less);
     }
     let (mut nth, mut shorter) = (0, false);
     for _ in 0..SHRINK_RUNS_MAX {
-        if nth >= script.cuts() {
+        if nth >= script.part_count() {
             if !shorter {
                 break;
             }
@@ -139,7 +148,7 @@ pub fn shrunk(mut script: Script, mut report: Report, law: &str) -> (Script, Rep
     (script, report)
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for SeedFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { seed, law, text, script } = self;
         writeln!(f, "seed {seed} breaks {law}: {text}")?;
@@ -150,13 +159,14 @@ impl fmt::Display for Failure {
 
 impl fmt::Display for ChaosReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { seed, runs, clean, failures, shares, remade, coverage, untried } = self;
+        let Self { seed, runs, clean, failures, shares, recreated: remade, coverage, untried } =
+            self;
         for failure in failures {
             writeln!(f, "{failure}")?;
         }
         writeln!(f, "{runs} runs from seed {seed}: {clean} clean, {} failed", failures.len())?;
         for (surface, shares) in shares {
-            share::table(surface, shares, f)?;
+            share::write_table(surface, shares, f)?;
         }
         writeln!(f, "made again without proof: {remade} contacts")?;
         write!(f, "{coverage}")?;

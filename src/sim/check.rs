@@ -32,23 +32,23 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use super::desk::Objects;
-use super::durable::Story;
+use super::durable::IntentHistory;
 use super::front::Arrival;
-use super::net::weather::Passed;
-use super::script::Script;
-use super::world::{Doc, Tree};
-use crate::engine::{Acted, ResourceView};
+use super::net::weather::StormStretch;
+use super::script::SimScript;
+use super::world::{Doc, DocTree};
+use crate::engine::{ActionReport, ResourceView};
 
-pub(super) use approved::approved;
-pub(super) use bounds::{bounds, plans_approved};
-pub(super) use compacted::compacted;
-pub(super) use damage::damage;
-pub(super) use epoch::Lost;
-pub use events::Heard;
-pub(super) use events::{Listening, events};
-pub(super) use hooks::{done as hooked, hooks};
+pub(super) use approved::check_approvals;
+pub(super) use bounds::{check_limits, plans_approved};
+pub(super) use compacted::check_compaction;
+pub(super) use damage::check_damage;
+pub(super) use epoch::LostState;
+pub use events::EventOutcomes;
+pub(super) use events::{EventEvidence, check_events};
+pub(super) use hooks::{check_hooks, count_actions as hooked};
 pub(super) use once::mark_of;
-pub(super) use views::{Asked, views};
+pub(super) use views::{ViewSnapshot, check_views};
 
 /// A broken law.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -73,22 +73,22 @@ impl fmt::Display for Violation {
 
 /// Input of the checkers.
 #[derive(Debug, Clone, Copy)]
-pub struct Evidence<'a> {
-    pub script: &'a Script,
+pub struct RunEvidence<'a> {
+    pub script: &'a SimScript,
     /// Files of the run, each version with the time from which it was valid.
-    pub history: &'a [(DateTime<Utc>, Tree)],
+    pub history: &'a [(DateTime<Utc>, DocTree)],
     /// Requests that reached the service.
     pub arrivals: &'a [Arrival],
     /// Time and path of each request that the service did not authorise.
-    pub strangers: &'a [(DateTime<Utc>, String)],
+    pub unauthorised_calls: &'a [(DateTime<Utc>, String)],
     /// History of each intent in the journal.
-    pub stories: &'a [Story],
+    pub histories: &'a [IntentHistory],
     /// Numbers of all intents, in journal order.
     pub numbers: &'a [u64],
     /// Times at which the machine died.
     pub deaths: &'a [DateTime<Utc>],
     /// States that were lost, in order.
-    pub lost: &'a [Lost],
+    pub lost: &'a [LostState],
     /// Objects of the service at the end.
     pub objects: &'a Objects,
     /// Objects of the service two months later.
@@ -96,18 +96,18 @@ pub struct Evidence<'a> {
     /// Views of all resources that the engine gave at the end.
     pub views: &'a [ResourceView],
     /// Last answer to each command of a person.
-    pub answers: &'a BTreeMap<String, Acted>,
+    pub answers: &'a BTreeMap<String, ActionReport>,
     /// Webhooks that were never delivered, as reference and event.
-    pub swallowed: &'a BTreeSet<String>,
+    pub lost_webhooks: &'a BTreeSet<String>,
     /// Storms that happened.
-    pub storms: &'a [Passed],
+    pub storms: &'a [StormStretch],
     /// Time from the end of all faults until everything was settled.
-    pub took: Option<Duration>,
+    pub settling_time: Option<Duration>,
 }
 
-impl Evidence<'_> {
+impl RunEvidence<'_> {
     /// Returns the files at the end.
-    pub fn files(&self) -> Option<&Tree> {
+    pub fn files(&self) -> Option<&DocTree> {
         self.history.last().map(|(_, tree)| tree)
     }
 
@@ -117,7 +117,7 @@ impl Evidence<'_> {
     }
 
     /// Returns the newest version of every document that ever existed.
-    pub fn ever(&self) -> BTreeMap<&str, &Doc> {
+    pub fn all_documents(&self) -> BTreeMap<&str, &Doc> {
         let all = self.history.iter().flat_map(|(_, tree)| tree.values());
         all.map(|doc| (doc.name.as_str(), doc)).collect()
     }
@@ -132,79 +132,85 @@ impl Evidence<'_> {
     }
 
     /// Returns the intents of a document.
-    pub fn intents(&self, name: &str) -> impl Iterator<Item = &Story> {
-        self.stories.iter().filter(move |story| story.document() == name)
+    pub fn intents(&self, name: &str) -> impl Iterator<Item = &IntentHistory> {
+        self.histories.iter().filter(move |story| story.document() == name)
     }
 
     /// Returns true if a document, or a document that it needs, waits for a person.
-    pub fn is_held(&self, doc: &Doc) -> bool {
-        let ever = self.ever();
+    pub fn is_on_hold(&self, doc: &Doc) -> bool {
+        let ever = self.all_documents();
         let mut names = vec![doc.name.as_str()];
-        names.extend(doc.needs());
-        let further: Vec<_> =
-            names.iter().filter_map(|name| ever.get(name)).flat_map(|need| need.needs()).collect();
+        names.extend(doc.references());
+        let further: Vec<_> = names
+            .iter()
+            .filter_map(|name| ever.get(name))
+            .flat_map(|need| need.references())
+            .collect();
         names.extend(further);
         clones::waits_behind(self, doc)
-            || epoch::waits(self, doc, &names)
+            || epoch::is_waiting(self, doc, &names)
             || names.iter().any(|name| {
                 let merchant = ever.get(name).map(|doc| doc.merchant());
-                let own = self.intents(name).any(|story| story.held().is_some());
+                let own = self.intents(name).any(|story| story.hold_reason().is_some());
                 own || merchant.is_some_and(|merchant| {
-                    self.intents(merchant).any(|story| story.held().is_some())
+                    self.intents(merchant).any(|story| story.hold_reason().is_some())
                 })
             })
     }
 }
 
 /// Returns true if every document of a tree is valid, with all the documents that it needs.
-pub fn is_whole(tree: &Tree) -> bool {
-    tree.values().all(|doc| is_good(tree, doc))
+pub fn is_complete(tree: &DocTree) -> bool {
+    tree.values().all(|doc| is_valid(tree, doc))
 }
 
 /// Returns true if a document and all that it needs are valid.
-pub fn is_good(tree: &Tree, doc: &Doc) -> bool {
+pub fn is_valid(tree: &DocTree, doc: &Doc) -> bool {
     doc.broken.is_none()
-        && doc.needs().iter().all(|name| tree.get(*name).is_some_and(|need| is_good(tree, need)))
+        && doc
+            .references()
+            .iter()
+            .all(|name| tree.get(*name).is_some_and(|need| is_valid(tree, need)))
 }
 
 /// Returns every violation. Settlement is not checked in a run that was cut short.
-pub fn all(evidence: &Evidence<'_>, complete: bool) -> Vec<Violation> {
+pub fn check_run(evidence: &RunEvidence<'_>, complete: bool) -> Vec<Violation> {
     let mut found = Vec::new();
-    promises::explained(evidence, &mut found);
-    promises::deletions(evidence, &mut found);
-    promises::differing(evidence, &mut found);
-    once::numbers(evidence, &mut found);
-    once::invoices(evidence, &mut found);
-    once::methods(evidence, &mut found);
-    once::tokens(evidence, &mut found);
-    once::recurring(evidence, &mut found);
-    clones::counted(evidence, &mut found);
-    once::applications(evidence, &mut found);
-    once::contacts(evidence, &mut found);
-    once::mails(evidence, &mut found);
-    money::collected(evidence, &mut found);
-    commands::once(evidence, &mut found);
-    till::told(evidence, &mut found);
-    told::opened(evidence, &mut found);
-    storm::bounded(evidence, &mut found);
+    promises::check_call_intents(evidence, &mut found);
+    promises::check_deletions(evidence, &mut found);
+    promises::check_differing_answers(evidence, &mut found);
+    once::check_intent_numbers(evidence, &mut found);
+    once::check_invoices(evidence, &mut found);
+    once::check_methods(evidence, &mut found);
+    once::check_tokens(evidence, &mut found);
+    once::check_recurring_charges(evidence, &mut found);
+    clones::check_counts(evidence, &mut found);
+    once::check_applications(evidence, &mut found);
+    once::check_contacts(evidence, &mut found);
+    once::check_mails(evidence, &mut found);
+    money::check_collected(evidence, &mut found);
+    commands::check_single_effect(evidence, &mut found);
+    till::check_answers(evidence, &mut found);
+    told::check_codes(evidence, &mut found);
+    storm::check_storms(evidence, &mut found);
     if complete {
-        bounds::justified(evidence, &mut found);
-        settled::held(evidence, &mut found);
-        epoch::held(evidence, &mut found);
-        settled::ready(evidence, &mut found);
-        settled::gone(evidence, &mut found);
-        commands::settled(evidence, &mut found);
-        told::decisions(evidence, &mut found);
-        removal::silent(evidence, &mut found);
-        removal::came_back(evidence, &mut found);
-        removal::given_back(evidence, &mut found);
-        money::invoiced(evidence, &mut found);
+        bounds::check_blocked_steps(evidence, &mut found);
+        settled::check_holds(evidence, &mut found);
+        epoch::check_waiting(evidence, &mut found);
+        settled::check_ready(evidence, &mut found);
+        settled::check_removed_methods(evidence, &mut found);
+        commands::check_answers(evidence, &mut found);
+        told::check_decisions(evidence, &mut found);
+        removal::check_no_collection(evidence, &mut found);
+        removal::check_returned(evidence, &mut found);
+        removal::check_deauthorised(evidence, &mut found);
+        money::check_invoiced(evidence, &mut found);
     }
     found
 }
 
 /// Returns the number of creations that were given up without proof and made again.
-pub fn remade(evidence: &Evidence<'_>) -> u32 {
-    let given_up = evidence.stories.iter().filter(|story| story.given_up()).count();
-    u32::try_from(given_up).unwrap_or(u32::MAX).saturating_add(epoch::made_again(evidence))
+pub fn recreated(evidence: &RunEvidence<'_>) -> u32 {
+    let given_up = evidence.histories.iter().filter(|story| story.given_up()).count();
+    u32::try_from(given_up).unwrap_or(u32::MAX).saturating_add(epoch::recreated_contacts(evidence))
 }

@@ -8,11 +8,11 @@ use std::fmt::Write as _;
 use data_encoding::BASE64;
 use serde_json::{Value, json};
 
-use super::desk::{Desk, text};
+use super::desk::{SandboxControl, text};
 use super::dice::Dice;
 use super::removal::crash;
-use super::script::{Script, Step};
-use super::world::{Body, Change, Doc, Tree, money};
+use super::script::{ScriptStep, SimScript};
+use super::world::{Doc, DocBody, DocTree, FileChange, money};
 
 /// Merchant whose payers are charged before the run.
 const MERCHANT: &str = "earlier";
@@ -42,7 +42,7 @@ pub struct FromCharge {
 
 impl FromCharge {
     /// Writes the spec as its author does.
-    pub(super) fn write(&self, said: Option<&str>, out: &mut String) -> fmt::Result {
+    pub(super) fn write_spec(&self, said: Option<&str>, out: &mut String) -> fmt::Result {
         let Self { merchant, nth: _, charge, amount, text: _ } = self;
         if let Some(said) = said {
             writeln!(out, "  description: {said}")?;
@@ -57,11 +57,11 @@ impl FromCharge {
 }
 
 /// Adds documents from earlier charges to some worlds; usually two alike from one charge.
-pub(super) fn play(script: &mut Script, dice: &mut Dice) {
+pub(super) fn add_to_script(script: &mut SimScript, dice: &mut Dice) {
     if !dice.percent(WORLDS) {
         return;
     }
-    script.files.insert(MERCHANT.to_owned(), Doc::new(MERCHANT, Body::Merchant));
+    script.files.insert(MERCHANT.to_owned(), Doc::new(MERCHANT, DocBody::Merchant));
     let amount = amount(dice);
     let mut docs: Vec<Doc> =
         (0..dice.between(2, 4)).map(|number| document(number, amount, dice)).collect();
@@ -69,10 +69,11 @@ pub(super) fn play(script: &mut Script, dice: &mut Dice) {
     for doc in &docs {
         script.files.insert(doc.name.clone(), doc.clone());
     }
-    let mut changes: Vec<Change> =
-        late.into_iter().filter(|_| dice.percent(60)).map(Change::Write).collect();
-    changes.extend(docs.into_iter().filter_map(|doc| changed(doc, dice)));
-    let step = |wait_ms, changes| Step { wait_ms, restart: false, changes, deeds: Vec::new() };
+    let mut changes: Vec<FileChange> =
+        late.into_iter().filter(|_| dice.percent(60)).map(FileChange::Write).collect();
+    changes.extend(docs.into_iter().filter_map(|doc| draw_change(doc, dice)));
+    let step =
+        |wait_ms, changes| ScriptStep { wait_ms, restart: false, changes, requests: Vec::new() };
     script.steps.push(step(dice.between(0, 90_000), changes));
     script.steps.push(step(dice.between(0, 500_000), Vec::new()));
     if dice.percent(50) {
@@ -88,20 +89,20 @@ fn document(number: u64, amount_of_all: i64, dice: &mut Dice) -> Doc {
         amount: if dice.percent(70) { amount_of_all } else { amount(dice) },
         text: dice.percent(40).then_some(0),
     };
-    Doc::new(&format!("k{number}-{MERCHANT}"), Body::FromCharge(one))
+    Doc::new(&format!("k{number}-{MERCHANT}"), DocBody::FromCharge(one))
 }
 
 /// Returns a change of a document by its author, if any.
-fn changed(mut doc: Doc, dice: &mut Dice) -> Option<Change> {
-    let Body::FromCharge(one) = &mut doc.body else { return None };
+fn draw_change(mut doc: Doc, dice: &mut Dice) -> Option<FileChange> {
+    let DocBody::FromCharge(one) = &mut doc.body else { return None };
     match dice.below(10) {
         0 => doc.generation = doc.generation.saturating_add(1),
         1 => one.amount = amount(dice),
         2 => one.text = Some(one.text.map_or(0, |text| text.saturating_add(1))),
-        3 => return Some(Change::Remove(doc.name)),
+        3 => return Some(FileChange::Remove(doc.name)),
         _ => return None,
     }
-    Some(Change::Write(doc))
+    Some(FileChange::Write(doc))
 }
 
 fn amount(dice: &mut Dice) -> i64 {
@@ -110,25 +111,25 @@ fn amount(dice: &mut Dice) -> i64 {
 
 /// Charges the payers of the merchant `earlier`, over the service's own path and with the
 /// merchant's own key, as its till would.
-pub(super) async fn charged(desk: &Desk, script: &Script) -> Charges {
+pub(super) async fn charge_payers(desk: &SandboxControl, script: &SimScript) -> Charges {
     if !script.files.contains_key(MERCHANT) {
         return Charges::new();
     }
-    desk.order("credentials", &json!({ "merchant": MERCHANT })).await;
-    let key = key_of(&desk.look("credentials").await, MERCHANT);
+    desk.post_control("credentials", &json!({ "merchant": MERCHANT })).await;
+    let key = authorization_header(&desk.get_control("credentials").await, MERCHANT);
     let mut made = Vec::new();
     for _ in 0..CHARGES {
         let card = json!({
             "type": "card", "number": "4242424242424242", "exp_month": 1, "exp_year": 2032,
         });
         let body = json!({"amount": 700, "method": card});
-        made.push(text(&desk.post("/v1/charges", &key, &body).await, "id").to_owned());
+        made.push(text(&desk.post_service("/v1/charges", &key, &body).await, "id").to_owned());
     }
     Charges::from([(MERCHANT.to_owned(), made)])
 }
 
 /// Returns the `Authorization` header of a merchant.
-pub(super) fn key_of(credentials: &Value, merchant: &str) -> String {
+pub(super) fn authorization_header(credentials: &Value, merchant: &str) -> String {
     let all = credentials.get("merchants").and_then(Value::as_array);
     let own = all.into_iter().flatten().find(|one| text(one, "name") == merchant);
     let key = own.and_then(|own| own.pointer("/test/secret_key")?.as_str()).unwrap_or_default();
@@ -136,9 +137,9 @@ pub(super) fn key_of(credentials: &Value, merchant: &str) -> String {
 }
 
 /// Writes the ids of the earlier charges into the documents that name them.
-pub(super) fn name(tree: &mut Tree, charges: &Charges) {
+pub(super) fn fill_charge_ids(tree: &mut DocTree, charges: &Charges) {
     for doc in tree.values_mut() {
-        if let Body::FromCharge(one) = &mut doc.body {
+        if let DocBody::FromCharge(one) = &mut doc.body {
             let of = charges.get(&one.merchant).and_then(|made| made.get(one.nth));
             one.charge = of.cloned().unwrap_or_default();
         }
@@ -146,7 +147,7 @@ pub(super) fn name(tree: &mut Tree, charges: &Charges) {
 }
 
 /// Removes the earlier charges from a ledger.
-pub(super) fn since(mut ledger: Vec<Value>, charges: &Charges) -> Vec<Value> {
+pub(super) fn without_earlier(mut ledger: Vec<Value>, charges: &Charges) -> Vec<Value> {
     let earlier = |id: &str| charges.values().flatten().any(|charge| charge == id);
     ledger.retain(|entry| !earlier(text(entry, "transaction_id")));
     ledger

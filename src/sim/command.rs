@@ -11,35 +11,35 @@ use tokio::sync::oneshot;
 use tokio::time::sleep;
 
 use super::check::mark_of;
-use super::deed::Hands;
+use super::deed::PersonHandles;
 use super::desk::text;
-use super::till::Own;
+use super::till::MerchantCommand;
 use super::world::PARTNER;
 use crate::base::hash::{Mark, SourceId};
 use crate::base::id::Key;
-use crate::engine::{Acted, Asked, Event, Reply, Stands};
+use crate::engine::{ActionCommand, ActionReport, ActionStatus, EngineInput, Reply};
 use crate::model::action::Action;
 
 /// Requests that a person makes while an answer is to be expected.
 const ASKS_MAX: u32 = 200;
 /// Requests for a blocked command, or lookups of its missing target.
-const PATIENCE: u32 = 12;
+const PATIENCE_MAX: u32 = 12;
 /// Pause before the next request.
-const WAITS: Duration = Duration::from_mins(2);
+const RETRY_PAUSE: Duration = Duration::from_mins(2);
 /// Strokes of a drawn signature.
 const STROKES: &str = r#"[{"lx":1,"ly":2,"mx":3,"my":4}]"#;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Command {
+pub struct PersonCommand {
     /// Name of the command, which never names a second one.
     pub name: String,
     pub merchant: String,
-    pub order: Order,
+    pub action: CommandAction,
 }
 
 /// Action of a command. Amounts are in minor units of the dollar.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Order {
+pub enum CommandAction {
     /// Charges a saved method.
     Charge {
         /// Document of the method.
@@ -88,30 +88,30 @@ pub enum Order {
         recurring: String,
     },
     /// Changes the merchant's own data.
-    Own(Own),
+    Own(MerchantCommand),
 }
 
 /// Notes of the people, by command. They survive the machine; clones share them.
 #[derive(Debug, Clone, Default)]
-pub struct Notebook(Arc<Mutex<Notes>>);
+pub struct Notebook(Arc<Mutex<CommandNotes>>);
 
 #[derive(Debug, Default)]
-struct Notes {
-    answers: BTreeMap<String, Acted>,
+struct CommandNotes {
+    answers: BTreeMap<String, ActionReport>,
     fields: BTreeMap<String, Value>,
 }
 
 impl Notebook {
     /// Returns the last answer to each command.
-    pub fn answers(&self) -> BTreeMap<String, Acted> {
+    pub fn answers(&self) -> BTreeMap<String, ActionReport> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).answers.clone()
     }
 
-    fn answer(&self, name: &str) -> Option<Acted> {
+    fn answer(&self, name: &str) -> Option<ActionReport> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).answers.get(name).cloned()
     }
 
-    fn hear(&self, name: &str, answer: Acted) {
+    fn record_answer(&self, name: &str, answer: ActionReport) {
         let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         notes.answers.insert(name.to_owned(), answer);
     }
@@ -123,75 +123,80 @@ impl Notebook {
     }
 }
 
-impl Command {
+impl PersonCommand {
     /// Requests the command until it has ended. Returns `None` if the engine did not answer.
-    pub(super) async fn done(&self, hands: &Hands) -> Option<()> {
-        let mut patience = PATIENCE;
+    pub(super) async fn run_to_end(&self, hands: &PersonHandles) -> Option<()> {
+        let mut patience = PATIENCE_MAX;
         for _ in 0..ASKS_MAX {
             let mut doubt = false;
             if let Some(fields) = self.fields(hands).await {
                 let answer = self.ask(hands, fields).await?;
-                let ended = ended(answer.stands);
-                doubt = answer.stands == Stands::InDoubt;
-                hands.notebook.hear(&self.name, answer);
+                let ended = is_final(answer.status);
+                doubt = answer.status == ActionStatus::InDoubt;
+                hands.notebook.record_answer(&self.name, answer);
                 if ended {
                     return Some(());
                 }
             }
-            patience = if doubt { PATIENCE } else { patience.saturating_sub(1) };
+            patience = if doubt { PATIENCE_MAX } else { patience.saturating_sub(1) };
             if patience == 0 {
                 return Some(());
             }
             if hands.engine.is_closed() {
                 return None;
             }
-            sleep(WAITS).await;
+            sleep(RETRY_PAUSE).await;
         }
         Some(())
     }
 
-    async fn ask(&self, hands: &Hands, fields: Value) -> Option<Acted> {
+    async fn ask(&self, hands: &PersonHandles, fields: Value) -> Option<ActionReport> {
         let action = Action {
-            verb: self.order.verb().to_owned(),
+            verb: self.action.verb().to_owned(),
             merchant: format!("Merchant/default/{}", self.merchant).parse().ok()?,
             name: Some(self.name.parse().ok()?),
             fields,
         };
-        let asked = Asked { action, actor: "a person of the simulator".to_owned() };
+        let asked = ActionCommand { action, actor: "a person of the simulator".to_owned() };
         let (reply, answer) = oneshot::channel();
-        hands.engine.send(Event::Act(asked, reply)).await.ok()?;
-        let Reply::Acted(acted) = answer.await.ok()? else { return None };
+        hands.engine.send(EngineInput::Act(asked, reply)).await.ok()?;
+        let Reply::Action(acted) = answer.await.ok()? else { return None };
         Some(*acted)
     }
 
     /// Returns the fields of the command, or `None` while its target does not exist.
-    async fn fields(&self, hands: &Hands) -> Option<Value> {
+    async fn fields(&self, hands: &PersonHandles) -> Option<Value> {
         let of = |name: &str| hands.notebook.answer(name).and_then(|answer| answer.remote_id);
-        let fields = match &self.order {
-            Order::Charge { method, amount, hold } => {
+        let fields = match &self.action {
+            CommandAction::Charge { method, amount, hold } => {
                 json!({"method": method, "amount": money(*amount), "hold": hold})
             }
-            Order::Credit { method, amount } => {
+            CommandAction::Credit { method, amount } => {
                 json!({"method": method, "amount": money(*amount)})
             }
-            Order::Refund { of: charge, amount } => {
+            CommandAction::Refund { of: charge, amount } => {
                 json!({"charge": of(charge)?, "amount": money(*amount)})
             }
-            Order::Void { of: one } => json!({"transaction": of(one)?}),
-            Order::Capture { of: one, amount } => {
+            CommandAction::Void { of: one } => json!({"transaction": of(one)?}),
+            CommandAction::Capture { of: one, amount } => {
                 json!({"charge": of(one)?, "amount": money(*amount)})
             }
-            Order::Sign { of: one } => json!({"transaction": of(one)?,
+            CommandAction::Sign { of: one } => json!({"transaction": of(one)?,
                 "mime_type": "service/jsignature", "data": STROKES}),
-            Order::Pay { recurring } => self.occurrence(hands, recurring, true).await?,
-            Order::Ignore { recurring } => self.occurrence(hands, recurring, false).await?,
-            Order::Own(own) => own.fields(&hands.desk).await?,
+            CommandAction::Pay { recurring } => self.occurrence(hands, recurring, true).await?,
+            CommandAction::Ignore { recurring } => self.occurrence(hands, recurring, false).await?,
+            CommandAction::Own(own) => own.fields(&hands.desk).await?,
         };
         Some(hands.notebook.fields(&self.name, fields))
     }
 
     /// Returns the first pending occurrence of a document's recurring charge.
-    async fn occurrence(&self, hands: &Hands, document: &str, amount: bool) -> Option<Value> {
+    async fn occurrence(
+        &self,
+        hands: &PersonHandles,
+        document: &str,
+        amount: bool,
+    ) -> Option<Value> {
         let objects = hands.desk.objects().await;
         let key: Key = format!("RecurringCharge/default/{document}").parse().ok()?;
         let mark = SourceId::new(PARTNER, &key, 0).mark();
@@ -216,10 +221,13 @@ impl Command {
 }
 
 /// Returns true if the person need not ask again.
-fn ended(stands: Stands) -> bool {
+fn is_final(stands: ActionStatus) -> bool {
     match stands {
-        Stands::Done | Stands::Refused | Stands::Held | Stands::Invalid => true,
-        Stands::InDoubt | Stands::NotSent | Stands::Blocked => false,
+        ActionStatus::Done
+        | ActionStatus::Refused
+        | ActionStatus::OnHold
+        | ActionStatus::Invalid => true,
+        ActionStatus::InDoubt | ActionStatus::NotSent | ActionStatus::Blocked => false,
     }
 }
 
@@ -227,7 +235,7 @@ fn money(minor: i64) -> Value {
     json!({"minor": minor, "currency": "USD"})
 }
 
-impl Order {
+impl CommandAction {
     /// Name of the action in requests.
     pub fn verb(&self) -> &'static str {
         match self {
@@ -244,8 +252,8 @@ impl Order {
     }
 }
 
-impl fmt::Display for Command {
+impl fmt::Display for PersonCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at {}: {:?}", self.name, self.merchant, self.order)
+        write!(f, "{} at {}: {:?}", self.name, self.merchant, self.action)
     }
 }

@@ -6,12 +6,12 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::check::Heard;
-use super::faults::{CALLS, FAULTS, Fault, READ};
-use super::hooks::TELL;
-use super::power::{Point, When};
-use super::run::Report;
-use super::script::{DISK_PLACES, SEND};
+use super::check::EventOutcomes;
+use super::faults::{CALLS, CallFault, FAULTS, READ};
+use super::hooks::NOTIFY_POINT;
+use super::power::{CrashPoint, CrashSide};
+use super::run::RunReport;
+use super::script::{DISK_PLACES, SEND_POINT};
 
 /// Entries that need not happen in many runs, with the reason; `docs/chaos.md` holds the same
 /// table.
@@ -19,7 +19,7 @@ pub const EXEMPT: &[(&str, &str)] = &[];
 
 /// Counts of everything that happened.
 #[derive(Debug, Clone, Serialize)]
-pub struct Coverage {
+pub struct FaultCoverage {
     /// Faults by effect: `EFFECT: FAULT`.
     pub faults: BTreeMap<String, u32>,
     /// Crashes by point: `before PLACE` or `after PLACE`.
@@ -30,42 +30,47 @@ pub struct Coverage {
     pub hooks: BTreeMap<String, u32>,
 }
 
-impl Default for Coverage {
+impl Default for FaultCoverage {
     fn default() -> Self {
         let zero = |name: String| (name, 0);
         Self {
-            faults: pairs().into_iter().map(|(effect, fault)| zero(pair(effect, fault))).collect(),
-            crashes: points().iter().map(|point| zero(point.to_string())).collect(),
-            events: ways(&Heard::default()).map(|(way, _)| zero(way.to_owned())).into(),
-            hooks: HOOKS.map(|what| zero(what.to_owned())).into(),
+            faults: effect_faults()
+                .into_iter()
+                .map(|(effect, fault)| zero(fault_name(effect, fault)))
+                .collect(),
+            crashes: crash_points().iter().map(|point| zero(point.to_string())).collect(),
+            events: event_outcomes(&EventOutcomes::default())
+                .map(|(way, _)| zero(way.to_owned()))
+                .into(),
+            hooks: HOOK_VERBS.map(|what| zero(what.to_owned())).into(),
         }
     }
 }
 
 /// Verbs of the actions that hooks request, and `failed`.
-const HOOKS: [&str; 8] =
+const HOOK_VERBS: [&str; 8] =
     ["charge", "credit", "failed", "ignore", "notify", "pay", "refund", "void"];
 
 /// Returns every effect, and reading, with every fault that can strike it.
-fn pairs() -> Vec<(&'static str, Fault)> {
+fn effect_faults() -> Vec<(&'static str, CallFault)> {
     let effects = CALLS.iter().map(|(effect, _, _)| *effect).chain([READ]);
     let with = |effect| FAULTS.iter().filter(move |fault| fault.strikes(effect));
     effects.flat_map(|effect| with(effect).map(move |fault| (effect, *fault))).collect()
 }
 
 /// Returns every point at which a script lets the machine die.
-fn points() -> Vec<Point> {
-    let disk = DISK_PLACES.iter().map(|(place, _)| (*place, "")).chain([(TELL, "")]);
-    let sends = CALLS.iter().map(|(effect, _, _)| (SEND, *effect));
+fn crash_points() -> Vec<CrashPoint> {
+    let disk = DISK_PLACES.iter().map(|(place, _)| (*place, "")).chain([(NOTIFY_POINT, "")]);
+    let sends = CALLS.iter().map(|(effect, _, _)| (SEND_POINT, *effect));
     let both = |(place, effect): (&'static str, &'static str)| {
-        [When::Before, When::After].map(|when| Point { when, place, effect })
+        [CrashSide::Before, CrashSide::After].map(|when| CrashPoint { when, place, effect })
     };
     disk.chain(sends).flat_map(both).collect()
 }
 
 /// Returns the number of events with each outcome, by its name.
-fn ways(heard: &Heard) -> [(&'static str, u32); 6] {
-    let Heard { listed, read_back, stale, posts, forged, garbled } = *heard;
+fn event_outcomes(heard: &EventOutcomes) -> [(&'static str, u32); 6] {
+    let EventOutcomes { listed, read_back, stale, posts, forged, malformed: garbled } = *heard;
     [
         ("event told in a list", listed),
         ("event read by its id", read_back),
@@ -76,22 +81,22 @@ fn ways(heard: &Heard) -> [(&'static str, u32); 6] {
     ]
 }
 
-fn pair(effect: &str, fault: Fault) -> String {
+fn fault_name(effect: &str, fault: CallFault) -> String {
     format!("{effect}: {fault}")
 }
 
-impl Coverage {
+impl FaultCoverage {
     /// Adds the counts of one run.
-    pub(super) fn count(&mut self, report: &Report) {
+    pub(super) fn count(&mut self, report: &RunReport) {
         for ((effect, fault), count) in &report.struck {
-            let struck = self.faults.entry(pair(effect, *fault)).or_default();
+            let struck = self.faults.entry(fault_name(effect, *fault)).or_default();
             *struck = struck.saturating_add(*count);
         }
         for (point, count) in &report.died {
             let died = self.crashes.entry(point.to_string()).or_default();
             *died = died.saturating_add(*count);
         }
-        for (way, count) in ways(&report.heard) {
+        for (way, count) in event_outcomes(&report.event_outcomes) {
             let all = self.events.entry(way.to_owned()).or_default();
             *all = all.saturating_add(count);
         }
@@ -102,7 +107,7 @@ impl Coverage {
     }
 
     /// Returns the entries that never happened and are not exempt.
-    pub fn untried(&self) -> Vec<String> {
+    pub fn never_happened(&self) -> Vec<String> {
         let never = |(name, count): (&String, &u32)| (*count == 0).then(|| name.clone());
         let all = self.faults.iter().chain(&self.crashes).chain(&self.events).chain(&self.hooks);
         let all = all.filter_map(never);
@@ -110,7 +115,7 @@ impl Coverage {
     }
 }
 
-impl fmt::Display for Coverage {
+impl fmt::Display for FaultCoverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "faults:")?;
         for (name, count) in &self.faults {

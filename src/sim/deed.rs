@@ -8,41 +8,41 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-use super::command::{Command, Notebook};
-use super::desk::Desk;
-use super::payer::Payment;
-use super::script::Step;
-use crate::engine::Event;
+use super::command::{Notebook, PersonCommand};
+use super::desk::SandboxControl;
+use super::payer::PayerPayment;
+use super::script::ScriptStep;
+use crate::engine::EngineInput;
 
 /// One request to the running engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Deed {
+pub enum PersonRequest {
     /// Reads everything that the service shows.
     Refresh,
-    Command(Command),
+    Command(PersonCommand),
     /// Makes a payment that the engine learns from events alone.
-    Pay(Payment),
+    Pay(PayerPayment),
 }
 
 /// Handles that people use.
 #[derive(Clone)]
-pub(super) struct Hands {
+pub(super) struct PersonHandles {
     /// Engine of the current life.
-    pub(super) engine: mpsc::Sender<Event>,
-    pub(super) desk: Desk,
+    pub(super) engine: mpsc::Sender<EngineInput>,
+    pub(super) desk: SandboxControl,
     pub(super) notebook: Notebook,
 }
 
-impl Deed {
+impl PersonRequest {
     /// Makes the request. Returns `None` if the engine did not answer.
-    async fn done(&self, hands: &Hands) -> Option<()> {
+    async fn perform(&self, hands: &PersonHandles) -> Option<()> {
         match self {
             Self::Refresh => {
                 let (reply, answer) = oneshot::channel();
-                hands.engine.send(Event::Refresh(reply)).await.ok()?;
+                hands.engine.send(EngineInput::Refresh(reply)).await.ok()?;
                 answer.await.ok().map(drop)
             }
-            Self::Command(command) => command.done(hands).await,
+            Self::Command(command) => command.run_to_end(hands).await,
             Self::Pay(payment) => {
                 hands.desk.payers.pay(&hands.desk, payment).await;
                 Some(())
@@ -51,7 +51,7 @@ impl Deed {
     }
 }
 
-impl fmt::Display for Deed {
+impl fmt::Display for PersonRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refresh => f.write_str("look at everything"),
@@ -63,10 +63,10 @@ impl fmt::Display for Deed {
 
 /// Requests of a script that were answered, by step and index in the step. Clones share the set.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Answered(Arc<Mutex<BTreeSet<(usize, usize)>>>);
+pub(super) struct AnsweredRequests(Arc<Mutex<BTreeSet<(usize, usize)>>>);
 
-impl Answered {
-    fn has(&self, deed: (usize, usize)) -> bool {
+impl AnsweredRequests {
+    fn contains(&self, deed: (usize, usize)) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&deed)
     }
 
@@ -76,20 +76,20 @@ impl Answered {
 }
 
 /// Starts every unanswered request of a step, each in a task of its own.
-pub(super) fn begin(
+pub(super) fn start_requests(
     nth: usize,
-    step: &Step,
-    answered: &Answered,
-    hands: &Hands,
+    step: &ScriptStep,
+    answered: &AnsweredRequests,
+    hands: &PersonHandles,
     under_way: &mut JoinSet<()>,
 ) {
-    for (place, deed) in step.deeds.iter().cloned().enumerate() {
-        if answered.has((nth, place)) {
+    for (place, deed) in step.requests.iter().cloned().enumerate() {
+        if answered.contains((nth, place)) {
             continue;
         }
         let (answered, hands) = (answered.clone(), hands.clone());
         under_way.spawn(async move {
-            if deed.done(&hands).await.is_some() {
+            if deed.perform(&hands).await.is_some() {
                 answered.note((nth, place));
             }
         });

@@ -16,15 +16,15 @@ use super::applicant::{self, EVENT_URL};
 use super::clones::{self, Charges};
 use super::net::gateway::GATEWAY_URL;
 use super::payer::Payers;
-use super::script::Script;
+use super::script::SimScript;
 use super::till;
-use super::world::{Body as Said, Tree, variable};
+use super::world::{DocBody as Said, DocTree, variable};
 use crate::base::clock::SharedClock;
 use crate::base::id::RemoteId;
 use crate::base::secret::Secret;
 use crate::engine::PartnerAccess;
-use crate::sandbox::Notice;
-use crate::sandbox::{Decide, Options, Sandbox};
+use crate::sandbox::OutgoingWebhook;
+use crate::sandbox::{DecisionMode, Sandbox, SandboxOptions};
 use crate::store::index::MemoryIndex;
 
 /// All objects that the service holds.
@@ -45,12 +45,12 @@ pub struct Objects {
     /// Occurrences of recurring charges.
     pub occurrences: Vec<Value>,
     /// Ids of the recurring charges that a merchant made at its own till, and those that remain.
-    pub till: (Vec<String>, Vec<Value>),
+    pub till_charges: (Vec<String>, Vec<Value>),
 }
 
 impl Objects {
     /// Returns true if the object of this id contains one of these names.
-    pub(super) fn named(&self, id: &RemoteId, names: &[&str]) -> bool {
+    pub(super) fn has_name(&self, id: &RemoteId, names: &[&str]) -> bool {
         let all = [
             &self.invoices,
             &self.methods,
@@ -66,29 +66,39 @@ impl Objects {
 
 /// Client of the sandbox's control paths; clones share the sandbox.
 #[derive(Clone)]
-pub(crate) struct Desk {
+pub(crate) struct SandboxControl {
     sandbox: Option<Sandbox>,
     router: Option<Router>,
     merchants: Vec<String>,
     clock: SharedClock,
-    earlier: Charges,
+    earlier_charges: Charges,
     /// Recurring charges that a merchant made at its own till.
     pub(super) till: Vec<String>,
     /// Payers who pay without the engine.
     pub(super) payers: Payers,
 }
 
-impl Desk {
+impl SandboxControl {
     /// Opens the sandbox of a script.
-    pub(crate) async fn open(script: &Script, clock: SharedClock) -> Self {
-        let decide = if script.net.thoughts.is_some() { Decide::Manual } else { Decide::Auto };
+    pub(crate) async fn open(script: &SimScript, clock: SharedClock) -> Self {
+        let decide = if script.net.delayed_decision.is_some() {
+            DecisionMode::Manual
+        } else {
+            DecisionMode::Auto
+        };
         let (seed, surface) = (script.seed, script.surface);
-        let options = Options { seed, surface, clock: clock.clone(), decide, ..Options::default() };
+        let options = SandboxOptions {
+            seed,
+            surface,
+            clock: clock.clone(),
+            decide,
+            ..SandboxOptions::default()
+        };
         let sandbox = Sandbox::open(Arc::new(MemoryIndex::new()), options);
         let merchants = script.files.values().filter(|doc| doc.body == Said::Merchant);
         let sandbox = sandbox.ok();
         let mut desk = Self {
-            earlier: Charges::new(),
+            earlier_charges: Charges::new(),
             till: Vec::new(),
             payers: Payers::default(),
             router: sandbox.as_ref().map(Sandbox::router),
@@ -97,18 +107,19 @@ impl Desk {
             clock,
         };
         let word = if script.refuses_duplicates { "refuse" } else { "same" };
-        desk.order("settings", &json!({"duplicate_source_id": word})).await;
-        desk.order("partner", &json!({"event_url": EVENT_URL})).await;
+        desk.post_control("settings", &json!({"duplicate_source_id": word})).await;
+        desk.post_control("partner", &json!({"event_url": EVENT_URL})).await;
         for merchant in &desk.merchants {
             let word = json!({"merchant": merchant, "credits_enabled": true});
-            desk.order("policy", &word).await;
+            desk.post_control("policy", &word).await;
             if script.net.gateway.is_some() {
                 let urls = json!({"test": format!("{GATEWAY_URL}{merchant}"), "live": ""});
-                desk.order("policy", &json!({"merchant": merchant, "events_urls": urls})).await;
+                desk.post_control("policy", &json!({"merchant": merchant, "events_urls": urls}))
+                    .await;
             }
         }
-        desk.earlier = clones::charged(&desk, script).await;
-        desk.till = till::charged(&desk, script).await;
+        desk.earlier_charges = clones::charge_payers(&desk, script).await;
+        desk.till = till::make_charges(&desk, script).await;
         desk
     }
 
@@ -120,7 +131,7 @@ impl Desk {
     /// Lets the service attempt every webhook that is due.
     pub(crate) async fn deliver<F, Sent>(&self, post: F)
     where
-        F: Fn(Notice) -> Sent,
+        F: Fn(OutgoingWebhook) -> Sent,
         Sent: Future<Output = Option<u16>>,
     {
         if let Some(sandbox) = &self.sandbox {
@@ -131,10 +142,10 @@ impl Desk {
 
     /// Issues a fresh code for each merchant. Returns the codes and the applicants' secrets, by the
     /// variables of the documents.
-    pub(crate) async fn codes(&self) -> BTreeMap<String, String> {
-        let mut codes = applicant::secrets();
+    pub(crate) async fn issue_codes(&self) -> BTreeMap<String, String> {
+        let mut codes = applicant::applicant_secrets();
         for name in &self.merchants {
-            let issued = self.order("credentials", &json!({"merchant": name})).await;
+            let issued = self.post_control("credentials", &json!({"merchant": name})).await;
             codes.insert(variable(name), text(&issued, "authorization_code").to_owned());
         }
         codes
@@ -164,12 +175,12 @@ impl Desk {
 
     /// Lets underwriting decide on an application.
     pub(crate) async fn decide(&self, application: &str, decision: &Value) {
-        self.order(&format!("applications/{application}/decision"), decision).await;
+        self.post_control(&format!("applications/{application}/decision"), decision).await;
     }
 
     /// Returns the partner's own credentials.
     pub(crate) async fn partner(&self) -> PartnerAccess {
-        let all = self.look("credentials").await;
+        let all = self.get_control("credentials").await;
         let partner = all.get("partner").cloned().unwrap_or_default();
         PartnerAccess {
             client_id: Secret::from(text(&partner, "client_id").to_owned()),
@@ -188,38 +199,38 @@ impl Desk {
             invoices: self.all("invoices").await,
             methods: [self.without_payers("cards").await, self.all("banks").await].concat(),
             recurring,
-            till: (self.till.clone(), till),
+            till_charges: (self.till.clone(), till),
             applications: self.all("applications").await,
             occurrences: self.all("occurrences").await,
             transactions: self.all("transactions").await,
-            mails: list(&self.look("mailbox").await, "messages"),
+            mails: list(&self.get_control("mailbox").await, "messages"),
             ledger: self.ledger().await,
         }
     }
 
     /// Returns all objects after two more months, in which the service collects due payments.
     pub(crate) async fn two_months_later(&self) -> Objects {
-        self.order("clock", &json!({"advance": "P60D"})).await;
+        self.post_control("clock", &json!({"advance": "P60D"})).await;
         self.objects().await
     }
 
     /// Returns the objects of a kind that do not belong to the payers.
     async fn without_payers(&self, kind: &str) -> Vec<Value> {
         let all = self.all(kind).await.into_iter();
-        all.filter(|one| !self.payers.own(one)).collect()
+        all.filter(|one| !self.payers.owns(one)).collect()
     }
 
     /// Returns the movements of money since the run began, except those of the payers.
     async fn ledger(&self) -> Vec<Value> {
-        let all = list(&self.look("ledger").await, "entries");
+        let all = list(&self.get_control("ledger").await, "entries");
         let occurrences = self.all("occurrences").await;
         let theirs = |entry: &Value| {
             let id = text(entry, "recurring_charge_occurrence_id");
             let of = occurrences.iter().find(|one| !id.is_empty() && text(one, "id") == id);
-            self.payers.own(entry) || of.is_some_and(|one| self.payers.own(one))
+            self.payers.owns(entry) || of.is_some_and(|one| self.payers.owns(one))
         };
         let all = all.into_iter().filter(|entry| !theirs(entry)).collect();
-        clones::since(all, &self.earlier)
+        clones::without_earlier(all, &self.earlier_charges)
     }
 
     async fn all(&self, kind: &str) -> Vec<Value> {
@@ -229,15 +240,15 @@ impl Desk {
     }
 
     /// Writes the ids of charges into the documents that name them.
-    pub(super) fn name(&self, tree: &mut Tree) {
-        clones::name(tree, &self.earlier);
+    pub(super) fn fill_charge_ids(&self, tree: &mut DocTree) {
+        clones::fill_charge_ids(tree, &self.earlier_charges);
     }
 
-    pub(super) async fn look(&self, path: &str) -> Value {
+    pub(super) async fn get_control(&self, path: &str) -> Value {
         serde_json::from_slice(&self.call("GET", path, Vec::new()).await).unwrap_or_default()
     }
 
-    pub(super) async fn order(&self, path: &str, body: &Value) -> Value {
+    pub(super) async fn post_control(&self, path: &str, body: &Value) -> Value {
         let body = body.to_string().into_bytes();
         serde_json::from_slice(&self.call("POST", path, body).await).unwrap_or_default()
     }
@@ -247,7 +258,12 @@ impl Desk {
     }
 
     /// Sends a request of a third party to the service itself.
-    pub(super) async fn post(&self, path: &str, authorization: &str, body: &Value) -> Value {
+    pub(super) async fn post_service(
+        &self,
+        path: &str,
+        authorization: &str,
+        body: &Value,
+    ) -> Value {
         let body = body.to_string().into_bytes();
         let answer = self.send(("POST", path), authorization, body).await;
         serde_json::from_slice(&answer).unwrap_or_default()

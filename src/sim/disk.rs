@@ -9,8 +9,8 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::dice::Dice;
-use super::power::{Death, Point, Power, When};
-use super::room::Room;
+use super::power::{CrashPoint, CrashSide, Death, MachinePower};
+use super::room::DiskCapacity;
 use crate::store::disk::Disk;
 
 /// Smallest unit that a disk writes as a whole, in bytes.
@@ -19,15 +19,15 @@ const SECTOR_BYTES: usize = 512;
 /// Disk that fails with the power; clones share it.
 #[derive(Debug, Clone)]
 pub struct SimDisk {
-    places: Places,
-    power: Power,
-    room: Room,
-    files: Arc<Mutex<BTreeMap<String, File>>>,
+    places: DiskCrashPoints,
+    power: MachinePower,
+    capacity: DiskCapacity,
+    files: Arc<Mutex<BTreeMap<String, DiskFile>>>,
 }
 
 /// Names of a disk's crash points.
 #[derive(Debug, Clone, Copy)]
-pub struct Places {
+pub struct DiskCrashPoints {
     /// Bytes are written.
     pub write: &'static str,
     /// A file is synced.
@@ -38,28 +38,28 @@ pub struct Places {
 
 /// A file, with its visible bytes and the bytes that a power failure leaves.
 #[derive(Debug, Clone, Default)]
-struct File {
-    seen: Vec<u8>,
+struct DiskFile {
+    visible: Vec<u8>,
     /// `None` while not even the name of the file is durable.
     durable: Option<Vec<u8>>,
     unsynced: Vec<(usize, Vec<u8>)>,
 }
 
-impl File {
+impl DiskFile {
     /// Makes all visible bytes durable.
-    fn settle(&mut self) {
-        self.durable = Some(self.seen.clone());
+    fn mark_durable(&mut self) {
+        self.durable = Some(self.visible.clone());
         self.unsynced.clear();
     }
 }
 
 impl SimDisk {
     /// Returns an empty disk.
-    pub(super) fn new(places: Places, power: Power, room: Room) -> Self {
-        Self { places, power, room, files: Arc::default() }
+    pub(super) fn new(places: DiskCrashPoints, power: MachinePower, room: DiskCapacity) -> Self {
+        Self { places, power, capacity: room, files: Arc::default() }
     }
 
-    fn files(&self) -> MutexGuard<'_, BTreeMap<String, File>> {
+    fn files(&self) -> MutexGuard<'_, BTreeMap<String, DiskFile>> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -86,8 +86,8 @@ impl SimDisk {
         let mut files = self.files();
         for file in files.values_mut() {
             match death {
-                Death::Process => file.settle(),
-                Death::Power => survive(file, dice),
+                Death::Process => file.mark_durable(),
+                Death::Power => lose_unsynced(file, dice),
             }
         }
         files.retain(|_, file| file.durable.is_some());
@@ -97,31 +97,31 @@ impl SimDisk {
     pub(super) fn swap(&self, files: BTreeMap<String, Vec<u8>>) {
         let settled = |bytes: Vec<u8>| {
             let durable = Some(bytes.clone());
-            File { seen: bytes, durable, unsynced: Vec::new() }
+            DiskFile { visible: bytes, durable, unsynced: Vec::new() }
         };
         *self.files() = files.into_iter().map(|(name, bytes)| (name, settled(bytes))).collect();
     }
 
     /// Changes the disk, unless the machine is dead or dies before or after the change.
-    fn act<T>(
+    fn change<T>(
         &self,
         place: &'static str,
-        act: impl FnOnce(&mut BTreeMap<String, File>) -> io::Result<T>,
+        act: impl FnOnce(&mut BTreeMap<String, DiskFile>) -> io::Result<T>,
     ) -> io::Result<T> {
-        self.pass(When::Before, place)?;
+        self.pass_point(CrashSide::Before, place)?;
         let done = act(&mut self.files())?;
-        self.pass(When::After, place)?;
+        self.pass_point(CrashSide::After, place)?;
         Ok(done)
     }
 
-    fn pass(&self, when: When, place: &'static str) -> io::Result<()> {
-        let lives = self.power.pass(Point { when, place, effect: "" });
+    fn pass_point(&self, when: CrashSide, place: &'static str) -> io::Result<()> {
+        let lives = self.power.pass(CrashPoint { when, place, effect: "" });
         if lives { Ok(()) } else { Err(dead()) }
     }
 
     /// Reads a file, unless the machine is dead.
-    fn look<T>(&self, name: &str, look: impl FnOnce(&File) -> T) -> io::Result<T> {
-        if self.power.dead() {
+    fn read_file<T>(&self, name: &str, look: impl FnOnce(&DiskFile) -> T) -> io::Result<T> {
+        if self.power.is_dead() {
             return Err(dead());
         }
         self.files().get(name).map(look).ok_or_else(|| missing(name))
@@ -129,7 +129,7 @@ impl SimDisk {
 }
 
 /// Keeps the part of a file that survives a power failure.
-fn survive(file: &mut File, dice: &mut Dice) {
+fn lose_unsynced(file: &mut DiskFile, dice: &mut Dice) {
     let unsynced = std::mem::take(&mut file.unsynced);
     let sectors: Vec<(usize, &[u8])> =
         unsynced.iter().flat_map(|(offset, bytes)| by_sector(*offset, bytes)).collect();
@@ -153,9 +153,9 @@ fn survive(file: &mut File, dice: &mut Dice) {
     }
     let durable = file.durable.get_or_insert_default();
     for (offset, bytes) in kept {
-        put(durable, offset, bytes);
+        write_bytes(durable, offset, bytes);
     }
-    file.seen.clone_from(durable);
+    file.visible.clone_from(durable);
 }
 
 /// Splits a write at the sector boundaries.
@@ -173,7 +173,7 @@ fn by_sector(mut offset: usize, mut bytes: &[u8]) -> Vec<(usize, &[u8])> {
 }
 
 /// Writes bytes into a file, and fills a gap before them with zeros.
-fn put(file: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
+fn write_bytes(file: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
     let end = offset.saturating_add(bytes.len());
     if file.len() < end {
         file.resize(end, 0);
@@ -197,73 +197,73 @@ fn to_usize(number: u64) -> usize {
 
 impl Disk for SimDisk {
     fn list(&self) -> io::Result<Vec<String>> {
-        if self.power.dead() {
+        if self.power.is_dead() {
             return Err(dead());
         }
         Ok(self.files().keys().cloned().collect())
     }
 
     fn len(&self, name: &str) -> io::Result<u64> {
-        self.look(name, |file| u64::try_from(file.seen.len()).unwrap_or(u64::MAX))
+        self.read_file(name, |file| u64::try_from(file.visible.len()).unwrap_or(u64::MAX))
     }
 
     fn read_at(&self, name: &str, offset: u64, len: usize) -> io::Result<Vec<u8>> {
         let start = to_usize(offset);
-        self.look(name, |file| {
-            let end = start.saturating_add(len).min(file.seen.len());
-            file.seen.get(start..end).unwrap_or_default().to_vec()
+        self.read_file(name, |file| {
+            let end = start.saturating_add(len).min(file.visible.len());
+            file.visible.get(start..end).unwrap_or_default().to_vec()
         })
     }
 
     fn write_at(&self, name: &str, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        let room = self.room.ask(true);
-        self.act(self.places.write, |files| {
+        let room = self.capacity.check_write(true);
+        self.change(self.places.write, |files| {
             let file = files.entry(name.to_owned()).or_default();
             let fits = if room.is_ok() { bytes.len() } else { bytes.len().div_euclid(2) };
             let bytes = bytes.get(..fits).unwrap_or_default();
-            put(&mut file.seen, to_usize(offset), bytes);
+            write_bytes(&mut file.visible, to_usize(offset), bytes);
             file.unsynced.push((to_usize(offset), bytes.to_vec()));
             room
         })
     }
 
     fn sync(&self, name: &str) -> io::Result<()> {
-        self.room.ask(false)?;
-        self.act(self.places.sync, |files| {
-            files.get_mut(name).map(File::settle).ok_or_else(|| missing(name))
+        self.capacity.check_write(false)?;
+        self.change(self.places.sync, |files| {
+            files.get_mut(name).map(DiskFile::mark_durable).ok_or_else(|| missing(name))
         })
     }
 
     fn cut(&self, name: &str, len: u64) -> io::Result<()> {
-        self.room.ask(false)?;
-        self.act(self.places.change, |files| {
+        self.capacity.check_write(false)?;
+        self.change(self.places.change, |files| {
             let file = files.get_mut(name).ok_or_else(|| missing(name))?;
-            file.seen.truncate(to_usize(len));
-            file.settle();
+            file.visible.truncate(to_usize(len));
+            file.mark_durable();
             Ok(())
         })
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
-        self.room.ask(false)?;
-        self.act(self.places.change, |files| {
+        self.capacity.check_write(false)?;
+        self.change(self.places.change, |files| {
             files.remove(name).map(drop).ok_or_else(|| missing(name))
         })
     }
 
     fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        self.room.ask(true)?;
-        self.act(self.places.change, |files| {
+        self.capacity.check_write(true)?;
+        self.change(self.places.change, |files| {
             let file = files.entry(name.to_owned()).or_default();
-            bytes.clone_into(&mut file.seen);
-            file.settle();
+            bytes.clone_into(&mut file.visible);
+            file.mark_durable();
             Ok(())
         })
     }
 
     fn rename(&self, name: &str, to: &str) -> io::Result<()> {
-        self.room.ask(false)?;
-        self.act(self.places.change, |files| {
+        self.capacity.check_write(false)?;
+        self.change(self.places.change, |files| {
             let file = files.remove(name).ok_or_else(|| missing(name))?;
             files.insert(to.to_owned(), file);
             Ok(())
@@ -271,11 +271,11 @@ impl Disk for SimDisk {
     }
 
     fn allocate(&self, name: &str, len: u64) -> io::Result<()> {
-        self.room.ask(true)?;
-        self.act(self.places.change, |files| {
+        self.capacity.check_write(true)?;
+        self.change(self.places.change, |files| {
             let file = files.entry(name.to_owned()).or_default();
-            let longer = file.seen.len().max(to_usize(len));
-            file.seen.resize(longer, 0);
+            let longer = file.visible.len().max(to_usize(len));
+            file.visible.resize(longer, 0);
             let durable = file.durable.get_or_insert_default();
             let longer = durable.len().max(to_usize(len));
             durable.resize(longer, 0);

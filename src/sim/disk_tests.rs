@@ -1,15 +1,15 @@
 use super::*;
 
-const PLACES: Places = Places { write: "write", sync: "sync", change: "change" };
+const PLACES: DiskCrashPoints = DiskCrashPoints { write: "write", sync: "sync", change: "change" };
 
-fn disk() -> (SimDisk, Power) {
-    let power = Power::default();
-    power.on(Vec::new());
-    (SimDisk::new(PLACES, power.clone(), Room::default()), power)
+fn disk() -> (SimDisk, MachinePower) {
+    let power = MachinePower::default();
+    power.switch_on(Vec::new());
+    (SimDisk::new(PLACES, power.clone(), DiskCapacity::default()), power)
 }
 
-fn crash(when: When, place: &'static str, nth: u32) -> super::super::power::Crash {
-    let point = Point { when, place, effect: "" };
+fn crash(when: CrashSide, place: &'static str, nth: u32) -> super::super::power::Crash {
+    let point = CrashPoint { when, place, effect: "" };
     super::super::power::Crash { point, nth, death: Death::Power, down_s: 0 }
 }
 
@@ -67,13 +67,13 @@ fn a_process_that_dies_loses_nothing_it_wrote() {
 #[test]
 fn a_dead_machine_does_nothing_until_it_is_switched_on() {
     let (disk, power) = disk();
-    power.on(vec![crash(When::After, "write", 2)]);
+    power.switch_on(vec![crash(CrashSide::After, "write", 2)]);
     disk.write_at("f", 0, b"x").unwrap();
     disk.write_at("f", 1, b"y").unwrap_err();
-    assert!(power.dead());
+    assert!(power.is_dead());
     disk.read_at("f", 0, 1).unwrap_err();
     disk.sync("f").unwrap_err();
-    power.on(Vec::new());
+    power.switch_on(Vec::new());
     disk.reboot(Death::Process, &mut Dice::new(1, 1));
     assert_eq!(disk.read_at("f", 0, 9).unwrap(), b"xy");
 }
@@ -82,7 +82,7 @@ fn a_dead_machine_does_nothing_until_it_is_switched_on() {
 fn a_crash_before_a_sync_comes_before_it() {
     let (disk, power) = disk();
     disk.write_at("f", 0, b"x").unwrap();
-    power.on(vec![crash(When::Before, "sync", 1)]);
+    power.switch_on(vec![crash(CrashSide::Before, "sync", 1)]);
     disk.sync("f").unwrap_err();
     assert!(disk.durable().is_empty());
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::disk::SimDisk;
 use super::world::PARTNER;
 use crate::api::Method;
-use crate::model::intent::{Intent, Progress};
+use crate::model::intent::{Intent, IntentProgress};
 use crate::model::record::Record;
 
 const HEADER_BYTES: usize = 64;
@@ -19,7 +19,7 @@ const MAGIC: &[u8] = b"RkJ1";
 
 /// A durable record, which no power failure can remove.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub struct DurableRecord {
     /// Sequence number.
     pub sequence: u64,
     /// BLAKE3 of all bytes after the length.
@@ -31,13 +31,13 @@ pub struct Entry {
 
 /// Incremental reader of the journal.
 #[derive(Debug, Default)]
-pub struct Reader {
+pub struct DurableReader {
     read: BTreeMap<String, usize>,
 }
 
-impl Reader {
+impl DurableReader {
     /// Returns the records that became durable since the last call, in order.
-    pub fn news(&mut self, disk: &SimDisk) -> Vec<Entry> {
+    pub fn read_new(&mut self, disk: &SimDisk) -> Vec<DurableRecord> {
         let mut news = Vec::new();
         disk.each_durable(|name, bytes| {
             let at = self.read.entry(name.to_owned()).or_insert(HEADER_BYTES);
@@ -51,12 +51,12 @@ impl Reader {
 }
 
 /// Returns every durable record.
-pub fn all(disk: &SimDisk) -> Vec<Entry> {
-    Reader::default().news(disk)
+pub fn allowed_counts(disk: &SimDisk) -> Vec<DurableRecord> {
+    DurableReader::default().read_new(disk)
 }
 
 /// Returns the record at this offset, and its end.
-fn decode(name: &str, bytes: &[u8], at: usize) -> Option<(Entry, usize)> {
+fn decode(name: &str, bytes: &[u8], at: usize) -> Option<(DurableRecord, usize)> {
     let prefix = bytes.get(at..at.checked_add(PREFIX_BYTES)?)?;
     let (magic, rest) = prefix.split_at_checked(4)?;
     let (crc, length) = rest.split_at_checked(4)?;
@@ -76,14 +76,14 @@ fn decode(name: &str, bytes: &[u8], at: usize) -> Option<(Entry, usize)> {
     let sequence = u64::from_le_bytes(covered.get(1..9)?.try_into().ok()?);
     let record = ciborium::from_reader(covered.get(FIXED_BYTES..)?).ok()?;
     let hash = blake3::hash(covered).into();
-    Some((Entry { sequence, hash, place: (name.to_owned(), at, end), record }, end))
+    Some((DurableRecord { sequence, hash, place: (name.to_owned(), at, end), record }, end))
 }
 
 /// Identity of a call on both sides: method, path and the name in its body.
-pub type Name = (String, String, String);
+pub type CallName = (String, String, String);
 
 /// Returns the JSON pointer to our name in the body of a call, if the call carries one.
-pub fn field_of(method: &str, path: &str) -> Option<&'static str> {
+pub fn name_pointer(method: &str, path: &str) -> Option<&'static str> {
     match (method, path) {
         ("POST", "/invoices") => Some("/source_id"),
         (
@@ -102,7 +102,7 @@ pub fn field_of(method: &str, path: &str) -> Option<&'static str> {
 }
 
 /// Returns the identity of an intent's call.
-pub fn name_of(intent: &Intent) -> Name {
+pub fn name_of(intent: &Intent) -> CallName {
     let request = &intent.request;
     let method = match request.method {
         Method::Get => "GET",
@@ -111,7 +111,7 @@ pub fn name_of(intent: &Intent) -> Name {
         Method::Put => "PUT",
         Method::Delete => "DELETE",
     };
-    let name = match field_of(method, &request.path) {
+    let name = match name_pointer(method, &request.path) {
         Some("/source_id") => intent.source_id.to_string(),
         Some(_) => intent.mark.to_string(),
         None => String::new(),
@@ -121,38 +121,39 @@ pub fn name_of(intent: &Intent) -> Name {
 
 /// Number of times that the durable journal allows each call.
 #[derive(Debug, Default)]
-pub struct Promises {
-    reader: Reader,
-    names: BTreeMap<u64, Name>,
-    allowed: BTreeMap<Name, u32>,
+pub struct AllowedCalls {
+    reader: DurableReader,
+    names: BTreeMap<u64, CallName>,
+    allowed: BTreeMap<CallName, u32>,
 }
 
-impl Promises {
+impl AllowedCalls {
     /// Starts over, since the disk may have lost everything after its last sync.
-    pub fn forget(&mut self) {
+    pub fn reset(&mut self) {
         *self = Self::default();
     }
 
     /// Returns how often the durable journal allows this call.
-    pub fn allowed(&mut self, disk: &SimDisk, name: &Name) -> u32 {
+    pub fn allowed_count(&mut self, disk: &SimDisk, name: &CallName) -> u32 {
         self.read(disk);
         self.allowed.get(name).copied().unwrap_or(0)
     }
 
     /// Returns how often the durable journal allows each call.
-    pub fn all(&mut self, disk: &SimDisk) -> BTreeMap<Name, u32> {
+    pub fn read_all(&mut self, disk: &SimDisk) -> BTreeMap<CallName, u32> {
         self.read(disk);
         self.allowed.clone()
     }
 
     fn read(&mut self, disk: &SimDisk) {
-        for entry in self.reader.news(disk) {
+        for entry in self.reader.read_new(disk) {
             if let Record::Intent(intent) = &entry.record {
                 let name = name_of(intent);
                 self.names.insert(intent.id.get(), name.clone());
                 self.allow(name);
             }
-            if let Record::Progress { intent, at: _, progress: Progress::Again } = &entry.record
+            if let Record::Progress { intent, at: _, progress: IntentProgress::Resent } =
+                &entry.record
                 && let Some(name) = self.names.get(&intent.get()).cloned()
             {
                 self.allow(name);
@@ -160,7 +161,7 @@ impl Promises {
         }
     }
 
-    fn allow(&mut self, name: Name) {
+    fn allow(&mut self, name: CallName) {
         let allowed = self.allowed.entry(name).or_default();
         *allowed = allowed.saturating_add(1);
     }
@@ -168,24 +169,24 @@ impl Promises {
 
 /// An intent with its whole history in the journal.
 #[derive(Debug, Clone)]
-pub struct Story {
+pub struct IntentHistory {
     pub intent: Intent,
     /// Progress of the intent, in order.
-    pub progress: Vec<(chrono::DateTime<chrono::Utc>, Progress)>,
+    pub progress: Vec<(chrono::DateTime<chrono::Utc>, IntentProgress)>,
 }
 
-impl Story {
+impl IntentHistory {
     /// Returns the reason if the intent is on hold.
-    pub fn held(&self) -> Option<&str> {
+    pub fn hold_reason(&self) -> Option<&str> {
         match self.progress.last() {
-            Some((_, Progress::Held { reason, observation: _ })) => Some(reason),
+            Some((_, IntentProgress::OnHold { reason, observation: _ })) => Some(reason),
             Some(_) | None => None,
         }
     }
 
     /// Returns true if the intent was given up without proof, and so may have left an orphan.
     pub fn given_up(&self) -> bool {
-        let given_up = matches!(self.progress.last(), Some((_, Progress::GivenUp { .. })));
+        let given_up = matches!(self.progress.last(), Some((_, IntentProgress::GivenUp { .. })));
         given_up && self.intent.target.is_none()
     }
 
@@ -196,11 +197,11 @@ impl Story {
 }
 
 /// Returns the history of every intent in the journal, in order.
-pub fn stories(entries: &[Entry]) -> Vec<Story> {
-    let mut stories: BTreeMap<u64, Story> = BTreeMap::new();
+pub fn intent_histories(entries: &[DurableRecord]) -> Vec<IntentHistory> {
+    let mut stories: BTreeMap<u64, IntentHistory> = BTreeMap::new();
     for entry in entries {
         if let Record::Intent(intent) = &entry.record {
-            let story = Story { intent: (**intent).clone(), progress: Vec::new() };
+            let story = IntentHistory { intent: (**intent).clone(), progress: Vec::new() };
             stories.insert(intent.id.get(), story);
         }
         if let Record::Progress { intent, at, progress } = &entry.record
@@ -213,12 +214,12 @@ pub fn stories(entries: &[Entry]) -> Vec<Story> {
 }
 
 /// Returns true if a name at the service begins with our partner's prefix.
-pub fn ours(source_id: &str) -> bool {
+pub fn is_our_name(source_id: &str) -> bool {
     source_id.strip_prefix(PARTNER).is_some_and(|rest| rest.starts_with(':'))
 }
 
 /// Returns the numbers of all intents, in journal order.
-pub fn numbers(entries: &[Entry]) -> Vec<u64> {
+pub fn intent_numbers(entries: &[DurableRecord]) -> Vec<u64> {
     let intents = entries.iter().filter_map(|entry| {
         if let Record::Intent(intent) = &entry.record {
             return Some(intent.id.get());

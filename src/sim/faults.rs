@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A way in which one call fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fault {
+pub enum CallFault {
     /// The effect happens, and the answer is lost.
     LostAnswer,
     /// The service answers 500, and the effect does not happen.
@@ -24,15 +24,15 @@ pub enum Fault {
 }
 
 /// Every fault.
-pub const FAULTS: &[Fault] = &[
-    Fault::LostAnswer,
-    Fault::ErrorBefore,
-    Fault::ErrorAfter,
-    Fault::LateAnswer,
-    Fault::LateEffect,
-    Fault::Reset,
-    Fault::Throttle,
-    Fault::OtherAmount,
+pub const FAULTS: &[CallFault] = &[
+    CallFault::LostAnswer,
+    CallFault::ErrorBefore,
+    CallFault::ErrorAfter,
+    CallFault::LateAnswer,
+    CallFault::LateEffect,
+    CallFault::Reset,
+    CallFault::Throttle,
+    CallFault::OtherAmount,
 ];
 
 /// Name of a call that changes nothing.
@@ -125,7 +125,7 @@ pub fn effect_of_call(method: &str, path: &str, body: &[u8]) -> Option<&'static 
     }
 }
 
-impl Fault {
+impl CallFault {
     /// Returns true if the fault can strike a call of this effect.
     pub fn strikes(self, effect: &str) -> bool {
         match self {
@@ -140,7 +140,7 @@ impl Fault {
         }
     }
 
-    pub fn word(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::LostAnswer => "lost answer",
             Self::ErrorBefore => "error before",
@@ -154,9 +154,9 @@ impl Fault {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for CallFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.name())
     }
 }
 
@@ -167,7 +167,7 @@ pub struct Strike {
     pub effect: &'static str,
     /// Number of the call among those of its effect, from 1; 0 for every call.
     pub nth: u32,
-    pub fault: Fault,
+    pub fault: CallFault,
     /// Duration of the fault, in seconds, if it takes time.
     pub seconds: u64,
 }

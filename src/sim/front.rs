@@ -20,19 +20,19 @@ use serde_json::{Value, json};
 use tower::{ServiceExt, service_fn};
 
 use super::disk::SimDisk;
-use super::durable::{Name, Promises, field_of};
-use super::faults::{AMOUNTS, Fault, READ, Strike, effect_of_call};
+use super::durable::{AllowedCalls, CallName, name_pointer};
+use super::faults::{AMOUNTS, CallFault, READ, Strike, effect_of_call};
 use super::machine::TIMEOUT;
-use super::net::Net;
-use super::net::pages::{Asked, Pages};
+use super::net::NetBehaviour;
+use super::net::pages::{PageRequest, PagedLists};
 use super::net::weather::Weather;
-use super::power::{Point, Power, When};
-use super::removal::told_apart;
-use super::script::SEND;
-use crate::api::{Call, DroppedAnswer};
+use super::power::{CrashPoint, CrashSide, MachinePower};
+use super::removal::refine_effect;
+use super::script::SEND_POINT;
+use crate::api::{Call, LostReplyMarker};
 use crate::base::clock::SharedClock;
 use crate::base::hash::Mark;
-use crate::client::{Decision, Wire};
+use crate::client::{Wire, WireDecision};
 
 /// A changing request that reached the service.
 #[derive(Debug, Clone)]
@@ -42,13 +42,13 @@ pub struct Arrival {
     pub life: u32,
     /// Effect of the request; `None` for a request that we must never send.
     pub effect: Option<&'static str>,
-    pub name: Name,
+    pub name: CallName,
     /// Set if the durable journal allowed the request when it arrived.
     pub explained: bool,
     /// Fault that struck the request.
-    pub fault: Option<Fault>,
+    pub fault: Option<CallFault>,
     /// Body of the request.
-    pub asked: Value,
+    pub body: Value,
     /// Answer of the service, also if the caller never received it; null until then.
     pub reply: Value,
     /// HTTP status of the answer.
@@ -57,67 +57,67 @@ pub struct Arrival {
 
 /// The proxy; share it behind an `Arc`.
 #[derive(Debug)]
-pub struct Front {
+pub struct Frontend {
     sandbox: Router,
     journal: SimDisk,
     clock: SharedClock,
     weather: Weather,
-    pages: Pages,
-    book: Mutex<Book>,
+    pages: PagedLists,
+    log: Mutex<ArrivalLog>,
 }
 
 /// Records of the proxy.
 #[derive(Debug, Default)]
-struct Book {
+struct ArrivalLog {
     calm: bool,
     life: u32,
     strikes: Vec<Strike>,
     calls: BTreeMap<&'static str, u32>,
-    struck: BTreeMap<(&'static str, Fault), u32>,
+    fault_counts: BTreeMap<(&'static str, CallFault), u32>,
     arrivals: Vec<Arrival>,
-    seen: BTreeMap<Name, u32>,
-    strangers: Vec<(DateTime<Utc>, String)>,
-    promises: Promises,
+    seen: BTreeMap<CallName, u32>,
+    unauthorised_calls: Vec<(DateTime<Utc>, String)>,
+    allowed_calls: AllowedCalls,
 }
 
-impl Front {
+impl Frontend {
     /// Returns a proxy to this sandbox that reads this journal disk.
     pub fn new(
         sandbox: Router,
         journal: SimDisk,
         clock: SharedClock,
         strikes: Vec<Strike>,
-        net: &Net,
+        net: &NetBehaviour,
     ) -> Self {
-        let book = Book { strikes, ..Book::default() };
-        let (weather, pages) = (Weather::new(&net.storms), Pages::new(net.paging.as_ref()));
-        Self { sandbox, journal, clock, weather, pages, book: Mutex::new(book) }
+        let book = ArrivalLog { strikes, ..ArrivalLog::default() };
+        let (weather, pages) = (Weather::new(&net.storms), PagedLists::new(net.paging.as_ref()));
+        Self { sandbox, journal, clock, weather, pages, log: Mutex::new(book) }
     }
 
-    fn book(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    fn log_mut(&self) -> MutexGuard<'_, ArrivalLog> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Begins a new life of the machine.
-    pub fn begin(&self) {
-        let mut book = self.book();
+    pub fn begin_life(&self) {
+        let mut book = self.log_mut();
         book.life = book.life.saturating_add(1);
-        book.promises.forget();
+        book.allowed_calls.reset();
     }
 
     /// Notes that another journal has replaced the old one. The calls that this journal allows so
     /// far count as sent, or are looked up before they are sent again.
-    pub fn restored(&self) {
-        let mut book = self.book();
-        book.promises.forget();
-        book.seen = book.promises.all(&self.journal);
+    pub fn journal_replaced(&self) {
+        let mut book = self.log_mut();
+        book.allowed_calls.reset();
+        book.seen = book.allowed_calls.read_all(&self.journal);
     }
 
     /// Stops all faults.
-    pub fn calm(&self) {
-        self.book().calm = true;
-        self.weather.calm();
-        self.pages.calm();
+    pub fn stop_faults(&self) {
+        self.log_mut().calm = true;
+        self.weather.stop_storms();
+        self.pages.stop_changes();
     }
 
     pub(crate) fn weather(&self) -> &Weather {
@@ -126,17 +126,17 @@ impl Front {
 
     /// Returns every arrival so far.
     pub fn arrivals(&self) -> Vec<Arrival> {
-        self.book().arrivals.clone()
+        self.log_mut().arrivals.clone()
     }
 
     /// Returns the time and path of each request that the service did not authorise.
-    pub fn strangers(&self) -> Vec<(DateTime<Utc>, String)> {
-        self.book().strangers.clone()
+    pub fn unauthorised_calls(&self) -> Vec<(DateTime<Utc>, String)> {
+        self.log_mut().unauthorised_calls.clone()
     }
 
     /// Returns how often each fault struck each effect.
-    pub fn struck(&self) -> BTreeMap<(&'static str, Fault), u32> {
-        self.book().struck.clone()
+    pub fn fault_counts(&self) -> BTreeMap<(&'static str, CallFault), u32> {
+        self.log_mut().fault_counts.clone()
     }
 
     /// Returns the service as the engine's client sees it.
@@ -151,72 +151,76 @@ impl Front {
     async fn serve(self: Arc<Self>, request: Request<Body>) -> Response {
         let (mut parts, body) = request.into_parts();
         let Ok(body) = body.collect().await else {
-            return dropped();
+            return dropped_response();
         };
         let body = body.to_bytes().to_vec();
         let page = self.pages.shorten(&mut parts);
         let effect = if is_own_token(&parts, &body) {
             Some(READ)
         } else {
-            told_apart(effect_of_call(parts.method.as_str(), parts.uri.path(), &body), &body)
+            refine_effect(effect_of_call(parts.method.as_str(), parts.uri.path(), &body), &body)
         };
-        let life = self.book().life;
-        if let Some((answer, fault)) = self.weather.meets(effect, &parts, life) {
-            self.arrive(effect, &parts, &body, Some(fault));
+        let life = self.log_mut().life;
+        if let Some((answer, fault)) = self.weather.answer_call(effect, &parts, life) {
+            self.record_arrival(effect, &parts, &body, Some(fault));
             return answer;
         }
-        let strike = self.strike(effect);
-        let place = self.arrive(effect, &parts, &body, strike.map(|strike| strike.fault));
+        let strike = self.next_fault(effect);
+        let place = self.record_arrival(effect, &parts, &body, strike.map(|strike| strike.fault));
         let request = Request::from_parts(parts, Body::from(body));
         let Some(strike) = strike else {
-            return self.shown(page, self.pass(request, place).await).await;
+            return self.shorten_page(page, self.forward(request, place).await).await;
         };
         match strike.fault {
-            Fault::ErrorBefore => error(),
-            Fault::Reset => dropped(),
-            Fault::Throttle => throttled(strike.seconds),
-            Fault::LostAnswer => {
-                self.pass(request, place).await;
-                dropped()
+            CallFault::ErrorBefore => error_response(),
+            CallFault::Reset => dropped_response(),
+            CallFault::Throttle => throttled_response(strike.seconds),
+            CallFault::LostAnswer => {
+                self.forward(request, place).await;
+                dropped_response()
             }
-            Fault::ErrorAfter => {
-                self.pass(request, place).await;
-                error()
+            CallFault::ErrorAfter => {
+                self.forward(request, place).await;
+                error_response()
             }
-            Fault::LateAnswer => {
-                let answer = self.pass(request, place).await;
-                late(strike.seconds).await;
+            CallFault::LateAnswer => {
+                let answer = self.forward(request, place).await;
+                wait_past_timeout(strike.seconds).await;
                 answer
             }
-            Fault::LateEffect => {
+            CallFault::LateEffect => {
                 let front = self.clone();
                 let later = tokio::spawn(async move {
-                    late(strike.seconds).await;
-                    front.pass(request, place).await
+                    wait_past_timeout(strike.seconds).await;
+                    front.forward(request, place).await
                 });
-                later.await.unwrap_or_else(|_| dropped())
+                later.await.unwrap_or_else(|_| dropped_response())
             }
-            Fault::OtherAmount => altered(effect, self.pass(request, place).await).await,
+            CallFault::OtherAmount => {
+                with_other_amount(effect, self.forward(request, place).await).await
+            }
         }
     }
 
     /// Returns an answer as the caller sees it, if it is a page of a list.
-    async fn shown(&self, page: Option<Asked>, answer: Response) -> Response {
+    async fn shorten_page(&self, page: Option<PageRequest>, answer: Response) -> Response {
         let Some(page) = page.filter(|_| answer.status() == StatusCode::OK) else { return answer };
         let (mut head, body) = answer.into_parts();
         let Ok(body) = body.collect().await else {
-            return dropped();
+            return dropped_response();
         };
         let said = serde_json::from_slice(&body.to_bytes()).unwrap_or_default();
-        let shown = self.pages.shown(&page, said);
+        let shown = self.pages.alter_page(&page, said);
         head.headers.remove(http::header::CONTENT_LENGTH);
-        shown.map_or_else(error, |said| Response::from_parts(head, Body::from(said.to_string())))
+        shown.map_or_else(error_response, |said| {
+            Response::from_parts(head, Body::from(said.to_string()))
+        })
     }
 
     /// Returns the fault that strikes the next call of an effect.
-    fn strike(&self, effect: Option<&'static str>) -> Option<Strike> {
+    fn next_fault(&self, effect: Option<&'static str>) -> Option<Strike> {
         let effect = effect?;
-        let mut book = self.book();
+        let mut book = self.log_mut();
         let calls = book.calls.entry(effect).or_default();
         *calls = calls.saturating_add(1);
         let nth = *calls;
@@ -226,42 +230,43 @@ impl Front {
             .find(|one| one.effect == effect && (one.nth == nth || one.nth == 0))
             .copied();
         let strike = strike.filter(|_| !book.calm)?;
-        let struck = book.struck.entry((effect, strike.fault)).or_default();
+        let struck = book.fault_counts.entry((effect, strike.fault)).or_default();
         *struck = struck.saturating_add(1);
         Some(strike)
     }
 
     /// Records an arrival and returns its index.
-    fn arrive(
+    fn record_arrival(
         &self,
         effect: Option<&'static str>,
         parts: &Parts,
         body: &[u8],
-        fault: Option<Fault>,
+        fault: Option<CallFault>,
     ) -> Option<usize> {
         if effect == Some(READ) {
             return None;
         }
         let (method, path) = (parts.method.to_string(), parts.uri.path().to_owned());
         let asked: Value = serde_json::from_slice(body).unwrap_or_default();
-        let word = field_of(&method, &path).and_then(|field| asked.pointer(field)?.as_str());
+        let word = name_pointer(&method, &path).and_then(|field| asked.pointer(field)?.as_str());
         let word = word.unwrap_or_default();
         let word = Mark::find_in(word).map_or_else(|| word.to_owned(), |mark| mark.to_string());
         let name = (method, path, word);
-        let mut book = self.book();
-        let allowed = book.promises.allowed(&self.journal, &name);
+        let mut book = self.log_mut();
+        let allowed = book.allowed_calls.allowed_count(&self.journal, &name);
         let seen = book.seen.entry(name.clone()).or_default();
         *seen = seen.saturating_add(1);
         let explained = *seen <= allowed;
         let (at, life) = (self.clock.now(), book.life);
         let reply = Value::Null;
-        let arrival = Arrival { at, life, effect, name, explained, fault, asked, reply, status: 0 };
+        let arrival =
+            Arrival { at, life, effect, name, explained, fault, body: asked, reply, status: 0 };
         book.arrivals.push(arrival);
         Some(book.arrivals.len().saturating_sub(1))
     }
 
     /// Passes a request to the service, and records the answer.
-    async fn pass(&self, request: Request<Body>, place: Option<usize>) -> Response {
+    async fn forward(&self, request: Request<Body>, place: Option<usize>) -> Response {
         let (at, path) = (self.clock.now(), request.uri().path().to_owned());
         let answer = match self.sandbox.clone().oneshot(request).await {
             Ok(answer) => answer,
@@ -269,14 +274,14 @@ impl Front {
         };
         let (head, body) = answer.into_parts();
         let Ok(body) = body.collect().await else {
-            return dropped();
+            return dropped_response();
         };
         let body = body.to_bytes().to_vec();
         if head.status == StatusCode::UNAUTHORIZED {
-            self.book().strangers.push((at, path));
+            self.log_mut().unauthorised_calls.push((at, path));
         }
         if let Some(place) = place
-            && let Some(arrival) = self.book().arrivals.get_mut(place)
+            && let Some(arrival) = self.log_mut().arrivals.get_mut(place)
         {
             arrival.status = head.status.as_u16();
             arrival.reply = serde_json::from_slice(&body).unwrap_or_default();
@@ -286,7 +291,7 @@ impl Front {
 }
 
 /// Waits longer than a caller does, and less than the grace after that.
-async fn late(seconds: u64) {
+async fn wait_past_timeout(seconds: u64) {
     tokio::time::sleep(TIMEOUT.saturating_add(Duration::from_secs(seconds))).await;
 }
 
@@ -299,31 +304,31 @@ fn is_own_token(parts: &Parts, body: &[u8]) -> bool {
 }
 
 /// Returns an answer that never arrives.
-fn dropped() -> Response {
+fn dropped_response() -> Response {
     let mut response = Response::new(Body::empty());
-    response.extensions_mut().insert(DroppedAnswer);
+    response.extensions_mut().insert(LostReplyMarker);
     response
 }
 
-fn error() -> Response {
+fn error_response() -> Response {
     let body = json!({"messages": [{"code": "server_error", "message": "Server error"}]});
     let mut response = Response::new(Body::from(body.to_string()));
     *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
     response
 }
 
-fn throttled(seconds: u64) -> Response {
-    let mut response = error();
+fn throttled_response(seconds: u64) -> Response {
+    let mut response = error_response();
     *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
     response.headers_mut().insert(http::header::RETRY_AFTER, HeaderValue::from(seconds));
     response
 }
 
 /// Returns the answer with another amount than the service gave.
-async fn altered(effect: Option<&'static str>, answer: Response) -> Response {
+async fn with_other_amount(effect: Option<&'static str>, answer: Response) -> Response {
     let (head, body) = answer.into_parts();
     let Ok(body) = body.collect().await else {
-        return dropped();
+        return dropped_response();
     };
     let bytes = body.to_bytes().to_vec();
     let field = AMOUNTS.iter().find(|(name, _)| Some(*name) == effect).map(|(_, field)| *field);
@@ -338,24 +343,24 @@ async fn altered(effect: Option<&'static str>, answer: Response) -> Response {
 
 /// The wire, which ends where the machine dies.
 #[derive(Debug, Clone)]
-pub struct Tap(pub Power);
+pub struct CrashWire(pub MachinePower);
 
-impl Tap {
-    fn pass(&self, when: When, call: &Call) -> Decision {
+impl CrashWire {
+    fn decide(&self, when: CrashSide, call: &Call) -> WireDecision {
         let body = call.body.as_deref().unwrap_or_default();
         let effect = effect_of_call(call.method.as_str(), &call.path, body);
-        let effect = told_apart(effect, body).unwrap_or(READ);
-        let lives = self.0.pass(Point { when, place: SEND, effect });
-        if lives { Decision::Pass } else { Decision::Crash }
+        let effect = refine_effect(effect, body).unwrap_or(READ);
+        let lives = self.0.pass(CrashPoint { when, place: SEND_POINT, effect });
+        if lives { WireDecision::Pass } else { WireDecision::Crash }
     }
 }
 
-impl Wire for Tap {
-    fn before(&self, call: &Call) -> Decision {
-        self.pass(When::Before, call)
+impl Wire for CrashWire {
+    fn before(&self, call: &Call) -> WireDecision {
+        self.decide(CrashSide::Before, call)
     }
 
-    fn after(&self, call: &Call) -> Decision {
-        self.pass(When::After, call)
+    fn after(&self, call: &Call) -> WireDecision {
+        self.decide(CrashSide::After, call)
     }
 }

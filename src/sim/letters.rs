@@ -2,12 +2,12 @@
 
 use crate::base::hash::{Digest, sha256};
 use crate::engine::SecretError;
-use crate::kinds::files::{FileTrouble, Files, Stamp};
+use crate::kinds::files::{AttachmentFiles, FileProblem, Stamp};
 use crate::model::manifest::AttachedFile;
 
 /// Folder that holds every attachment.
 #[derive(Debug)]
-pub(super) struct Letters;
+pub(super) struct AttachedFiles;
 
 /// Returns the name of an attachment.
 pub(super) fn name(number: u32) -> String {
@@ -21,8 +21,8 @@ pub(super) fn read(path: &str, digest: Digest) -> Result<Vec<u8>, SecretError> {
     if sha256(&bytes) == digest { Ok(bytes) } else { Err(SecretError { message }) }
 }
 
-impl Files for Letters {
-    fn look(&self, path: &str) -> Result<AttachedFile, FileTrouble> {
+impl AttachmentFiles for AttachedFiles {
+    fn inspect(&self, path: &str) -> Result<AttachedFile, FileProblem> {
         let size = u64::try_from(path.len()).unwrap_or(u64::MAX);
         let (path, name, sha256) = (path.to_owned(), path.to_owned(), sha256(path.as_bytes()));
         Ok(AttachedFile { path, name, size, sha256 })

@@ -11,26 +11,29 @@ use axum::Router;
 use serde_json::Value;
 
 use super::dice::Dice;
-use super::disk::{Places, SimDisk};
-use super::front::Tap;
+use super::disk::{DiskCrashPoints, SimDisk};
+use super::front::CrashWire;
 use super::letters;
-use super::power::{Death, Power};
-use super::room::Room;
+use super::power::{Death, MachinePower};
+use super::room::DiskCapacity;
 use super::world::PARTNER;
 use crate::base::clock::SharedClock;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::base::secret::Secret;
-use crate::client::{Client, Partner, Service, Transport};
-use crate::engine::{EngineError, PartnerAccess, Parts, SecretError, Secrets, Settings, Shared};
+use crate::client::{Client, ClientCredentials, ServiceConfig, Transport};
+use crate::engine::{
+    EngineError, EngineParts, EngineSettings, EngineShared, PartnerAccess, SecretError,
+    SecretResolver,
+};
 use crate::model::manifest::OnDoubt;
-use crate::model::record::Binding;
-use crate::policy::Rules;
+use crate::model::record::StateOwner;
+use crate::policy::PolicyRules;
 use crate::store::disk::MemoryDisk;
-use crate::store::facts::{FactError, Facts};
+use crate::store::facts::{ReadModel, ReadModelError};
 use crate::store::index::{Index, MemoryIndex};
 use crate::store::key::MasterKey;
-use crate::store::open::{self, Assembled, Found, OpenError, Pieces};
+use crate::store::open::{self, AssembledState, OpenError, OpenReport, StateParts};
 use crate::store::writer::Writer;
 
 pub(crate) use keeping::Backup;
@@ -45,16 +48,16 @@ const KEY: [u8; 32] = [7; 32];
 
 /// Secrets by the names of the variables in the specs.
 #[derive(Default)]
-pub(crate) struct Drawer(pub(crate) Mutex<BTreeMap<String, String>>);
+pub(crate) struct SimSecrets(pub(crate) Mutex<BTreeMap<String, String>>);
 
-impl Drawer {
+impl SimSecrets {
     /// Replaces all secrets with `secrets`.
-    pub(crate) fn fill(&self, secrets: BTreeMap<String, String>) {
+    pub(crate) fn replace_all(&self, secrets: BTreeMap<String, String>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = secrets;
     }
 }
 
-impl Secrets for Drawer {
+impl SecretResolver for SimSecrets {
     fn attachment(&self, path: &str, sha256: Digest) -> Result<Vec<u8>, SecretError> {
         letters::read(path, sha256)
     }
@@ -70,11 +73,11 @@ impl Secrets for Drawer {
 }
 
 pub(crate) struct Machine {
-    pub(crate) power: Power,
+    pub(crate) power: MachinePower,
     pub(crate) journal: SimDisk,
     pub(crate) vault: SimDisk,
     /// Free space of both disks.
-    pub(super) room: Room,
+    pub(super) capacity: DiskCapacity,
     opened_under: Option<u32>,
     index: Arc<dyn Index>,
     boot: u32,
@@ -84,38 +87,38 @@ pub(crate) struct Machine {
 }
 
 /// An opened state, before an engine runs on it.
-pub(crate) struct Open {
+pub(crate) struct OpenedState {
     /// Shared parts of the engine's tasks.
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<EngineShared>,
     /// Index of the state.
     pub(crate) index: Arc<dyn Index>,
 }
 
 /// Surroundings of the engine's client.
-pub(crate) struct Outside {
+pub(crate) struct ClientContext {
     /// The service.
     pub(crate) router: Router,
     pub(crate) clock: SharedClock,
-    pub(crate) drawer: Arc<Drawer>,
+    pub(crate) secrets: Arc<SimSecrets>,
     pub(crate) partner: PartnerAccess,
     /// Limits and approval rules of the operator.
-    pub(crate) rules: Rules,
+    pub(crate) rules: PolicyRules,
 }
 
 impl Machine {
     /// Returns a machine with empty disks; the seed decides the length of journal segments.
     pub(crate) fn new(seed: u64) -> Self {
         let mut dice = Dice::new(seed, 4);
-        let power = Power::default();
-        let room = Room::default();
+        let power = MachinePower::default();
+        let room = DiskCapacity::default();
         let disk = |write, sync, change| {
-            SimDisk::new(Places { write, sync, change }, power.clone(), room.clone())
+            SimDisk::new(DiskCrashPoints { write, sync, change }, power.clone(), room.clone())
         };
         Self {
             journal: disk("journal.write", "journal.sync", "journal.change"),
             vault: disk("vault.write", "vault.sync", "vault.change"),
             power,
-            room,
+            capacity: room,
             opened_under: None,
             index: Arc::new(MemoryIndex::new()),
             boot: 0,
@@ -137,8 +140,8 @@ impl Machine {
         }
     }
 
-    fn assemble(&self) -> Result<Assembled, OpenError> {
-        let pieces = Pieces {
+    fn assemble(&self) -> Result<AssembledState, OpenError> {
+        let pieces = StateParts {
             journal: Arc::new(self.journal.clone()),
             vault: Arc::new(self.vault.clone()),
             index: self.index.clone(),
@@ -147,55 +150,55 @@ impl Machine {
             watch: None,
             segment_bytes: self.segment_bytes,
         };
-        open::assemble(pieces, &self.key, Found::default())
+        open::assemble(pieces, &self.key, OpenReport::default())
     }
 
     /// Opens the state and assembles the parts that an engine needs.
-    pub(crate) async fn open(&mut self, outside: &Outside) -> Result<Open, OpenError> {
-        let Assembled { journal, fold, vault, found: _ } = self.assemble()?;
+    pub(crate) async fn open(&mut self, outside: &ClientContext) -> Result<OpenedState, OpenError> {
+        let AssembledState { journal, fold, vault, found: _ } = self.assemble()?;
         self.opened_under = Some(self.boot);
         let writer = Arc::new(Writer::inline(journal, vault.clone(), fold));
-        let facts = Facts::new(self.index.clone());
-        let binding = Binding {
+        let facts = ReadModel::new(self.index.clone());
+        let binding = StateOwner {
             partner: PARTNER.to_owned(),
             client: "client".to_owned(),
             key: self.key.fingerprint(),
             epoch: 0,
             began: Some(outside.clock.now()),
         };
-        open::bind(&writer, &facts, &binding).await?;
+        open::check_owner(&writer, &facts, &binding).await?;
         let transport = Transport::InProcess {
             router: outside.router.clone(),
-            wire: Arc::new(Tap(self.power.clone())),
+            wire: Arc::new(CrashWire(self.power.clone())),
         };
         let seed = self.dice.below(u64::MAX);
         let client = Client::new(service(seed, &outside.partner), transport, outside.clock.clone())
             .map_err(|error| EngineError::Bug(error.to_string()));
         let client = client.map_err(|_| OpenError::Foreign { what: "address" })?;
-        let shared = Shared::new(Parts {
+        let shared = EngineShared::new(EngineParts {
             client,
             writer,
             facts,
             vault,
             clock: outside.clock.clone(),
-            secrets: outside.drawer.clone(),
+            secrets: outside.secrets.clone(),
             partner: Ok(outside.partner.clone()),
             settings: settings(outside.rules.clone()),
             rng: Dice::new(seed, 5).into_rng(),
         });
-        Ok(Open { shared, index: self.index.clone() })
+        Ok(OpenedState { shared, index: self.index.clone() })
     }
 
     /// Returns the digest of a state that is rebuilt from the disks alone.
-    pub(crate) fn rebuilt(&self) -> Result<Digest, OpenError> {
-        let digest: Result<_, FactError> = self.read_anew()?.digest();
+    pub(crate) fn rebuilt_digest(&self) -> Result<Digest, OpenError> {
+        let digest: Result<_, ReadModelError> = self.rebuilt_read_model()?.digest();
         Ok(digest?)
     }
 
     /// Returns the read model of a state that is rebuilt from copies of the disks alone.
-    pub(crate) fn read_anew(&self) -> Result<Facts, OpenError> {
+    pub(crate) fn rebuilt_read_model(&self) -> Result<ReadModel, OpenError> {
         let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());
-        let pieces = Pieces {
+        let pieces = StateParts {
             journal: Arc::new(copy(&self.journal)),
             vault: Arc::new(copy(&self.vault)),
             index: index.clone(),
@@ -204,9 +207,9 @@ impl Machine {
             watch: None,
             segment_bytes: self.segment_bytes,
         };
-        let assembled = open::assemble(pieces, &self.key, Found::default())?;
+        let assembled = open::assemble(pieces, &self.key, OpenReport::default())?;
         assembled.journal.verify()?;
-        Ok(Facts::new(index))
+        Ok(ReadModel::new(index))
     }
 
     /// Returns the dice of the machine.
@@ -226,12 +229,12 @@ pub(crate) fn copy(disk: &SimDisk) -> MemoryDisk {
     copy
 }
 
-fn service(seed: u64, partner: &PartnerAccess) -> Service {
-    let partner = Partner {
+fn service(seed: u64, partner: &PartnerAccess) -> ServiceConfig {
+    let partner = ClientCredentials {
         client_id: partner.client_id.expose().to_owned(),
         client_secret: partner.client_secret.clone(),
     };
-    Service {
+    ServiceConfig {
         base_url: "http://127.0.0.1:8700".to_owned(),
         web_url: "http://127.0.0.1:8700".to_owned(),
         timeout: TIMEOUT,
@@ -241,14 +244,14 @@ fn service(seed: u64, partner: &PartnerAccess) -> Service {
     }
 }
 
-fn settings(policy: Rules) -> Settings {
-    Settings {
-        planning: crate::plan::Settings {
+fn settings(policy: PolicyRules) -> EngineSettings {
+    EngineSettings {
+        planning: crate::plan::PlannerSettings {
             partner: PARTNER.to_owned(),
             digest_key: KEY,
             on_doubt: OnDoubt::Recreate,
             live_refused: None,
-            prune: crate::policy::prune::Prune::open(),
+            prune: crate::policy::prune::PruneGuards::without_guards(),
         },
         timeout: TIMEOUT,
         grace: GRACE,

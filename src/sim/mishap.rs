@@ -4,12 +4,12 @@
 use std::fmt;
 
 use super::dice::Dice;
-use super::room::Refusal;
-use super::script::Step;
+use super::room::DiskRefusal;
+use super::script::ScriptStep;
 
 /// Trouble that befalls the machine. Steps are counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Mishap {
+pub enum Incident {
     /// The state is lost, and a person restores a backup.
     Restore {
         /// Step before which the backup was taken.
@@ -22,7 +22,7 @@ pub enum Mishap {
     /// The state is lost, and a person begins with an empty one.
     Forget { at: usize },
     /// Some files are lost or damaged between two lives.
-    Lose { at: usize, what: Loss },
+    Lose { at: usize, what: StateLoss },
     /// The clock jumps.
     Jump {
         at: usize,
@@ -33,14 +33,14 @@ pub enum Mishap {
     Refuse {
         at: usize,
         /// Operations that the disks refuse.
-        what: Refusal,
+        what: DiskRefusal,
         seconds: u64,
     },
 }
 
 /// Lost part of a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Loss {
+pub enum StateLoss {
     Index,
     /// File of the vault's keys.
     Keys,
@@ -54,40 +54,46 @@ pub enum Loss {
     Older,
 }
 
-impl Loss {
+impl StateLoss {
     /// Returns true if the loss can be detected: only a trusted index knows the end of the journal.
-    pub(super) fn shows(self, believed: bool) -> bool {
+    pub(super) fn is_detectable(self, believed: bool) -> bool {
         believed || matches!(self, Self::Index | Self::Keys | Self::Sealed)
     }
 }
 
-const LOSSES: &[Loss] =
-    &[Loss::Index, Loss::Keys, Loss::Sealed, Loss::Segment, Loss::Tail, Loss::Older];
+const LOSSES: &[StateLoss] = &[
+    StateLoss::Index,
+    StateLoss::Keys,
+    StateLoss::Sealed,
+    StateLoss::Segment,
+    StateLoss::Tail,
+    StateLoss::Older,
+];
 /// Worlds with such trouble, in percent.
 const TROUBLED: u64 = 30;
 /// Longest jump of a clock, in seconds: one day.
 const JUMP_MAX_S: u64 = 86_400;
 
-impl Mishap {
+impl Incident {
     /// Returns the step at which the trouble happens.
     pub(super) fn at(&self) -> usize {
         match self {
-            Self::Restore { at, .. }
-            | Self::Forget { at }
-            | Self::Lose { at, .. }
-            | Self::Jump { at, .. }
-            | Self::Refuse { at, .. } => *at,
+            Self::Restore { at: step, .. }
+            | Self::Forget { at: step }
+            | Self::Lose { at: step, .. }
+            | Self::Jump { at: step, .. }
+            | Self::Refuse { at: step, .. } => *step,
         }
     }
 
     /// Returns true if the trouble happens between two lives of the machine.
-    pub(super) fn between_lives(&self) -> bool {
+    pub(super) fn is_between_lives(&self) -> bool {
         !matches!(self, Self::Jump { .. } | Self::Refuse { .. })
     }
 }
 
 /// Draws the trouble of these steps, and marks a restart at each step that needs one.
-pub(super) fn plan(steps: &mut [Step], dice: &mut Dice) -> Vec<Mishap> {
+pub(super) fn draw_incidents(steps: &mut [ScriptStep], dice: &mut Dice) -> Vec<Incident> {
     let mut all = Vec::new();
     if !dice.percent(TROUBLED) {
         return all;
@@ -95,8 +101,8 @@ pub(super) fn plan(steps: &mut [Step], dice: &mut Dice) -> Vec<Mishap> {
     for _ in 0..dice.between(1, 2) {
         let count = u64::try_from(steps.len()).unwrap_or(0);
         let at = usize::try_from(dice.below(count)).unwrap_or(0);
-        let mishap = one(at, dice);
-        if let Some(step) = steps.get_mut(at).filter(|_| mishap.between_lives()) {
+        let mishap = draw_incident(at, dice);
+        if let Some(step) = steps.get_mut(at).filter(|_| mishap.is_between_lives()) {
             step.restart = true;
         }
         all.push(mishap);
@@ -104,27 +110,30 @@ pub(super) fn plan(steps: &mut [Step], dice: &mut Dice) -> Vec<Mishap> {
     all
 }
 
-fn one(at: usize, dice: &mut Dice) -> Mishap {
+fn draw_incident(at: usize, dice: &mut Dice) -> Incident {
     match dice.below(10) {
         0..=3 => {
             let until = u64::try_from(at).unwrap_or(0);
             let kept = usize::try_from(dice.between(0, until)).unwrap_or(0);
-            Mishap::Restore { kept, at, asks: dice.percent(60) }
+            Incident::Restore { kept, at, asks: dice.percent(60) }
         }
-        4 => Mishap::Forget { at },
+        4 => Incident::Forget { at },
         5 | 6 => {
             let far = i64::try_from(dice.between(60, JUMP_MAX_S)).unwrap_or(60);
-            Mishap::Jump { at, seconds: if dice.percent(50) { far } else { far.saturating_neg() } }
+            Incident::Jump {
+                at,
+                seconds: if dice.percent(50) { far } else { far.saturating_neg() },
+            }
         }
         7 | 8 => {
-            let what = if dice.percent(60) { Refusal::Full } else { Refusal::ReadOnly };
-            Mishap::Refuse { at, what, seconds: dice.between(1, 300) }
+            let what = if dice.percent(60) { DiskRefusal::Full } else { DiskRefusal::ReadOnly };
+            Incident::Refuse { at, what, seconds: dice.between(1, 300) }
         }
-        _ => Mishap::Lose { at, what: dice.pick(LOSSES).copied().unwrap_or(Loss::Index) },
+        _ => Incident::Lose { at, what: dice.pick(LOSSES).copied().unwrap_or(StateLoss::Index) },
     }
 }
 
-impl fmt::Display for Mishap {
+impl fmt::Display for Incident {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "step {}: ", self.at())?;
         match self {

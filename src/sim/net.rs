@@ -15,74 +15,74 @@ pub mod weather;
 use std::fmt;
 
 use super::dice::Dice;
-use super::world::{Body, Tree};
-pub(crate) use door::Doors;
-use gateway::Gateway;
-use pages::Paging;
-use post::{Detour, Stray};
+use super::world::{DocBody, DocTree};
+pub(crate) use door::WebhookReceivers;
+use gateway::EventPosts;
+use pages::PagingPlan;
+use post::{Detour, Misdelivery};
 use storm::Storm;
 
 /// Label of the dice.
 const DICE: u64 = 10;
 /// Application webhooks of one run that may be misdelivered: far more than a run has.
-const LETTERS: u64 = 6;
+const WEBHOOKS_MAX: u64 = 6;
 
 /// Behaviour of the network in one run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Net {
+pub struct NetBehaviour {
     /// Application webhooks that are misdelivered.
-    pub strays: Vec<Stray>,
+    pub misdelivered: Vec<Misdelivery>,
     /// Delayed decisions of underwriting; `None` if underwriting decides by itself, once.
-    pub thoughts: Option<Thoughts>,
+    pub delayed_decision: Option<DelayedDecision>,
     /// Times in which the service fails for many calls.
     pub storms: Vec<Storm>,
     /// Paging of lists; `None` for whole lists.
-    pub paging: Option<Paging>,
+    pub paging: Option<PagingPlan>,
     /// Posts of merchants' events; `None` if events are neither posted nor read.
-    pub gateway: Option<Gateway>,
+    pub gateway: Option<EventPosts>,
 }
 
 /// Underwriting that declines every application at first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Thoughts {
+pub struct DelayedDecision {
     /// Seconds after which underwriting approves the declined application; `None` for never.
     pub approves_after_s: Option<u64>,
 }
 
-impl Net {
+impl NetBehaviour {
     /// Draws the network of a seed.
-    pub(super) fn new(seed: u64, files: &Tree) -> Self {
+    pub(super) fn new(seed: u64, files: &DocTree) -> Self {
         let mut dice = Dice::new(seed, DICE);
-        let applies = files.values().any(|doc| matches!(doc.body, Body::Application { .. }));
+        let applies = files.values().any(|doc| matches!(doc.body, DocBody::Application { .. }));
         let mut net = Self::default();
         if applies && dice.percent(45) {
-            net.thoughts = dice.percent(60).then(|| thoughts(&mut dice));
-            net.strays = strays(net.thoughts, &mut dice);
+            net.delayed_decision = dice.percent(60).then(|| draw_delayed_decision(&mut dice));
+            net.misdelivered = draw_misdelivered(net.delayed_decision, &mut dice);
         }
-        net.storms = storm::storms(&mut dice);
-        net.paging = pages::paging(&mut dice);
-        net.gateway = gateway::gateway(seed);
+        net.storms = storm::draw_storms(&mut dice);
+        net.paging = pages::draw_paging(&mut dice);
+        net.gateway = gateway::draw_event_posts(seed);
         net
     }
 
     /// Returns the number of parts that can be removed.
-    pub(super) fn cuts(&self) -> usize {
+    pub(super) fn part_count(&self) -> usize {
         let shifts = self.paging.as_ref().map_or(0, |paging| paging.shifts.len().saturating_add(1));
-        let several = self.strays.len().saturating_add(self.storms.len());
-        let events = self.gateway.as_ref().map_or(0, Gateway::cuts);
-        let thoughts = usize::from(self.thoughts.is_some());
+        let several = self.misdelivered.len().saturating_add(self.storms.len());
+        let events = self.gateway.as_ref().map_or(0, EventPosts::part_count);
+        let thoughts = usize::from(self.delayed_decision.is_some());
         several.saturating_add(shifts).saturating_add(thoughts).saturating_add(events)
     }
 
     /// Returns the network without its `nth` part. If `nth` is too high, `nth` is reduced by the
     /// number of parts.
-    pub(super) fn without(&self, nth: &mut usize) -> Option<Self> {
+    pub(super) fn without_part(&self, nth: &mut usize) -> Option<Self> {
         let mut less = self.clone();
-        if *nth < less.strays.len() {
-            less.strays.remove(*nth);
+        if *nth < less.misdelivered.len() {
+            less.misdelivered.remove(*nth);
             return Some(less);
         }
-        *nth = nth.saturating_sub(less.strays.len());
+        *nth = nth.saturating_sub(less.misdelivered.len());
         if *nth < less.storms.len() {
             less.storms.remove(*nth);
             return Some(less);
@@ -100,25 +100,25 @@ impl Net {
             }
             *nth = nth.saturating_sub(shifts.saturating_add(1));
         }
-        if *nth == 0 && less.thoughts.take().is_some() {
+        if *nth == 0 && less.delayed_decision.take().is_some() {
             return Some(less);
         }
-        *nth = nth.saturating_sub(usize::from(self.thoughts.is_some()));
-        Gateway::cut(&mut less.gateway, nth).then_some(less)
+        *nth = nth.saturating_sub(usize::from(self.delayed_decision.is_some()));
+        EventPosts::remove_part(&mut less.gateway, nth).then_some(less)
     }
 }
 
-fn thoughts(dice: &mut Dice) -> Thoughts {
+fn draw_delayed_decision(dice: &mut Dice) -> DelayedDecision {
     let approves = dice.percent(80);
-    Thoughts { approves_after_s: approves.then(|| dice.between(2, 400)) }
+    DelayedDecision { approves_after_s: approves.then(|| dice.between(2, 400)) }
 }
 
 /// Draws the misdelivered webhooks. If underwriting decides twice, the second webhook often
 /// overtakes the first.
-fn strays(thoughts: Option<Thoughts>, dice: &mut Dice) -> Vec<Stray> {
+fn draw_misdelivered(thoughts: Option<DelayedDecision>, dice: &mut Dice) -> Vec<Misdelivery> {
     let second = thoughts.and_then(|thoughts| thoughts.approves_after_s).unwrap_or(0);
     let mut strays = Vec::new();
-    for nth in 1..=LETTERS {
+    for nth in 1..=WEBHOOKS_MAX {
         let Some(detour) = dice.pick(post::DETOURS).copied().filter(|_| dice.percent(50)) else {
             continue;
         };
@@ -128,14 +128,14 @@ fn strays(thoughts: Option<Thoughts>, dice: &mut Dice) -> Vec<Stray> {
             1 => second.saturating_add(dice.between(10, 900)),
             _ => dice.between(1_800, 7_200),
         };
-        strays.push(Stray { nth, detour, seconds });
+        strays.push(Misdelivery { nth, detour, seconds });
     }
     strays
 }
 
-impl fmt::Display for Net {
+impl fmt::Display for NetBehaviour {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for stray in &self.strays {
+        for stray in &self.misdelivered {
             writeln!(f, "post    {stray}")?;
         }
         for storm in &self.storms {
@@ -147,11 +147,11 @@ impl fmt::Display for Net {
         if let Some(gateway) = &self.gateway {
             write!(f, "{gateway}")?;
         }
-        match self.thoughts {
-            Some(Thoughts { approves_after_s: Some(seconds) }) => {
+        match self.delayed_decision {
+            Some(DelayedDecision { approves_after_s: Some(seconds) }) => {
                 writeln!(f, "decide  every application is declined, and approved {seconds} s later")
             }
-            Some(Thoughts { approves_after_s: None }) => {
+            Some(DelayedDecision { approves_after_s: None }) => {
                 writeln!(f, "decide  every application is declined")
             }
             None => Ok(()),
@@ -165,14 +165,14 @@ mod tests {
 
     #[test]
     fn everything_that_the_net_does_can_be_left_out_by_its_number() {
-        let nets = (1..200).map(|seed| Net::new(seed, &Tree::new()));
+        let nets = (1..200).map(|seed| NetBehaviour::new(seed, &DocTree::new()));
         for net in nets.filter(|net| net.gateway.is_some()) {
-            for nth in 0..net.cuts() {
-                let less = net.without(&mut { nth }).unwrap();
-                assert!(less != net && less.cuts() < net.cuts(), "{nth} of\n{net}");
+            for nth in 0..net.part_count() {
+                let less = net.without_part(&mut { nth }).unwrap();
+                assert!(less != net && less.part_count() < net.part_count(), "{nth} of\n{net}");
             }
-            let mut beyond = net.cuts();
-            assert_eq!((net.without(&mut beyond), beyond), (None, 0), "{net}");
+            let mut beyond = net.part_count();
+            assert_eq!((net.without_part(&mut beyond), beyond), (None, 0), "{net}");
         }
     }
 }

@@ -1,16 +1,16 @@
 //! Commands that people give, decided by a seed.
 
-use super::command::{Command, Order};
-use super::deed::Deed;
+use super::command::{CommandAction, PersonCommand};
+use super::deed::PersonRequest;
 use super::dice::Dice;
-use super::script::Step;
-use super::world::{Body, Doc, Tree};
+use super::script::ScriptStep;
+use super::world::{Doc, DocBody, DocTree};
 
 /// Worlds in which people give commands, in percent.
 const WORLDS: u64 = 80;
 
 /// Adds commands about the documents of the beginning.
-pub(super) fn give(files: &Tree, steps: &mut [Step], dice: &mut Dice) {
+pub(super) fn add_commands(files: &DocTree, steps: &mut [ScriptStep], dice: &mut Dice) {
     if !dice.percent(WORLDS) {
         return;
     }
@@ -18,8 +18,8 @@ pub(super) fn give(files: &Tree, steps: &mut [Step], dice: &mut Dice) {
     for step in steps {
         for _ in 0..dice.between(1, 4) {
             let name = format!("x{}", given.len());
-            if let Some(command) = command(files, &given, name, dice) {
-                step.deeds.push(Deed::Command(command.clone()));
+            if let Some(command) = draw_command(files, &given, name, dice) {
+                step.requests.push(PersonRequest::Command(command.clone()));
                 given.push(command);
             }
         }
@@ -27,54 +27,62 @@ pub(super) fn give(files: &Tree, steps: &mut [Step], dice: &mut Dice) {
 }
 
 /// Draws one command, about a document or about the result of an earlier command.
-fn command(files: &Tree, given: &[Command], name: String, dice: &mut Dice) -> Option<Command> {
+fn draw_command(
+    files: &DocTree,
+    given: &[PersonCommand],
+    name: String,
+    dice: &mut Dice,
+) -> Option<PersonCommand> {
     if dice.percent(50)
         && let Some(earlier) = dice.pick(given)
     {
-        let order = afterwards(earlier, dice)?;
-        return Some(Command { name, merchant: earlier.merchant.clone(), order });
+        let order = follow_up_action(earlier, dice)?;
+        return Some(PersonCommand { name, merchant: earlier.merchant.clone(), action: order });
     }
     let of =
         |kind: &str| -> Vec<&Doc> { files.values().filter(|doc| doc.kind() == kind).collect() };
     if dice.percent(30) {
         let doc = *dice.pick(&of("RecurringCharge"))?;
         let recurring = doc.name.clone();
-        let order =
-            if dice.percent(70) { Order::Pay { recurring } } else { Order::Ignore { recurring } };
-        return Some(Command { name, merchant: doc.merchant().to_owned(), order });
+        let order = if dice.percent(70) {
+            CommandAction::Pay { recurring }
+        } else {
+            CommandAction::Ignore { recurring }
+        };
+        return Some(PersonCommand { name, merchant: doc.merchant().to_owned(), action: order });
     }
     let doc = *dice.pick(&of("SavedMethod"))?;
     let (method, amount) = (doc.name.clone(), amount(dice));
     let order = if dice.percent(30) {
-        Order::Credit { method, amount }
+        CommandAction::Credit { method, amount }
     } else {
-        let hold = dice.percent(50) && matches!(doc.body, Body::Card { bank: false, .. });
-        Order::Charge { method, amount, hold }
+        let hold = dice.percent(50) && matches!(doc.body, DocBody::Card { bank: false, .. });
+        CommandAction::Charge { method, amount, hold }
     };
-    Some(Command { name, merchant: doc.merchant().to_owned(), order })
+    Some(PersonCommand { name, merchant: doc.merchant().to_owned(), action: order })
 }
 
 /// Draws an action on the result of an earlier command.
-fn afterwards(earlier: &Command, dice: &mut Dice) -> Option<Order> {
+fn follow_up_action(earlier: &PersonCommand, dice: &mut Dice) -> Option<CommandAction> {
     let of = earlier.name.clone();
-    Some(match &earlier.order {
-        Order::Charge { amount, hold: true, .. } if dice.percent(70) => {
-            Order::Capture { of, amount: *amount }
+    Some(match &earlier.action {
+        CommandAction::Charge { amount, hold: true, .. } if dice.percent(70) => {
+            CommandAction::Capture { of, amount: *amount }
         }
-        Order::Charge { amount, .. } => match dice.below(4) {
-            0 => Order::Void { of },
-            1 => Order::Sign { of },
-            _ => Order::Refund { of, amount: amount.checked_div(2)?.max(1) },
+        CommandAction::Charge { amount, .. } => match dice.below(4) {
+            0 => CommandAction::Void { of },
+            1 => CommandAction::Sign { of },
+            _ => CommandAction::Refund { of, amount: amount.checked_div(2)?.max(1) },
         },
-        Order::Credit { .. } => Order::Void { of },
-        Order::Refund { .. } if dice.percent(50) => Order::Void { of },
-        Order::Refund { .. }
-        | Order::Void { .. }
-        | Order::Capture { .. }
-        | Order::Sign { .. }
-        | Order::Pay { .. }
-        | Order::Ignore { .. }
-        | Order::Own(_) => return None,
+        CommandAction::Credit { .. } => CommandAction::Void { of },
+        CommandAction::Refund { .. } if dice.percent(50) => CommandAction::Void { of },
+        CommandAction::Refund { .. }
+        | CommandAction::Void { .. }
+        | CommandAction::Capture { .. }
+        | CommandAction::Sign { .. }
+        | CommandAction::Pay { .. }
+        | CommandAction::Ignore { .. }
+        | CommandAction::Own(_) => return None,
     })
 }
 

@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::clones::key_of;
-use super::desk::{Desk, text};
+use super::clones::authorization_header;
+use super::desk::{SandboxControl, text};
 use super::hooks::texts::{EARLY, SKIP, START};
 
 /// A payment, or a recurring charge that begins much later.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Payment {
+pub struct PayerPayment {
     /// Unique number.
     pub number: u32,
     pub merchant: String,
@@ -23,36 +23,36 @@ pub struct Payment {
 
 /// Objects of the payers at the service; clones share them.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Payers(Arc<Mutex<Book>>);
+pub(crate) struct Payers(Arc<Mutex<PayerBook>>);
 
 #[derive(Debug, Default)]
-struct Book {
+struct PayerBook {
     /// Ids of their cards, by merchant.
     cards: BTreeMap<String, String>,
     /// Numbers of the payments made.
-    made: BTreeSet<u32>,
+    paid: BTreeSet<u32>,
     /// Ids of the objects that the payers made.
     ids: BTreeSet<String>,
 }
 
 impl Payers {
-    fn book(&self) -> MutexGuard<'_, Book> {
+    fn book(&self) -> MutexGuard<'_, PayerBook> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns true if an object, or the object of a movement of money, belongs to the payers.
-    pub(crate) fn own(&self, object: &Value) -> bool {
+    pub(crate) fn owns(&self, object: &Value) -> bool {
         let book = self.book();
         let fields = ["id", "transaction_id", "charge_id", "recurring_charge_id"];
         fields.iter().any(|field| book.ids.contains(text(object, field)))
     }
 
     /// Pays once; a repeated call does nothing.
-    pub(super) async fn pay(&self, desk: &Desk, payment: &Payment) {
-        if !self.book().made.insert(payment.number) {
+    pub(super) async fn pay(&self, desk: &SandboxControl, payment: &PayerPayment) {
+        if !self.book().paid.insert(payment.number) {
             return;
         }
-        let key = key_of(&desk.look("credentials").await, &payment.merchant);
+        let key = authorization_header(&desk.get_control("credentials").await, &payment.merchant);
         let card = self.card(desk, &payment.merchant, &key).await;
         let (path, body) = if [EARLY, SKIP].contains(&payment.amount) {
             let schedule = json!({"start": START, "interval_unit": "MONTH", "interval_delay": 1});
@@ -61,18 +61,18 @@ impl Payers {
         } else {
             ("/v1/charges", json!({"amount": payment.amount, "method": card}))
         };
-        let made = desk.post(path, &key, &body).await;
+        let made = desk.post_service(path, &key, &body).await;
         self.book().ids.insert(text(&made, "id").to_owned());
     }
 
     /// Returns the id of the payers' card at a merchant, and saves the card once.
-    async fn card(&self, desk: &Desk, merchant: &str, key: &str) -> String {
+    async fn card(&self, desk: &SandboxControl, merchant: &str, key: &str) -> String {
         if let Some(card) = self.book().cards.get(merchant) {
             return card.clone();
         }
         let body = json!({"number": "4242424242424242", "exp_month": 1, "exp_year": 2032,
             "name": "Payer"});
-        let card = text(&desk.post("/v1/cards", key, &body).await, "id").to_owned();
+        let card = text(&desk.post_service("/v1/cards", key, &body).await, "id").to_owned();
         let mut book = self.book();
         book.ids.insert(card.clone());
         book.cards.insert(merchant.to_owned(), card.clone());
@@ -80,7 +80,7 @@ impl Payers {
     }
 }
 
-impl fmt::Display for Payment {
+impl fmt::Display for PayerPayment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { number, merchant, amount } = self;
         write!(f, "payment {number} of {amount} at {merchant}")

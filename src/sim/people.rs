@@ -3,12 +3,12 @@
 
 use std::fmt;
 
-use super::bounds::{self, Approver, Bound};
+use super::bounds::{self, Approver, SimLimit};
 use super::dice::Dice;
 use super::faults::Strike;
-use super::script::Step;
-use super::world::Tree;
-use crate::policy::Rules;
+use super::script::ScriptStep;
+use super::world::DocTree;
+use crate::policy::PolicyRules;
 
 /// Label of the dice that decide about people.
 const DICE: u64 = 8;
@@ -19,7 +19,7 @@ pub struct People {
     /// Person who settles intents on hold; most worlds have none.
     pub settler: Option<Settler>,
     /// Limits; most worlds have none.
-    pub bounds: Vec<Bound>,
+    pub limits: Vec<SimLimit>,
     /// Total of a plan, in minor units, above which two people must approve.
     pub above: Option<i64>,
     pub approvers: Vec<Approver>,
@@ -39,8 +39,8 @@ impl People {
     /// calls have to be retried.
     pub(super) fn new(
         seed: u64,
-        files: &Tree,
-        (steps, strikes): (&mut [Step], &mut Vec<Strike>),
+        files: &DocTree,
+        (steps, strikes): (&mut [ScriptStep], &mut Vec<Strike>),
     ) -> Self {
         let mut dice = Dice::new(seed, DICE);
         let settles = dice.percent(30);
@@ -51,15 +51,16 @@ impl People {
         }
         let above = i64::try_from(dice.between(100_000, 600_000)).unwrap_or(0);
         let above = Some(above).filter(|_| dice.percent(40));
-        let (bounds, approvers) = (bounds::bounds(&mut dice), bounds::approvers(&mut dice));
-        bounds::stir(files, steps, &mut dice);
-        bounds::strain(strikes, &mut dice);
-        Self { settler, bounds, above, approvers }
+        let (bounds, approvers) =
+            (bounds::draw_limits(&mut dice), bounds::draw_approvers(&mut dice));
+        bounds::raise_amounts(files, steps, &mut dice);
+        bounds::add_faults(strikes, &mut dice);
+        Self { settler, limits: bounds, above, approvers }
     }
 
     /// Returns the operator's rules.
-    pub(super) fn rules(&self) -> Rules {
-        bounds::rules(&self.bounds, self.above)
+    pub(super) fn rules(&self) -> PolicyRules {
+        bounds::rules(&self.limits, self.above)
     }
 
     /// Returns the number of people who act.
@@ -68,21 +69,21 @@ impl People {
     }
 
     /// Returns the number of people and limits that can be removed.
-    pub(super) fn cuts(&self) -> usize {
-        self.count().saturating_add(self.bounds.len())
+    pub(super) fn part_count(&self) -> usize {
+        self.count().saturating_add(self.limits.len())
     }
 
     /// Removes the `nth` limit or person. If `nth` is too high, nothing is removed, and `nth` is
     /// reduced by their number.
-    pub(super) fn cut(&mut self, nth: &mut usize) -> bool {
-        if *nth >= self.cuts() {
-            *nth = nth.saturating_sub(self.cuts());
+    pub(super) fn remove_part(&mut self, nth: &mut usize) -> bool {
+        if *nth >= self.part_count() {
+            *nth = nth.saturating_sub(self.part_count());
             return false;
         }
-        if *nth < self.bounds.len() {
-            self.bounds.remove(*nth);
-        } else if nth.saturating_sub(self.bounds.len()) < self.approvers.len() {
-            self.approvers.remove(nth.saturating_sub(self.bounds.len()));
+        if *nth < self.limits.len() {
+            self.limits.remove(*nth);
+        } else if nth.saturating_sub(self.limits.len()) < self.approvers.len() {
+            self.approvers.remove(nth.saturating_sub(self.limits.len()));
         } else {
             self.settler = None;
         }
@@ -96,7 +97,7 @@ impl fmt::Display for People {
             let first = if retries { ", and first asks to settle it once more" } else { "" };
             writeln!(f, "person  looks at what is held every {every_s} s{first}")?;
         }
-        self.bounds.iter().try_for_each(|bound| writeln!(f, "{bound}"))?;
+        self.limits.iter().try_for_each(|bound| writeln!(f, "{bound}"))?;
         if let Some(above) = self.above {
             writeln!(f, "limit   above {above} it takes two people")?;
         }

@@ -14,63 +14,65 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep};
 
-use super::approver::{self, Seen};
+use super::approver::{self, SeenPlan};
 use super::check::mark_of;
-use super::desk::{Desk, Objects, text};
+use super::desk::{Objects, SandboxControl, text};
 use super::machine::{GRACE, TIMEOUT};
 use super::people::{People, Settler};
-use super::world::{Body, Tree};
+use super::world::{DocBody, DocTree};
 use crate::base::hash::Mark;
 use crate::base::id::RemoteId;
-use crate::engine::{Event, IntentView, Question, Reply, Resolved, Resolving, Said};
+use crate::engine::{
+    EngineInput, EngineQuery, IntentView, ManualResolution, Reply, ResolveIntent, ResolveResult,
+};
 
 /// Consecutive looks without a request that end a person's work, once all faults are over.
 const QUIET_LOOKS: u32 = 2;
 
 /// Memory of the people across lives of the machine; clones share it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Memory(Arc<Mutex<Notes>>);
+pub(super) struct Memory(Arc<Mutex<MemoryNotes>>);
 
 /// Contents of the memory.
 #[derive(Debug, Default)]
-struct Notes {
+struct MemoryNotes {
     /// Set once all faults are over.
-    calm: bool,
+    faults_over: bool,
     /// Time since which each intent was seen on hold.
-    held: BTreeMap<String, Instant>,
+    on_hold_since: BTreeMap<String, Instant>,
     /// Intents with a requested retry.
     retried: BTreeSet<String>,
     /// Consecutive looks of each person without a request, after the faults.
-    quiet: BTreeMap<&'static str, u32>,
+    quiet_looks: BTreeMap<&'static str, u32>,
     /// Set if any person made a request since the last reset.
-    spoke: bool,
+    acted: bool,
     /// Successful and attempted approvals of each approver.
     approvals: BTreeMap<&'static str, (u32, u32)>,
     /// Plans that people saw before they approved them.
-    seen: Vec<Seen>,
+    seen_plans: Vec<SeenPlan>,
 }
 
 impl Memory {
-    fn notes(&self) -> MutexGuard<'_, Notes> {
+    fn notes(&self) -> MutexGuard<'_, MemoryNotes> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notes that all faults are over.
-    pub(super) fn calm(&self) {
-        self.notes().calm = true;
+    pub(super) fn stop_faults(&self) {
+        self.notes().faults_over = true;
     }
 
     /// Waits until no person has anything left to do. Returns true if no person made a request
     /// meanwhile.
-    pub(super) async fn rested(&self, people: &People) -> bool {
-        self.notes().quiet.clear();
-        self.notes().spoke = false;
-        while self.notes().quiet.values().filter(|looks| **looks >= QUIET_LOOKS).count()
+    pub(super) async fn wait_until_idle(&self, people: &People) -> bool {
+        self.notes().quiet_looks.clear();
+        self.notes().acted = false;
+        while self.notes().quiet_looks.values().filter(|looks| **looks >= QUIET_LOOKS).count()
             < people.count()
         {
             sleep(Duration::from_secs(1)).await;
         }
-        !self.notes().spoke
+        !self.notes().acted
     }
 
     /// Returns true if a person may approve once more, within these maxima of approvals and
@@ -81,17 +83,17 @@ impl Memory {
     }
 
     /// Notes a plan that a person saw and is about to approve.
-    pub(super) fn saw(&self, seen: Seen) {
-        self.notes().seen.push(seen);
+    pub(super) fn note_plan(&self, seen: SeenPlan) {
+        self.notes().seen_plans.push(seen);
     }
 
     /// Returns every plan that a person saw and was about to approve.
-    pub(super) fn seen(&self) -> Vec<Seen> {
-        self.notes().seen.clone()
+    pub(super) fn seen_plans(&self) -> Vec<SeenPlan> {
+        self.notes().seen_plans.clone()
     }
 
     /// Notes the answer to an approval.
-    pub(super) fn approved(&self, who: &'static str, given: bool) {
+    pub(super) fn note_approval(&self, who: &'static str, given: bool) {
         let mut notes = self.notes();
         let (approved, tried) = notes.approvals.entry(who).or_default();
         *approved = approved.saturating_add(u32::from(given));
@@ -99,67 +101,67 @@ impl Memory {
     }
 
     /// Notes the end of a look.
-    pub(super) fn looked(&self, who: &'static str, spoke: bool) {
+    pub(super) fn note_look(&self, who: &'static str, spoke: bool) {
         let mut notes = self.notes();
-        notes.spoke |= spoke;
-        let calm = notes.calm;
-        let quiet = notes.quiet.entry(who).or_default();
+        notes.acted |= spoke;
+        let calm = notes.faults_over;
+        let quiet = notes.quiet_looks.entry(who).or_default();
         *quiet = if spoke || !calm { 0 } else { quiet.saturating_add(1) };
     }
 }
 
 /// Runs all people for ever, beside another endless task.
-pub(super) async fn beside(
+pub(super) async fn run_people(
     other: impl Future<Output = ()>,
     (people, memory): (&People, &Memory),
-    world: (&Desk, &Tree),
-    engine: &mpsc::Sender<Event>,
+    world: (&SandboxControl, &DocTree),
+    engine: &mpsc::Sender<EngineInput>,
 ) {
-    let approving = people.approvers.iter().map(|one| approver::approving(one, memory, engine));
+    let approving = people.approvers.iter().map(|one| approver::run_approver(one, memory, engine));
     let approving = futures::future::join_all(approving);
-    tokio::join!(other, settling(people.settler, memory, world, engine), approving);
+    tokio::join!(other, run_settler(people.settler, memory, world, engine), approving);
 }
 
 /// Runs the settler for ever.
-async fn settling(
+async fn run_settler(
     settler: Option<Settler>,
     memory: &Memory,
-    world: (&Desk, &Tree),
-    engine: &mpsc::Sender<Event>,
+    world: (&SandboxControl, &DocTree),
+    engine: &mpsc::Sender<EngineInput>,
 ) {
     let Some(settler) = settler else { return };
     loop {
         sleep(Duration::from_secs(settler.every_s)).await;
-        if let Some(spoke) = look(settler, memory, world, engine).await {
-            memory.looked("settler", spoke);
+        if let Some(spoke) = settle_once(settler, memory, world, engine).await {
+            memory.note_look("settler", spoke);
         }
     }
 }
 
 /// Looks once at every intent on hold. Returns `None` if the engine did not answer, else whether
 /// the settler did anything.
-async fn look(
+async fn settle_once(
     settler: Settler,
     memory: &Memory,
-    (desk, ever): (&Desk, &Tree),
-    engine: &mpsc::Sender<Event>,
+    (desk, ever): (&SandboxControl, &DocTree),
+    engine: &mpsc::Sender<EngineInput>,
 ) -> Option<bool> {
-    let Reply::Intents(intents) = ask(engine, Question::Intents).await? else { return None };
+    let Reply::Intents(intents) = query(engine, EngineQuery::Intents).await? else { return None };
     let mut held = intents.items;
     held.retain(|view| view.state == "held");
-    let waits = is_news(memory, &held);
+    let waits = note_holds(memory, &held);
     if held.is_empty() {
         return Some(false);
     }
     let objects = desk.objects().await;
     let mut spoke = waits;
     for view in held {
-        let Some(said) = word(settler, memory, &view, (&objects, ever)) else { continue };
-        let resolved = say(engine, &view, said.clone()).await?;
-        if let Some(id) = vouched(&view, &objects, said, &resolved) {
-            say(engine, &view, Said::Unverified(id)).await?;
+        let Some(said) = resolution(settler, memory, &view, (&objects, ever)) else { continue };
+        let resolved = resolve_intent(engine, &view, said.clone()).await?;
+        if let Some(id) = unverified_id(&view, &objects, said, &resolved) {
+            resolve_intent(engine, &view, ManualResolution::Unverified(id)).await?;
         }
-        memory.notes().held.remove(&view.id);
+        memory.notes().on_hold_since.remove(&view.id);
         spoke = true;
     }
     Some(spoke)
@@ -168,66 +170,73 @@ async fn look(
 /// Returns the id that the person confirms without verification. The object either cannot be read,
 /// or differs from the request and carries the intent's own name in the books. A wrong object is
 /// never confirmed.
-fn vouched(
+fn unverified_id(
     view: &IntentView,
     objects: &Objects,
-    said: Said,
-    resolved: &Resolved,
+    said: ManualResolution,
+    resolved: &ResolveResult,
 ) -> Option<RemoteId> {
-    let Said::Done(id) = said else { return None };
+    let ManualResolution::Done(id) = said else { return None };
     match resolved {
-        Resolved::Unverified(..) => Some(id),
-        Resolved::Differs(..) => objects.named(&id, &[&view.mark, &view.source_id]).then_some(id),
-        Resolved::Unknown | Resolved::Busy(_) | Resolved::Settled(_) | Resolved::Unsettled(..) => {
-            None
+        ResolveResult::Unverified(..) => Some(id),
+        ResolveResult::Differs(..) => {
+            objects.has_name(&id, &[&view.mark, &view.source_id]).then_some(id)
         }
+        ResolveResult::Unknown
+        | ResolveResult::Busy(_)
+        | ResolveResult::Settled(_)
+        | ResolveResult::Unsettled(..) => None,
     }
 }
 
 /// Resolves an intent. Returns `None` if the engine did not answer.
-async fn say(engine: &mpsc::Sender<Event>, view: &IntentView, said: Said) -> Option<Resolved> {
+async fn resolve_intent(
+    engine: &mpsc::Sender<EngineInput>,
+    view: &IntentView,
+    said: ManualResolution,
+) -> Option<ResolveResult> {
     let id = view.id.parse().ok()?;
-    let resolving = Resolving { id, said, actor: "the simulator".to_owned() };
+    let resolving = ResolveIntent { id, said, actor: "the simulator".to_owned() };
     let (reply, answer) = oneshot::channel();
-    engine.send(Event::Resolve(resolving, reply)).await.ok()?;
+    engine.send(EngineInput::Resolve(resolving, reply)).await.ok()?;
     let Reply::Resolved(resolved) = answer.await.ok()? else { return None };
     Some(resolved)
 }
 
 /// Notes the intents on hold. Returns true if one of them is too young to be judged.
-fn is_news(memory: &Memory, held: &[IntentView]) -> bool {
+fn note_holds(memory: &Memory, held: &[IntentView]) -> bool {
     let mut notes = memory.notes();
-    notes.held.retain(|id, _| held.iter().any(|view| view.id == *id));
+    notes.on_hold_since.retain(|id, _| held.iter().any(|view| view.id == *id));
     for view in held {
-        notes.held.entry(view.id.clone()).or_insert_with(Instant::now);
+        notes.on_hold_since.entry(view.id.clone()).or_insert_with(Instant::now);
     }
-    notes.held.values().any(|since| !is_over(*since))
+    notes.on_hold_since.values().any(|since| !cannot_take_effect(*since))
 }
 
 /// Returns true if no call sent before this moment can still take effect.
-fn is_over(since: Instant) -> bool {
+fn cannot_take_effect(since: Instant) -> bool {
     since.elapsed() > TIMEOUT.saturating_add(GRACE)
 }
 
 /// Returns the person's resolution of an intent, if the person can know it.
-fn word(
+fn resolution(
     settler: Settler,
     memory: &Memory,
     view: &IntentView,
-    world: (&Objects, &Tree),
-) -> Option<Said> {
+    world: (&Objects, &DocTree),
+) -> Option<ManualResolution> {
     let mut notes = memory.notes();
-    if !notes.held.get(&view.id).is_some_and(|since| is_over(*since)) {
+    if !notes.on_hold_since.get(&view.id).is_some_and(|since| cannot_take_effect(*since)) {
         return None;
     }
-    let said = judged(view, world, notes.calm)?;
+    let said = proven_resolution(view, world, notes.faults_over)?;
     let first = settler.retries && notes.retried.insert(view.id.clone());
-    Some(if first { Said::Retry } else { said })
+    Some(if first { ManualResolution::Retry } else { said })
 }
 
 /// Returns true if the service's own books show the result of a lost answer of this effect. A tried
 /// code shows nowhere. For unmarked objects only the engine's own earlier records can decide.
-pub(super) fn knows(effect: &str) -> bool {
+pub(super) fn is_provable(effect: &str) -> bool {
     !matches!(
         effect,
         "code.exchange"
@@ -251,14 +260,20 @@ pub(super) fn knows(effect: &str) -> bool {
 }
 
 /// Returns the resolution that the service proves; `None` if nothing can be known, or not yet.
-fn judged(view: &IntentView, (objects, ever): (&Objects, &Tree), calm: bool) -> Option<Said> {
+fn proven_resolution(
+    view: &IntentView,
+    (objects, ever): (&Objects, &DocTree),
+    calm: bool,
+) -> Option<ManualResolution> {
     let shown = |all: &[Value], name: &dyn Fn(&Value) -> bool| {
         let id = all.iter().find(|one| name(one)).map(|one| text(one, "id"));
-        id.map_or(Some(Said::NotDone), |id| RemoteId::new(id).ok().map(Said::Done))
+        id.map_or(Some(ManualResolution::NotDone), |id| {
+            RemoteId::new(id).ok().map(ManualResolution::Done)
+        })
     };
     let marked = |one: &Value| text(one, "reference") == view.mark;
     match view.effect.as_str() {
-        "contact.create" => contact(view, (objects, ever), calm),
+        "contact.create" => contact_resolution(view, (objects, ever), calm),
         "application.submit" => shown(&objects.applications, &marked),
         "card.save" | "bank.save" => shown(&objects.methods, &marked),
         "recurring.create" | "charge.recur" => {
@@ -267,15 +282,15 @@ fn judged(view: &IntentView, (objects, ever): (&Objects, &Tree), calm: bool) -> 
         "invoice.create" => {
             shown(&objects.invoices, &|one| text(one, "source_id") == view.source_id)
         }
-        "charge.create" | "credit.create" => transaction(view, objects, &|one| {
+        "charge.create" | "credit.create" => transaction_resolution(view, objects, &|one| {
             Mark::find_in(text(one, "reference")).is_some_and(|mark| mark.as_str() == view.mark)
         }),
-        "charge.refund" => transaction(view, objects, &|one| {
+        "charge.refund" => transaction_resolution(view, objects, &|one| {
             one.pointer("/data/reckon").and_then(Value::as_str) == Some(view.mark.as_str())
         }),
         // The changed object shows the change, so a retry of the lookup is enough.
         "recurring.change" | "card.change" | "bank.change" | "card.delete" | "bank.delete" => {
-            Some(Said::Retry)
+            Some(ManualResolution::Retry)
         }
         // A lost answer of any other effect shows nowhere.
         _ => None,
@@ -284,24 +299,28 @@ fn judged(view: &IntentView, (objects, ever): (&Objects, &Tree), calm: bool) -> 
 
 /// Returns the resolution of a transaction that a command made, unless the transaction was
 /// declined.
-fn transaction(
+fn transaction_resolution(
     view: &IntentView,
     objects: &Objects,
     ours: &dyn Fn(&Value) -> bool,
-) -> Option<Said> {
+) -> Option<ManualResolution> {
     let mut all = objects.transactions.iter().filter(|one| text(one, "status") != "FAILED");
     match all.find(|one| ours(one)) {
-        Some(one) => RemoteId::new(text(one, "id")).ok().map(Said::Done),
+        Some(one) => RemoteId::new(text(one, "id")).ok().map(ManualResolution::Done),
         // The documents define no reference for a credit.
         None if view.effect == "credit.create" => None,
-        None => Some(Said::NotDone),
+        None => Some(ManualResolution::NotDone),
     }
 }
 
 /// Returns the resolution of a contact. A contact carries no name, so its address and creation time
 /// identify it. A second contact of the same time may be a twin; the two are distinguished once all
 /// faults are over.
-fn contact(view: &IntentView, (objects, ever): (&Objects, &Tree), calm: bool) -> Option<Said> {
+fn contact_resolution(
+    view: &IntentView,
+    (objects, ever): (&Objects, &DocTree),
+    calm: bool,
+) -> Option<ManualResolution> {
     let doc = ever.get(view.key.name.as_str())?;
     let asked: DateTime<Utc> = view.at.parse().ok()?;
     let since = asked.checked_sub_signed(TimeDelta::seconds(1))?;
@@ -312,28 +331,33 @@ fn contact(view: &IntentView, (objects, ever): (&Objects, &Tree), calm: bool) ->
     let mine = objects.contacts.iter().filter(|one| text(one, "preferred_email") == doc.email());
     let mine: Vec<&Value> = mine.filter(young).collect();
     match mine.as_slice() {
-        [] => Some(Said::NotDone),
-        [one] => RemoteId::new(text(one, "id")).ok().map(Said::Done),
-        [.., newest] => RemoteId::new(text(newest, "id")).ok().map(Said::Done).filter(|_| calm),
+        [] => Some(ManualResolution::NotDone),
+        [one] => RemoteId::new(text(one, "id")).ok().map(ManualResolution::Done),
+        [.., newest] => {
+            RemoteId::new(text(newest, "id")).ok().map(ManualResolution::Done).filter(|_| calm)
+        }
     }
 }
 
 /// Returns every contact document that any person ever writes.
-pub(super) fn ever(script: &super::script::Script) -> Tree {
-    use super::world::Change;
+pub(super) fn contact_documents(script: &super::script::SimScript) -> DocTree {
+    use super::world::FileChange;
     let mut ever = script.files.clone();
     for change in script.steps.iter().flat_map(|step| &step.changes) {
-        if let Change::Write(doc) = change {
+        if let FileChange::Write(doc) = change {
             ever.insert(doc.name.clone(), doc.clone());
         }
     }
-    ever.retain(|_, doc| matches!(doc.body, Body::Contact { .. }));
+    ever.retain(|_, doc| matches!(doc.body, DocBody::Contact { .. }));
     ever
 }
 
 /// Sends a query to the engine. Returns `None` if the engine did not answer.
-pub(super) async fn ask(engine: &mpsc::Sender<Event>, question: Question) -> Option<Reply> {
+pub(super) async fn query(
+    engine: &mpsc::Sender<EngineInput>,
+    question: EngineQuery,
+) -> Option<Reply> {
     let (answer, reply) = oneshot::channel();
-    engine.send(Event::Ask(question, answer)).await.ok()?;
+    engine.send(EngineInput::Ask(question, answer)).await.ok()?;
     reply.await.ok()
 }

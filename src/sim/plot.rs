@@ -1,28 +1,28 @@
 //! Documents and requests of the people, decided by a seed.
 
-use super::deed::Deed;
+use super::deed::PersonRequest;
 use super::dice::Dice;
-use super::script::Step;
-use super::world::{Body, Breakage, Change, Doc, Tree};
+use super::script::ScriptStep;
+use super::world::{Breakage, Doc, DocBody, DocTree, FileChange};
 
 /// Draws the files of the beginning.
-pub(super) fn files(dice: &mut Dice) -> Tree {
-    let mut tree = Tree::new();
+pub(super) fn draw_files(dice: &mut Dice) -> DocTree {
+    let mut tree = DocTree::new();
     for merchant in 0..dice.between(1, 12).max(8).saturating_sub(7).min(3) {
         let merchant = format!("m{merchant}");
-        add(&mut tree, Doc::new(&merchant, Body::Merchant));
+        add(&mut tree, Doc::new(&merchant, DocBody::Merchant));
         if dice.percent(30) {
             let sign_up = dice.percent(40);
-            let body = Body::Application { sign_up, text: 0 };
+            let body = DocBody::Application { sign_up, text: 0 };
             add(&mut tree, Doc::new(&format!("a-{merchant}"), body));
         }
         for _ in 0..dice.between(1, 3) {
-            let doc = another(&tree, &merchant, "Contact", dice);
+            let doc = draw_document(&tree, &merchant, "Contact", dice);
             add(&mut tree, doc);
         }
         for kind in ["Invoice", "SavedMethod", "SavedMethod", "RecurringCharge"] {
             for _ in 0..dice.between(0, 2) {
-                let doc = another(&tree, &merchant, kind, dice);
+                let doc = draw_document(&tree, &merchant, kind, dice);
                 add(&mut tree, doc);
             }
         }
@@ -32,26 +32,26 @@ pub(super) fn files(dice: &mut Dice) -> Tree {
 
 /// Draws, in some worlds, an application that brings a live merchant with a contact. These
 /// documents never change.
-pub(super) fn onboarding(dice: &mut Dice) -> Tree {
-    let mut tree = Tree::new();
+pub(super) fn draw_onboarding(dice: &mut Dice) -> DocTree {
+    let mut tree = DocTree::new();
     if dice.percent(30) {
-        add(&mut tree, Doc::new("live-a", Body::Application { sign_up: false, text: 0 }));
-        add(&mut tree, Doc::new("live", Body::Opened { application: "live-a".to_owned() }));
+        add(&mut tree, Doc::new("live-a", DocBody::Application { sign_up: false, text: 0 }));
+        add(&mut tree, Doc::new("live", DocBody::Opened { application: "live-a".to_owned() }));
         add(
             &mut tree,
-            Doc::new("live-c", Body::Contact { merchant: "live".to_owned(), hold: false }),
+            Doc::new("live-c", DocBody::Contact { merchant: "live".to_owned(), hold: false }),
         );
     }
     tree
 }
 
-fn add(tree: &mut Tree, doc: Doc) {
+fn add(tree: &mut DocTree, doc: Doc) {
     tree.insert(doc.name.clone(), doc);
 }
 
 /// Draws a new document of a kind. If the document that it needs is missing, that document is drawn
 /// instead.
-fn another(tree: &Tree, merchant: &str, kind: &str, dice: &mut Dice) -> Doc {
+fn draw_document(tree: &DocTree, merchant: &str, kind: &str, dice: &mut Dice) -> Doc {
     let of = |kind: &str| -> Vec<String> {
         let same = tree.values().filter(|doc| doc.kind() == kind && doc.merchant() == merchant);
         same.map(|doc| doc.name.clone()).collect()
@@ -62,35 +62,35 @@ fn another(tree: &Tree, merchant: &str, kind: &str, dice: &mut Dice) -> Doc {
             let lines: Vec<i64> = (0..dice.between(1, 3)).map(|_| amount(dice)).collect();
             let mails = u32::try_from(dice.below(3)).unwrap_or(0);
             let letter = u32::try_from(lines.len()).unwrap_or(1).saturating_sub(1);
-            Body::Invoice { merchant: owner, contact, lines, mails, letter }
+            DocBody::Invoice { merchant: owner, contact, lines, mails, letter }
         }),
         "RecurringCharge" => dice.pick(&of("SavedMethod")).cloned().map(|card| {
             let (amount, now) = (amount(dice), dice.percent(40));
-            Body::Recurring { merchant: owner, card, amount, now, text: 0 }
+            DocBody::Recurring { merchant: owner, card, amount, now, text: 0 }
         }),
         "SavedMethod" => {
             let (bank, delete) = (dice.percent(40), dice.percent(60));
-            Some(Body::Card { merchant: owner, bank, text: 0, holder: 0, delete })
+            Some(DocBody::Card { merchant: owner, bank, text: 0, holder: 0, delete })
         }
-        _ => Some(Body::Contact { merchant: owner, hold: dice.percent(30) }),
+        _ => Some(DocBody::Contact { merchant: owner, hold: dice.percent(30) }),
     };
     let body = body.unwrap_or_else(|| match kind {
-        "RecurringCharge" => Body::Card {
+        "RecurringCharge" => DocBody::Card {
             merchant: merchant.to_owned(),
             bank: dice.percent(40),
             text: 0,
             holder: 0,
             delete: true,
         },
-        _ => Body::Contact { merchant: merchant.to_owned(), hold: false },
+        _ => DocBody::Contact { merchant: merchant.to_owned(), hold: false },
     });
     let letter = match body {
-        Body::Merchant | Body::Opened { .. } => "m",
-        Body::Application { .. } => "a",
-        Body::Contact { .. } => "c",
-        Body::Invoice { .. } => "i",
-        Body::Card { .. } => "s",
-        Body::Recurring { .. } | Body::FromCharge(_) => "r",
+        DocBody::Merchant | DocBody::Opened { .. } => "m",
+        DocBody::Application { .. } => "a",
+        DocBody::Contact { .. } => "c",
+        DocBody::Invoice { .. } => "i",
+        DocBody::Card { .. } => "s",
+        DocBody::Recurring { .. } | DocBody::FromCharge(_) => "r",
     };
     let taken = |number: &u32| !tree.contains_key(&format!("{letter}{number}-{merchant}"));
     let number = (0..u32::MAX).find(taken).unwrap_or(0);
@@ -102,7 +102,7 @@ fn amount(dice: &mut Dice) -> i64 {
 }
 
 /// Draws the changes of people, step by step.
-pub(super) fn steps(files: &Tree, dice: &mut Dice) -> Vec<Step> {
+pub(super) fn draw_steps(files: &DocTree, dice: &mut Dice) -> Vec<ScriptStep> {
     let mut tree = files.clone();
     let mut removed = Vec::new();
     let count = dice.between(2, 8);
@@ -110,7 +110,7 @@ pub(super) fn steps(files: &Tree, dice: &mut Dice) -> Vec<Step> {
     for _ in 0..count {
         let mut changes = Vec::new();
         for _ in 0..dice.between(1, 4) {
-            let Some(made) = change(&tree, &mut removed, dice) else {
+            let Some(made) = draw_change(&tree, &mut removed, dice) else {
                 continue;
             };
             for change in made {
@@ -119,14 +119,19 @@ pub(super) fn steps(files: &Tree, dice: &mut Dice) -> Vec<Step> {
             }
         }
         let wait_ms = if dice.percent(40) { dice.below(50) } else { dice.below(200_000) };
-        steps.push(Step { wait_ms, restart: dice.percent(15), changes, deeds: Vec::new() });
+        steps.push(ScriptStep {
+            wait_ms,
+            restart: dice.percent(15),
+            changes,
+            requests: Vec::new(),
+        });
     }
     steps
 }
 
 /// Draws one change, with the changes that belong to it.
-fn change(tree: &Tree, removed: &mut Vec<Doc>, dice: &mut Dice) -> Option<Vec<Change>> {
-    let names: Vec<&Doc> = tree.values().filter(|doc| doc.body != Body::Merchant).collect();
+fn draw_change(tree: &DocTree, removed: &mut Vec<Doc>, dice: &mut Dice) -> Option<Vec<FileChange>> {
+    let names: Vec<&Doc> = tree.values().filter(|doc| doc.body != DocBody::Merchant).collect();
     let changeable: Vec<&Doc> = names
         .iter()
         .copied()
@@ -135,60 +140,63 @@ fn change(tree: &Tree, removed: &mut Vec<Doc>, dice: &mut Dice) -> Option<Vec<Ch
     let among = if dice.percent(60) && !changeable.is_empty() { &changeable } else { &names };
     let doc = (*dice.pick(among)?).clone();
     Some(match dice.below(12) {
-        0..=2 => vec![Change::Write(edited(tree, doc, dice))],
-        3..=5 => remove(tree, doc, removed),
-        6 => vec![Change::Write(removed.pop()?)],
+        0..=2 => vec![FileChange::Write(edit_document(tree, doc, dice))],
+        3..=5 => remove_with_users(tree, doc, removed),
+        6 => vec![FileChange::Write(removed.pop()?)],
         7 => {
             let how = if dice.percent(50) { Breakage::Garbage } else { Breakage::Misfit };
-            vec![Change::Break(doc.name, how)]
+            vec![FileChange::Break(doc.name, how)]
         }
         8 => {
             let broken: Vec<&Doc> = names.into_iter().filter(|doc| doc.broken.is_some()).collect();
-            broken.into_iter().map(|doc| Change::Mend(doc.name.clone())).collect()
+            broken.into_iter().map(|doc| FileChange::Mend(doc.name.clone())).collect()
         }
-        9 => vec![Change::Write(Doc { generation: doc.generation.saturating_add(1), ..doc })],
+        9 => vec![FileChange::Write(Doc { generation: doc.generation.saturating_add(1), ..doc })],
         _ => {
             let kinds = ["Contact", "Invoice", "SavedMethod", "RecurringCharge"];
             let kind = dice.pick(&kinds).copied().unwrap_or("Contact");
-            let owner = tree.get(doc.merchant()).filter(|owner| owner.body == Body::Merchant)?;
-            let made = another(tree, &owner.name, kind, dice);
+            let owner = tree.get(doc.merchant()).filter(|owner| owner.body == DocBody::Merchant)?;
+            let made = draw_document(tree, &owner.name, kind, dice);
             if removed.iter().any(|doc| doc.name == made.name) {
                 return None;
             }
-            vec![Change::Write(made)]
+            vec![FileChange::Write(made)]
         }
     })
 }
 
 /// Removes a document and the documents that refer to it.
-fn remove(tree: &Tree, doc: Doc, removed: &mut Vec<Doc>) -> Vec<Change> {
-    let mut gone: Vec<Doc> =
-        tree.values().filter(|user| user.needs().contains(&doc.name.as_str())).cloned().collect();
+fn remove_with_users(tree: &DocTree, doc: Doc, removed: &mut Vec<Doc>) -> Vec<FileChange> {
+    let mut gone: Vec<Doc> = tree
+        .values()
+        .filter(|user| user.references().contains(&doc.name.as_str()))
+        .cloned()
+        .collect();
     gone.push(doc);
-    let changes = gone.iter().map(|doc| Change::Remove(doc.name.clone())).collect();
+    let changes = gone.iter().map(|doc| FileChange::Remove(doc.name.clone())).collect();
     removed.extend(gone.into_iter().map(|doc| Doc { broken: None, ..doc }));
     changes
 }
 
 /// Returns the document as its author changes it.
-fn edited(tree: &Tree, mut doc: Doc, dice: &mut Dice) -> Doc {
+fn edit_document(tree: &DocTree, mut doc: Doc, dice: &mut Dice) -> Doc {
     match &mut doc.body {
-        Body::Merchant
-        | Body::Opened { .. }
-        | Body::FromCharge(_)
-        | Body::Application { sign_up: false, .. } => {}
-        Body::Application { sign_up: true, text } => *text = text.saturating_add(1),
-        Body::Contact { merchant: _, hold } => *hold = !*hold,
-        Body::Invoice { merchant: _, contact: _, lines, mails: _, letter: _ } => {
+        DocBody::Merchant
+        | DocBody::Opened { .. }
+        | DocBody::FromCharge(_)
+        | DocBody::Application { sign_up: false, .. } => {}
+        DocBody::Application { sign_up: true, text } => *text = text.saturating_add(1),
+        DocBody::Contact { merchant: _, hold } => *hold = !*hold,
+        DocBody::Invoice { merchant: _, contact: _, lines, mails: _, letter: _ } => {
             lines.push(amount(dice));
         }
-        Body::Card { merchant: _, bank: _, text, holder, delete } => {
+        DocBody::Card { merchant: _, bank: _, text, holder, delete } => {
             let what = dice.below(3);
             *text = text.saturating_add(u32::from(what != 0));
             *holder = holder.saturating_add(u32::from(what != 1));
             *delete = dice.percent(60);
         }
-        Body::Recurring { merchant, card, amount: collected, now: _, text } => {
+        DocBody::Recurring { merchant, card, amount: collected, now: _, text } => {
             match dice.below(10) {
                 0..=4 => *collected = amount(dice),
                 5..=7 => *text = text.saturating_add(1),
@@ -208,10 +216,10 @@ fn edited(tree: &Tree, mut doc: Doc, dice: &mut Dice) -> Doc {
 
 /// Draws further requests, step by step. They use dice of their own, so that files stay as they
 /// are.
-pub(super) fn ask(steps: &mut [Step], dice: &mut Dice) {
+pub(super) fn add_requests(steps: &mut [ScriptStep], dice: &mut Dice) {
     for step in steps {
         if dice.percent(10) {
-            step.deeds.push(Deed::Refresh);
+            step.requests.push(PersonRequest::Refresh);
         }
     }
 }

@@ -11,26 +11,26 @@ use tokio::sync::Notify;
 
 /// Side of a place, before or after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum When {
+pub enum CrashSide {
     Before,
     After,
 }
 
 /// A place at which a process can die.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Point {
-    pub when: When,
+pub struct CrashPoint {
+    pub when: CrashSide,
     /// Operation at the place: `journal.write`, or `send` with the name of an effect.
     pub place: &'static str,
     /// Effect that is sent; empty for the disk.
     pub effect: &'static str,
 }
 
-impl fmt::Display for Point {
+impl fmt::Display for CrashPoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let when = match self.when {
-            When::Before => "before",
-            When::After => "after",
+            CrashSide::Before => "before",
+            CrashSide::After => "after",
         };
         let space = if self.effect.is_empty() { "" } else { " " };
         write!(f, "{when} {}{space}{}", self.place, self.effect)
@@ -49,7 +49,7 @@ pub enum Death {
 /// A planned crash, counted from the last start of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Crash {
-    pub point: Point,
+    pub point: CrashPoint,
     /// Number of the passing of that place, from 1.
     pub nth: u32,
     pub death: Death,
@@ -70,46 +70,46 @@ impl fmt::Display for Crash {
 
 /// The power; clones share it.
 #[derive(Debug, Clone, Default)]
-pub struct Power {
-    state: Arc<Mutex<State>>,
+pub struct MachinePower {
+    state: Arc<Mutex<PowerState>>,
     failed: Arc<Notify>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct PowerState {
     dead: bool,
     planned: Vec<Crash>,
-    died_of: Option<Crash>,
-    passed: BTreeMap<Point, u32>,
+    fatal_crash: Option<Crash>,
+    passed: BTreeMap<CrashPoint, u32>,
 }
 
-impl Power {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl MachinePower {
+    fn state(&self) -> MutexGuard<'_, PowerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Switches the machine on; the first of these crashes that is reached kills it.
-    pub fn on(&self, planned: Vec<Crash>) {
-        *self.state() = State { planned, ..State::default() };
+    pub fn switch_on(&self, planned: Vec<Crash>) {
+        *self.state() = PowerState { planned, ..PowerState::default() };
     }
 
     /// Removes all planned crashes.
-    pub fn calm(&self) {
+    pub fn clear_plan(&self) {
         self.state().planned.clear();
     }
 
     /// Returns the crash that killed the machine.
-    pub fn died_of(&self) -> Option<Crash> {
-        self.state().died_of
+    pub fn fatal_crash(&self) -> Option<Crash> {
+        self.state().fatal_crash
     }
 
     /// Returns true if the machine is dead.
-    pub fn dead(&self) -> bool {
+    pub fn is_dead(&self) -> bool {
         self.state().dead
     }
 
     /// Passes a point. Returns false if the machine is dead or dies at the point.
-    pub fn pass(&self, point: Point) -> bool {
+    pub fn pass(&self, point: CrashPoint) -> bool {
         let mut state = self.state();
         if state.dead {
             return false;
@@ -118,8 +118,8 @@ impl Power {
         *passed = passed.saturating_add(1);
         let passed = *passed;
         let due = |crash: &&Crash| crash.point == point && crash.nth <= passed;
-        state.died_of = state.planned.iter().find(due).copied();
-        state.dead = state.died_of.is_some();
+        state.fatal_crash = state.planned.iter().find(due).copied();
+        state.dead = state.fatal_crash.is_some();
         let lives = !state.dead;
         drop(state);
         if !lives {
@@ -129,8 +129,8 @@ impl Power {
     }
 
     /// Resolves once the machine is dead.
-    pub async fn failed(&self) {
-        while !self.dead() {
+    pub async fn wait_until_dead(&self) {
+        while !self.is_dead() {
             self.failed.notified().await;
         }
     }

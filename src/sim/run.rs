@@ -2,6 +2,7 @@
 //! checkers judge the result at the end.
 
 mod drive;
+mod report;
 mod rescue;
 
 use std::collections::BTreeMap;
@@ -14,40 +15,39 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
 use super::applicant;
-use super::check::{self, Evidence, Heard, Listening, Violation};
+use super::check::{EventOutcomes, Violation};
 use super::command::Notebook;
-use super::deed::Answered;
-use super::desk::{Desk, Objects, text};
-use super::durable;
-use super::faults::Fault;
-use super::front::Front;
-use super::hooks::Rig;
-use super::machine::{Drawer, Machine, Open, Outside};
-use super::net::Doors;
-use super::net::post::Post;
+use super::deed::AnsweredRequests;
+use super::desk::SandboxControl;
+use super::faults::CallFault;
+use super::front::Frontend;
+use super::hooks::HookState;
+use super::machine::{ClientContext, Machine, OpenedState, SimSecrets};
+use super::net::WebhookReceivers;
+use super::net::post::PostOffice;
 use super::person::{self, Memory};
-use super::power::{Crash, Death, Point};
-use super::script::Script;
-use super::share::{self, Shares};
+use super::power::{Crash, CrashPoint, Death};
+use super::script::SimScript;
+use super::share::Shares;
 use super::specs::{SharedTree, SimSpecs};
-use super::world::Tree;
+use super::world::DocTree;
 use crate::base::clock::{SharedClock, VirtualClock};
-use crate::engine::{Engine, EngineError, ResourceView, Until};
+use crate::engine::{Engine, EngineError, ResourceView, RunUntil};
 use crate::store::journal::Head;
 use crate::store::open;
-use drive::{Drove, watched};
-use rescue::Troubles;
+use drive::{DriveResult, run_watched};
+use rescue::TroubleLog;
 
 /// Time within which everything settles after the last fault.
 const SETTLES_WITHIN: Duration = Duration::from_hours(6);
 /// Time within which an undelivered webhook is sent again.
-const TOLD_WITHIN: Duration = Duration::from_mins(11);
+const REDELIVERED_WITHIN: Duration = Duration::from_mins(11);
 /// Turns of the scheduler after which every task that has to end has ended.
-const TURNS: u32 = 64;
+const SCHEDULER_TURNS: u32 = 64;
 
 /// Result of one run.
 #[derive(Debug, Clone, Default)]
-pub struct Report {
+pub struct RunReport {
     pub seed: u64,
     /// Broken laws; empty for a clean run.
     pub violations: Vec<Violation>,
@@ -56,13 +56,13 @@ pub struct Report {
     /// Number of records in the journal.
     pub records: u64,
     /// Strikes of each fault on each effect.
-    pub struck: BTreeMap<(&'static str, Fault), u32>,
+    pub struck: BTreeMap<(&'static str, CallFault), u32>,
     /// Deaths of the machine at each crash point.
-    pub died: BTreeMap<Point, u32>,
+    pub died: BTreeMap<CrashPoint, u32>,
     /// Intents, and intents that needed a person, by effect.
     pub shares: Shares,
     /// Contacts that were created again without proof.
-    pub remade: u32,
+    pub recreated: u32,
     /// Live merchants that a person approved.
     pub approved: usize,
     /// Plans over a limit that a person approved.
@@ -70,56 +70,55 @@ pub struct Report {
     /// Payments that the service collected in the two months after the run.
     pub collected: usize,
     /// Merchants' events by outcome.
-    pub heard: Heard,
+    pub event_outcomes: EventOutcomes,
     /// Actions of hooks, by verb.
     pub hooks: BTreeMap<String, u32>,
 }
 
 /// Runs a script to its end, in virtual time.
-pub fn run(script: &Script) -> Report {
+pub fn run(script: &SimScript) -> RunReport {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     match runtime {
-        Ok(runtime) => {
-            runtime.block_on(Box::pin(async { Box::pin(Stage::set(script).await.play()).await }))
-        }
-        Err(error) => Report {
+        Ok(runtime) => runtime
+            .block_on(Box::pin(async { Box::pin(SimRun::set(script).await.run_lives()).await })),
+        Err(error) => RunReport {
             seed: script.seed,
             violations: vec![Violation::new("simulator", format!("no runtime: {error}"))],
-            ..Report::default()
+            ..RunReport::default()
         },
     }
 }
 
 /// State of a run.
-struct Stage<'a> {
-    script: &'a Script,
+struct SimRun<'a> {
+    script: &'a SimScript,
     clock: SharedClock,
-    desk: Desk,
-    front: Arc<Front>,
+    desk: SandboxControl,
+    front: Arc<Frontend>,
     machine: Machine,
-    outside: Outside,
+    outside: ClientContext,
     tree: SharedTree,
-    history: Vec<(DateTime<Utc>, Tree)>,
+    history: Vec<(DateTime<Utc>, DocTree)>,
     /// Steps already taken; `stepped` is the time of the last one.
     steps: usize,
     stepped: Instant,
-    answered: Answered,
+    answered: AnsweredRequests,
     notebook: Notebook,
     memory: Memory,
-    post: Post,
-    troubles: Troubles,
+    post: PostOffice,
+    troubles: TroubleLog,
     crashes: Vec<Crash>,
     deaths: Vec<DateTime<Utc>>,
-    died: BTreeMap<Point, u32>,
-    rig: Rig,
+    died: BTreeMap<CrashPoint, u32>,
+    rig: HookState,
     acknowledged: Head,
     violations: Vec<Violation>,
     views: Vec<ResourceView>,
 }
 
 /// End of one life of the machine.
-enum End {
+enum LifeEnd {
     /// The machine died.
     Died,
     /// The process was stopped for a restart.
@@ -128,27 +127,32 @@ enum End {
     Over,
 }
 
-impl<'a> Stage<'a> {
+impl<'a> SimRun<'a> {
     /// Prepares the run of a script.
-    async fn set(script: &'a Script) -> Self {
+    async fn set(script: &'a SimScript) -> Self {
         let epoch = DateTime::from_timestamp(1_800_000_000, 0).unwrap_or_default();
         let clock: SharedClock = Arc::new(VirtualClock::new(epoch));
         let machine = Machine::new(script.seed);
-        let desk = Desk::open(script, clock.clone()).await;
+        let desk = SandboxControl::open(script, clock.clone()).await;
         let strikes = script.strikes.clone();
-        let front =
-            Front::new(desk.router(), machine.journal.clone(), clock.clone(), strikes, &script.net);
+        let front = Frontend::new(
+            desk.router(),
+            machine.journal.clone(),
+            clock.clone(),
+            strikes,
+            &script.net,
+        );
         let front = Arc::new(front);
-        let troubles = Troubles::new(clock.clone());
-        let outside = Outside {
+        let troubles = TroubleLog::new(clock.clone());
+        let outside = ClientContext {
             router: front.router(),
             clock: troubles.wall.clone(),
-            drawer: Arc::new(Drawer(desk.codes().await.into())),
+            secrets: Arc::new(SimSecrets(desk.issue_codes().await.into())),
             partner: desk.partner().await,
             rules: script.people.rules(),
         };
         let mut tree = script.files.clone();
-        desk.name(&mut tree);
+        desk.fill_charge_ids(&mut tree);
         Self {
             script,
             history: vec![(clock.now(), tree.clone())],
@@ -159,15 +163,15 @@ impl<'a> Stage<'a> {
             outside,
             steps: 0,
             stepped: Instant::now(),
-            answered: Answered::default(),
+            answered: AnsweredRequests::default(),
             notebook: Notebook::default(),
             memory: Memory::default(),
-            post: Post::new(&script.net),
+            post: PostOffice::new(&script.net),
             troubles,
             crashes: script.crashes.clone(),
             deaths: Vec::new(),
             died: BTreeMap::new(),
-            rig: Rig::new(script.hooks.as_ref(), &machine.power),
+            rig: HookState::new(script.hooks.as_ref(), &machine.power),
             machine,
             acknowledged: Head::EMPTY,
             violations: Vec::new(),
@@ -176,15 +180,15 @@ impl<'a> Stage<'a> {
     }
 
     /// Runs lives of the machine until everything is done, then judges the result.
-    async fn play(mut self) -> Report {
+    async fn run_lives(mut self) -> RunReport {
         loop {
-            self.rescue().await;
-            self.machine.power.on(self.crashes.clone());
-            self.front.begin();
-            match Box::pin(self.live()).await {
-                End::Died => self.die().await,
-                End::Stopped => {}
-                End::Over => return self.judge().await,
+            self.apply_losses().await;
+            self.machine.power.switch_on(self.crashes.clone());
+            self.front.begin_life();
+            match Box::pin(self.run_life()).await {
+                LifeEnd::Died => self.restart_after_death().await,
+                LifeEnd::Stopped => {}
+                LifeEnd::Over => return self.check_result().await,
             }
         }
     }
@@ -194,52 +198,54 @@ impl<'a> Stage<'a> {
     }
 
     /// Runs one life of the machine.
-    async fn live(&mut self) -> End {
+    async fn run_life(&mut self) -> LifeEnd {
         let opened = self.machine.open(&self.outside).await;
         let open = match opened {
             Ok(open) => open,
-            Err(_) if self.machine.power.dead() => return End::Died,
-            Err(error) if self.machine.room.was_refused() => {
-                return self.no_room(&error.to_string()).await;
+            Err(_) if self.machine.power.is_dead() => return LifeEnd::Died,
+            Err(error) if self.machine.capacity.take_refused() => {
+                return self.restart_after_refusal(&error.to_string()).await;
             }
             Err(error) => {
                 self.violate("journal", format!("the state cannot be opened: {error}"));
-                return End::Over;
+                return LifeEnd::Over;
             }
         };
-        self.compare(&open);
+        self.compare_with_rebuilt(&open);
         let engine = Engine::new(open.shared.clone(), Box::new(SimSpecs::new(self.tree.clone())));
         let mut engine = match engine {
             Ok(engine) => engine,
             Err(error) => {
                 self.violate("stops", format!("the engine cannot start: {error}"));
-                return End::Over;
+                return LifeEnd::Over;
             }
         };
-        let end = self.work(&mut engine, &open).await;
+        let end = self.run_engine(&mut engine, &open).await;
         drop(engine);
-        for _ in 0..TURNS {
+        for _ in 0..SCHEDULER_TURNS {
             tokio::task::yield_now().await;
         }
         self.acknowledged = open.shared.writer.head();
-        if matches!(end, Ok(End::Over)) {
-            self.compare(&open);
+        if matches!(end, Ok(LifeEnd::Over)) {
+            self.compare_with_rebuilt(&open);
         }
         match end {
-            Ok(End::Stopped) => self.stop(&open).await,
+            Ok(LifeEnd::Stopped) => self.stop(&open).await,
             Ok(end) => end,
-            Err(_) if self.machine.power.dead() => End::Died,
-            Err(error) if self.machine.room.was_refused() => self.no_room(&error.to_string()).await,
+            Err(_) if self.machine.power.is_dead() => LifeEnd::Died,
+            Err(error) if self.machine.capacity.take_refused() => {
+                self.restart_after_refusal(&error.to_string()).await
+            }
             Err(error) => {
                 self.violate("stops", format!("the engine stopped by itself: {error}"));
-                End::Over
+                LifeEnd::Over
             }
         }
     }
 
     /// Checks that an opened state equals the state that the disks alone give.
-    fn compare(&mut self, open: &Open) {
-        let rebuilt = self.machine.rebuilt();
+    fn compare_with_rebuilt(&mut self, open: &OpenedState) {
+        let rebuilt = self.machine.rebuilt_digest();
         match (open.shared.facts.digest(), rebuilt) {
             (Ok(kept), Ok(rebuilt)) if kept == rebuilt => {}
             (Ok(kept), Ok(rebuilt)) => self.violate(
@@ -256,70 +262,76 @@ impl<'a> Stage<'a> {
     }
 
     /// Runs the engine while people change files.
-    async fn work(&mut self, engine: &mut Engine, open: &Open) -> Result<End, EngineError> {
+    async fn run_engine(
+        &mut self,
+        engine: &mut Engine,
+        open: &OpenedState,
+    ) -> Result<LifeEnd, EngineError> {
         let (sender, events) = mpsc::channel(16);
-        let (inbox, shared) = (engine.inbox(sender.clone()), open.shared.clone());
+        let (inbox, shared) = (engine.event_receiver(sender.clone()), open.shared.clone());
         if self.script.net.gateway.is_some() {
-            engine.keep_looking();
+            engine.start_sweeps();
         }
-        engine.tell_through(Arc::new(self.rig.courier.clone()));
+        engine.set_notifier(Arc::new(self.rig.courier.clone()));
         engine.retain(drive::retention());
         let power = self.machine.power.clone();
-        let mut running = pin!(watched(engine.run(events, Until::Stopped)));
+        let mut running = pin!(run_watched(engine.run(events, RunUntil::Stopped)));
         let (postman, way) = (self.desk.clone(), self.post.clone());
-        let doors = Doors { engine: sender.clone(), inbox, shared };
-        let (memory, ever) = (self.memory.clone(), person::ever(self.script));
-        let post = applicant::postman(&postman, &way, &doors);
+        let doors = WebhookReceivers { engine: sender.clone(), inbox, shared };
+        let (memory, ever) = (self.memory.clone(), person::contact_documents(self.script));
+        let post = applicant::deliver_and_approve(&postman, &way, &doors);
         let people = (&self.script.people, &memory);
-        let mut post = pin!(person::beside(post, people, (&postman, &ever), &doors.engine));
+        let mut post = pin!(person::run_people(post, people, (&postman, &ever), &doors.engine));
         let drove = tokio::select! {
             biased;
-            () = power.failed() => return Ok(End::Died),
-            () = &mut post => return Ok(End::Stopped),
+            () = power.wait_until_dead() => return Ok(LifeEnd::Died),
+            () = &mut post => return Ok(LifeEnd::Stopped),
             ended = &mut running => {
                 ended?;
                 return Err(EngineError::Bug("it ended although nobody told it to".to_owned()));
             }
-            drove = self.drive(sender, open) => drove,
+            drove = self.take_steps(sender, open) => drove,
         };
-        if let Drove::Settled(settled) = drove {
+        if let DriveResult::Settled(settled) = drove {
             if !settled {
                 self.violate(
                     "settles",
                     format!("not settled {SETTLES_WITHIN:?} after the last fault"),
                 );
             }
-            return Ok(End::Over);
+            return Ok(LifeEnd::Over);
         }
         tokio::select! {
             biased;
-            () = power.failed() => Ok(End::Died),
+            () = power.wait_until_dead() => Ok(LifeEnd::Died),
             // A running delivery holds handles that must be dropped before the engine can end.
-            () = &mut post => Ok(End::Stopped),
-            ended = &mut running => ended.map(|()| End::Stopped),
+            () = &mut post => Ok(LifeEnd::Stopped),
+            ended = &mut running => ended.map(|()| LifeEnd::Stopped),
         }
     }
 
     /// Stops the process cleanly.
-    async fn stop(&mut self, open: &Open) -> End {
+    async fn stop(&mut self, open: &OpenedState) -> LifeEnd {
         match open::close(&open.shared.writer, &*open.index).await {
             Ok(head) => {
                 self.acknowledged = head;
-                End::Stopped
+                LifeEnd::Stopped
             }
-            Err(_) if self.machine.power.dead() => End::Died,
-            Err(error) if self.machine.room.was_refused() => self.no_room(&error.to_string()).await,
+            Err(_) if self.machine.power.is_dead() => LifeEnd::Died,
+            Err(error) if self.machine.capacity.take_refused() => {
+                self.restart_after_refusal(&error.to_string()).await
+            }
             Err(error) => {
                 self.violate("stops", format!("the state cannot be closed: {error}"));
-                End::Over
+                LifeEnd::Over
             }
         }
     }
 
     /// Keeps the machine down for a while, and restarts it.
-    async fn die(&mut self) {
+    async fn restart_after_death(&mut self) {
         self.deaths.push(self.clock.now());
-        let Some(crash) = self.machine.power.died_of() else { return };
+        let Some(crash) = self.machine.power.fatal_crash() else { return };
         if let Some(at) = self.crashes.iter().position(|one| *one == crash) {
             self.crashes.remove(at);
         }
@@ -327,73 +339,12 @@ impl<'a> Stage<'a> {
         *died = died.saturating_add(1);
         sleep(Duration::from_secs(crash.down_s)).await;
         self.machine.reboot(crash.death);
-        if !self.keeps_acknowledged() {
+        if !self.has_acknowledged() {
             let head = self.acknowledged;
             let how = if crash.death == Death::Power { "power failure" } else { "crash" };
             let text =
                 format!("record {} was acknowledged and is gone after a {how}", head.sequence);
             self.violate("journal", text);
-        }
-    }
-
-    /// Checks everything that the run has left.
-    async fn judge(mut self) -> Report {
-        let entries = self.troubles.put_right(durable::all(&self.machine.journal));
-        let known = self.machine.read_anew().ok();
-        check::compacted(&self.machine, &mut self.violations).await;
-        check::damage(&mut self.machine, &entries, &mut self.violations);
-        let approved = check::approved(&entries, &mut self.violations);
-        let before = self.desk.objects().await;
-        let events = self.desk.events().await;
-        let now = self.clock.now();
-        let after: Objects = self.desk.two_months_later().await;
-        let evidence = Evidence {
-            script: self.script,
-            history: &self.history,
-            arrivals: &self.front.arrivals(),
-            strangers: &self.front.strangers(),
-            stories: &durable::stories(&entries),
-            numbers: &durable::numbers(&entries),
-            deaths: &self.deaths,
-            lost: &self.troubles.lost,
-            objects: &before,
-            later: &after,
-            views: &self.views,
-            answers: &self.notebook.answers(),
-            swallowed: &self.post.swallowed(),
-            storms: &self.front.weather().passed(),
-            took: self.front.weather().took(),
-        };
-        let complete = self.violations.is_empty();
-        self.violations.extend(check::all(&evidence, complete));
-        self.violations.extend(check::bounds(&evidence, &entries, &self.memory.seen()));
-        let told = Listening {
-            events: &events,
-            entries: &entries,
-            answered: &self.post.answered(),
-            merchants: self.desk.merchants(),
-            known: known.as_ref(),
-            now,
-        };
-        self.violations.extend(check::events(&evidence, &told, complete));
-        self.violations.extend(check::hooks(&evidence, &told, &self.rig.tries(), complete));
-        let shares = share::count(&evidence);
-        share::provable(self.script.surface, &shares, &mut self.violations);
-        let (last, seed) = (entries.last(), self.script.seed);
-        Report {
-            seed,
-            head: last.map_or([0; 32], |entry| entry.hash),
-            records: last.map_or(0, |entry| entry.sequence),
-            struck: self.front.struck(),
-            died: self.died,
-            shares,
-            remade: check::remade(&evidence),
-            approved,
-            plans_approved: check::plans_approved(&entries),
-            collected: after.ledger.iter().filter(|one| text(one, "type") == "CHARGE").count(),
-            heard: told.heard(),
-            hooks: check::hooked(&told),
-            violations: self.violations,
         }
     }
 }

@@ -3,57 +3,57 @@
 use std::fmt;
 
 use super::clones;
-use super::deed::Deed;
+use super::deed::PersonRequest;
 use super::dice::Dice;
-use super::faults::{CALLS, FAULTS, Fault, READ, Strike};
-use super::hooks::{self, Plan};
-use super::mishap::{self, Mishap};
-use super::net::Net;
+use super::faults::{CALLS, CallFault, FAULTS, READ, Strike};
+use super::hooks::{self, HookPlan};
+use super::mishap::{self, Incident};
+use super::net::NetBehaviour;
 use super::orders;
 use super::people::People;
 use super::plot;
-use super::power::{Crash, Death, Point, When};
+use super::power::{Crash, CrashPoint, CrashSide, Death};
 use super::removal;
 use super::till;
-use super::world::{Change, Tree};
-use crate::sandbox::Surface;
+use super::world::{DocTree, FileChange};
+use crate::sandbox::ServiceSurface;
 
 /// Everything that happens in a run.
 #[derive(Debug, Clone)]
-pub struct Script {
+pub struct SimScript {
     /// Seed for the decisions that the script leaves open.
     pub seed: u64,
     /// Part of the service that exists.
-    pub surface: Surface,
+    pub surface: ServiceSurface,
     /// Set if the service refuses a second invoice of one name instead of showing the first.
     pub refuses_duplicates: bool,
     /// Files of the beginning.
-    pub files: Tree,
+    pub files: DocTree,
     /// Changes and requests of people, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ScriptStep>,
     /// Faults of calls.
     pub strikes: Vec<Strike>,
     /// Trouble of the store and the clock.
-    pub mishaps: Vec<Mishap>,
+    pub incidents: Vec<Incident>,
     /// Crashes of the machine; each happens once.
     pub crashes: Vec<Crash>,
     pub people: People,
     /// Behaviour of the network beyond single calls.
-    pub net: Net,
+    pub net: NetBehaviour,
     /// Hooks of operators, if the world has any.
-    pub hooks: Option<Plan>,
+    pub hooks: Option<HookPlan>,
 }
 
 /// One push of changes to the files.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
+pub struct ScriptStep {
     /// Time after the previous step, in milliseconds.
     pub wait_ms: u64,
     /// Set if the process is first stopped and started again.
     pub restart: bool,
-    pub changes: Vec<Change>,
+    pub changes: Vec<FileChange>,
     /// Requests of people after the changes.
-    pub deeds: Vec<Deed>,
+    pub requests: Vec<PersonRequest>,
 }
 
 /// Crash points of the disk, with the number of times that a short life passes each.
@@ -67,7 +67,7 @@ pub const DISK_PLACES: &[(&str, u64)] = &[
 ];
 
 /// Effects that few runs reach; crashes strike them more often than others.
-const CHANGES: &[&str] = &[
+const RARE_EFFECTS: &[&str] = &[
     "card.change",
     "card.delete",
     "bank.change",
@@ -87,21 +87,22 @@ const CHANGES: &[&str] = &[
 ];
 
 /// Name of the crash point at the sending of a call.
-pub const SEND: &str = "send";
+pub const SEND_POINT: &str = "send";
 
-impl Script {
+impl SimScript {
     /// Draws the script of a seed.
     pub fn new(seed: u64) -> Self {
         let mut dice = Dice::new(seed, 1);
-        let surface = if dice.percent(50) { Surface::Public } else { Surface::Documented };
+        let surface =
+            if dice.percent(50) { ServiceSurface::Public } else { ServiceSurface::Documented };
         let refuses_duplicates = dice.percent(30);
-        let mut files = plot::files(&mut dice);
-        let mut steps = plot::steps(&files, &mut dice);
-        plot::ask(&mut steps, &mut Dice::new(seed, 5));
-        let mishaps = mishap::plan(&mut steps, &mut Dice::new(seed, 9));
-        files.extend(plot::onboarding(&mut Dice::new(seed, 4)));
-        let strikes = strikes(&mut Dice::new(seed, 2));
-        let crashes = crashes(&mut Dice::new(seed, 3));
+        let mut files = plot::draw_files(&mut dice);
+        let mut steps = plot::draw_steps(&files, &mut dice);
+        plot::add_requests(&mut steps, &mut Dice::new(seed, 5));
+        let mishaps = mishap::draw_incidents(&mut steps, &mut Dice::new(seed, 9));
+        files.extend(plot::draw_onboarding(&mut Dice::new(seed, 4)));
+        let strikes = draw_strikes(&mut Dice::new(seed, 2));
+        let crashes = draw_crashes(&mut Dice::new(seed, 3));
         let mut script = Self {
             seed,
             surface,
@@ -109,34 +110,34 @@ impl Script {
             files,
             steps,
             strikes,
-            mishaps,
+            incidents: mishaps,
             crashes,
             people: People::default(),
-            net: Net::default(),
+            net: NetBehaviour::default(),
             hooks: None,
         };
-        script.more();
-        hooks::play(&mut script);
+        script.add_world_parts();
+        hooks::add_to_script(&mut script);
         script
     }
 
     /// Adds the further parts of a world. A world with trouble of the store gets none of them. A
     /// world with limits gets no commands, removals or charges from earlier charges, since the
     /// limits suffice.
-    fn more(&mut self) {
-        if !self.mishaps.is_empty() {
+    fn add_world_parts(&mut self) {
+        if !self.incidents.is_empty() {
             return;
         }
         let Self { seed, files, steps, strikes, .. } = self;
         self.people = People::new(*seed, files, (steps, strikes));
-        self.net = Net::new(*seed, files);
-        if self.people.bounds.is_empty() {
-            orders::give(files, steps, &mut Dice::new(*seed, 6));
+        self.net = NetBehaviour::new(*seed, files);
+        if self.people.limits.is_empty() {
+            orders::add_commands(files, steps, &mut Dice::new(*seed, 6));
             let mut dice = Dice::new(*seed, 7);
-            clones::play(self, &mut dice);
-            removal::play(self, &mut dice);
+            clones::add_to_script(self, &mut dice);
+            removal::add_to_script(self, &mut dice);
             let mut dice = Dice::new(self.seed, 11);
-            till::play(self, &mut dice);
+            till::add_to_script(self, &mut dice);
         }
     }
 
@@ -149,7 +150,7 @@ impl Script {
     /// Returns the script without trouble of the store and the clock.
     #[must_use]
     pub fn without_mishaps(&self) -> Self {
-        Self { mishaps: Vec::new(), ..self.clone() }
+        Self { incidents: Vec::new(), ..self.clone() }
     }
 
     /// Returns the script without faults of calls.
@@ -179,17 +180,18 @@ impl Script {
     /// Returns the script without network behaviour beyond single calls, and so without hooks.
     #[must_use]
     pub fn without_net(&self) -> Self {
-        Self { net: Net::default(), hooks: None, ..self.clone() }
+        Self { net: NetBehaviour::default(), hooks: None, ..self.clone() }
     }
 
     /// Returns the number of parts that can be removed.
-    pub fn cuts(&self) -> usize {
-        let each = |step: &Step| step.changes.len().saturating_add(step.deeds.len());
+    pub fn part_count(&self) -> usize {
+        let each = |step: &ScriptStep| step.changes.len().saturating_add(step.requests.len());
         let changes: usize = self.steps.iter().map(each).sum();
         let troubles = self.crashes.len().saturating_add(self.strikes.len());
-        let troubles = troubles.saturating_add(self.people.cuts()).saturating_add(self.net.cuts());
-        let troubles = troubles.saturating_add(self.hooks.as_ref().map_or(0, Plan::cuts));
-        let troubles = troubles.saturating_add(self.mishaps.len());
+        let troubles =
+            troubles.saturating_add(self.people.part_count()).saturating_add(self.net.part_count());
+        let troubles = troubles.saturating_add(self.hooks.as_ref().map_or(0, HookPlan::part_count));
+        let troubles = troubles.saturating_add(self.incidents.len());
         let single = self.strikes.iter().filter(|strike| strike.nth > 0).count();
         troubles.saturating_add(changes).saturating_add(self.files.len()).saturating_add(single)
     }
@@ -198,11 +200,11 @@ impl Script {
     /// faults, trouble, changes, files. After these, `nth` widens a fault to every call.
     #[must_use]
     pub fn without(&self, mut nth: usize) -> Self {
-        if let Some(net) = self.net.without(&mut nth) {
+        if let Some(net) = self.net.without_part(&mut nth) {
             return Self { net, ..self.clone() };
         }
         let mut less = self.clone();
-        if Plan::cut(&mut less.hooks, &mut nth) || less.people.cut(&mut nth) {
+        if HookPlan::remove_part(&mut less.hooks, &mut nth) || less.people.remove_part(&mut nth) {
             return less;
         }
         if nth < less.crashes.len() {
@@ -215,26 +217,26 @@ impl Script {
             return less;
         }
         nth = nth.saturating_sub(less.strikes.len());
-        if nth < less.mishaps.len() {
-            less.mishaps.remove(nth);
+        if nth < less.incidents.len() {
+            less.incidents.remove(nth);
             return less;
         }
-        nth = nth.saturating_sub(less.mishaps.len());
+        nth = nth.saturating_sub(less.incidents.len());
         for step in &mut less.steps {
             if nth < step.changes.len() {
                 step.changes.remove(nth);
                 return less;
             }
             nth = nth.saturating_sub(step.changes.len());
-            if nth < step.deeds.len() {
-                step.deeds.remove(nth);
+            if nth < step.requests.len() {
+                step.requests.remove(nth);
                 return less;
             }
-            nth = nth.saturating_sub(step.deeds.len());
+            nth = nth.saturating_sub(step.requests.len());
         }
         match self.files.keys().nth(nth) {
             Some(name) => drop(less.files.remove(name)),
-            None => widen(&mut less.strikes, nth.saturating_sub(self.files.len())),
+            None => widen_fault(&mut less.strikes, nth.saturating_sub(self.files.len())),
         }
         less
     }
@@ -242,7 +244,7 @@ impl Script {
 
 /// Widens the `nth` fault of a single call to every call of its effect, so that the calls before it
 /// can be removed too.
-fn widen(strikes: &mut [Strike], nth: usize) {
+fn widen_fault(strikes: &mut [Strike], nth: usize) {
     let mut single = strikes.iter_mut().filter(|strike| strike.nth > 0);
     if let Some(strike) = single.nth(nth) {
         strike.nth = 0;
@@ -250,14 +252,16 @@ fn widen(strikes: &mut [Strike], nth: usize) {
 }
 
 /// Returns the effects that fail in every world.
-fn common() -> impl Iterator<Item = &'static str> {
+fn common_effects() -> impl Iterator<Item = &'static str> {
     let own = CALLS.iter().map(|(effect, _, _)| *effect);
-    own.filter(|effect| !removal::EFFECTS.contains(effect) && !till::EFFECTS.contains(effect))
+    own.filter(|effect| {
+        !removal::REMOVAL_EFFECTS.contains(effect) && !till::EFFECTS.contains(effect)
+    })
 }
 
 /// Draws the faults of calls.
-fn strikes(dice: &mut Dice) -> Vec<Strike> {
-    let effects = common().chain([READ]);
+fn draw_strikes(dice: &mut Dice) -> Vec<Strike> {
+    let effects = common_effects().chain([READ]);
     let mut strikes = Vec::new();
     let quiet = dice.percent(10);
     for effect in effects {
@@ -269,7 +273,7 @@ fn strikes(dice: &mut Dice) -> Vec<Strike> {
             | "transaction.sign" | "occurrence.pay" | "occurrence.ignore" => (3, 60),
             _ => (10, 30),
         };
-        let fitting: Vec<Fault> =
+        let fitting: Vec<CallFault> =
             FAULTS.iter().copied().filter(|fault| fault.strikes(effect)).collect();
         for nth in 1..=calls {
             let struck = dice.percent(percent) && !quiet;
@@ -282,29 +286,29 @@ fn strikes(dice: &mut Dice) -> Vec<Strike> {
 }
 
 /// Draws the crashes of the machine.
-fn crashes(dice: &mut Dice) -> Vec<Crash> {
+fn draw_crashes(dice: &mut Dice) -> Vec<Crash> {
     let count = dice.below(8);
-    (0..count).map(|_| crash(dice)).collect()
+    (0..count).map(|_| draw_crash(dice)).collect()
 }
 
-fn crash(dice: &mut Dice) -> Crash {
-    let when = if dice.percent(50) { When::Before } else { When::After };
+fn draw_crash(dice: &mut Dice) -> Crash {
+    let when = if dice.percent(50) { CrashSide::Before } else { CrashSide::After };
     let (point, often) = match dice.below(10) {
         0..=2 => {
             let (place, often) = dice.pick(DISK_PLACES).copied().unwrap_or(("journal.sync", 1));
-            (Point { when, place, effect: "" }, often)
+            (CrashPoint { when, place, effect: "" }, often)
         }
-        3 | 4 => (Point { when, place: "journal.sync", effect: "" }, 30),
+        3 | 4 => (CrashPoint { when, place: "journal.sync", effect: "" }, 30),
         5..=7 => {
-            let effect = dice.pick(CHANGES).copied().unwrap_or(READ);
-            (Point { when, place: SEND, effect }, 1)
+            let effect = dice.pick(RARE_EFFECTS).copied().unwrap_or(READ);
+            (CrashPoint { when, place: SEND_POINT, effect }, 1)
         }
         _ => {
-            let effect = dice.pick(&common().collect::<Vec<_>>()).copied().unwrap_or(READ);
+            let effect = dice.pick(&common_effects().collect::<Vec<_>>()).copied().unwrap_or(READ);
             // A merchant whose code is lost is out of the run.
             let spared = effect == "code.exchange" && dice.percent(60);
             let effect = if spared { "invoice.create" } else { effect };
-            (Point { when, place: SEND, effect }, 2)
+            (CrashPoint { when, place: SEND_POINT, effect }, 2)
         }
     };
     Crash {
@@ -315,7 +319,7 @@ fn crash(dice: &mut Dice) -> Crash {
     }
 }
 
-impl fmt::Display for Script {
+impl fmt::Display for SimScript {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let refuses = if self.refuses_duplicates { "refused" } else { "shown" };
         writeln!(f, "surface {:?}, a repeated source_id is {refuses}", self.surface)?;
@@ -328,14 +332,14 @@ impl fmt::Display for Script {
             for change in &step.changes {
                 writeln!(f, "edit    after {} ms{restart}: {change}", step.wait_ms)?;
             }
-            for deed in &step.deeds {
+            for deed in &step.requests {
                 writeln!(f, "ask     after {} ms{restart}: {deed}", step.wait_ms)?;
             }
         }
         for strike in &self.strikes {
             writeln!(f, "fault   {strike}")?;
         }
-        for mishap in &self.mishaps {
+        for mishap in &self.incidents {
             writeln!(f, "mishap  {mishap}")?;
         }
         for crash in &self.crashes {

@@ -10,11 +10,11 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use super::check::{Evidence, Violation};
-use super::durable::{Story, name_of};
-use super::faults::Fault;
-use crate::model::intent::Progress;
-use crate::sandbox::Surface;
+use super::check::{RunEvidence, Violation};
+use super::durable::{IntentHistory, name_of};
+use super::faults::CallFault;
+use crate::model::intent::IntentProgress;
+use crate::sandbox::ServiceSurface;
 
 /// Reason of all holds that a restored backup causes.
 const RESTORED: &str = "a backup was restored, and nothing tells whether it was made in between";
@@ -46,7 +46,7 @@ pub const PROVABLE: &[&str] = &[
 
 /// Counts of the intents of one effect.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Share {
+pub struct AttentionShare {
     pub intents: u32,
     /// Intents that were ever on hold because their result could not be proved.
     pub needed_a_person: u32,
@@ -54,33 +54,35 @@ pub struct Share {
     /// another state did meanwhile.
     pub after_a_loss: u32,
     /// `needed_a_person` in percent of `intents`, with two decimals, rounded down.
-    pub percent: Percent,
+    pub percent: SharePercent,
     /// Intents that were on hold because the answer named another amount.
     pub other_amount: u32,
     /// Intents still on hold at the end, for either reason.
-    pub held: u32,
+    #[serde(rename = "held")]
+    pub on_hold: u32,
     /// Reasons of the missing proof, in the words of the holds, with their counts.
-    pub why: BTreeMap<String, u32>,
+    #[serde(rename = "why")]
+    pub reasons: BTreeMap<String, u32>,
 }
 
 /// Hundredths of a percent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Percent(u64);
+pub struct SharePercent(u64);
 
 /// Counts of all intents, by effect.
-pub type Shares = BTreeMap<String, Share>;
+pub type Shares = BTreeMap<String, AttentionShare>;
 
 /// Counts the intents of one run.
-pub(super) fn count(evidence: &Evidence<'_>) -> Shares {
+pub(super) fn count_intents(evidence: &RunEvidence<'_>) -> Shares {
     let mut shares = Shares::new();
-    for story in evidence.stories {
+    for story in evidence.histories {
         let share = shares.entry(story.intent.effect.clone()).or_default();
         share.intents = share.intents.saturating_add(1);
-        share.held = share.held.saturating_add(u32::from(story.held().is_some()));
-        let Some(reason) = needed(story) else { continue };
+        share.on_hold = share.on_hold.saturating_add(u32::from(story.hold_reason().is_some()));
+        let Some(reason) = first_hold_reason(story) else { continue };
         // An occurrence's amount may also change between the baseline and the call, which names no
         // amount.
-        let altered = is_altered(evidence, story) || story.intent.effect == "occurrence.pay";
+        let altered = has_other_amount(evidence, story) || story.intent.effect == "occurrence.pay";
         if altered && reason.starts_with(DIFFERS) {
             share.other_amount = share.other_amount.saturating_add(1);
             continue;
@@ -88,45 +90,46 @@ pub(super) fn count(evidence: &Evidence<'_>) -> Shares {
         share.needed_a_person = share.needed_a_person.saturating_add(1);
         let lost = u32::from(!evidence.lost.is_empty());
         share.after_a_loss = share.after_a_loss.saturating_add(lost);
-        let often = share.why.entry(short(reason).to_owned()).or_default();
+        let often = share.reasons.entry(short_reason(reason).to_owned()).or_default();
         *often = often.saturating_add(1);
     }
-    shares.values_mut().for_each(Share::divide);
+    shares.values_mut().for_each(AttentionShare::compute_percent);
     shares
 }
 
 /// Returns a reason without the details of a single intent.
-fn short(reason: &str) -> &str {
+fn short_reason(reason: &str) -> &str {
     let first = reason.split(':').next().unwrap_or(reason);
     if first.starts_with("epoch ") { RESTORED } else { first }
 }
 
 /// Returns the first reason for which an intent was on hold, if it ever was.
-fn needed(story: &Story) -> Option<&str> {
+fn first_hold_reason(story: &IntentHistory) -> Option<&str> {
     story.progress.iter().find_map(|(_, progress)| match progress {
-        Progress::Held { reason, observation: _ } => Some(reason.as_str()),
-        Progress::Again
-        | Progress::Doubt { .. }
-        | Progress::Done { .. }
-        | Progress::Refused { .. }
-        | Progress::NotSent { .. }
-        | Progress::GivenUp { .. } => None,
+        IntentProgress::OnHold { reason, observation: _ } => Some(reason.as_str()),
+        IntentProgress::Resent
+        | IntentProgress::Doubt { .. }
+        | IntentProgress::Done { .. }
+        | IntentProgress::Refused { .. }
+        | IntentProgress::NotSent { .. }
+        | IntentProgress::GivenUp { .. } => None,
     })
 }
 
 /// Returns true if an answer to the intent's request named another amount.
-fn is_altered(evidence: &Evidence<'_>, story: &Story) -> bool {
+fn has_other_amount(evidence: &RunEvidence<'_>, story: &IntentHistory) -> bool {
     let name = name_of(&story.intent);
-    let mut altered = evidence.arrivals.iter().filter(|one| one.fault == Some(Fault::OtherAmount));
+    let mut altered =
+        evidence.arrivals.iter().filter(|one| one.fault == Some(CallFault::OtherAmount));
     altered.any(|arrival| arrival.name == name)
 }
 
 /// Reports every provable effect that needed a person on a service that shows everything, unless
 /// the state was lost.
-pub(super) fn provable(surface: Surface, shares: &Shares, found: &mut Vec<Violation>) {
+pub(super) fn check_provable(surface: ServiceSurface, shares: &Shares, found: &mut Vec<Violation>) {
     for effect in PROVABLE {
         let Some(share) = shares.get(*effect) else { continue };
-        if surface == Surface::Public && share.needed_a_person > share.after_a_loss {
+        if surface == ServiceSurface::Public && share.needed_a_person > share.after_a_loss {
             let text = format!("{effect} needed a person although everything shows: {share}");
             found.push(Violation::new("proof", text));
         }
@@ -134,43 +137,50 @@ pub(super) fn provable(surface: Surface, shares: &Shares, found: &mut Vec<Violat
 }
 
 /// Name of the surface in reports.
-pub(super) fn word(surface: Surface) -> &'static str {
+pub(super) fn surface_name(surface: ServiceSurface) -> &'static str {
     match surface {
-        Surface::Public => "public",
-        Surface::Documented => "documented",
+        ServiceSurface::Public => "public",
+        ServiceSurface::Documented => "documented",
     }
 }
 
 /// Adds the counts of one run.
-pub(super) fn add(all: &mut Shares, run: &Shares) {
+pub(super) fn add_counts(all: &mut Shares, run: &Shares) {
     for (effect, one) in run {
         all.entry(effect.clone()).or_default().add(one);
     }
 }
 
-impl Share {
+impl AttentionShare {
     fn add(&mut self, other: &Self) {
-        let Self { intents, needed_a_person, after_a_loss, percent: _, other_amount, held, why } =
-            other;
+        let Self {
+            intents,
+            needed_a_person,
+            after_a_loss,
+            percent: _,
+            other_amount,
+            on_hold: held,
+            reasons: why,
+        } = other;
         self.intents = self.intents.saturating_add(*intents);
         self.needed_a_person = self.needed_a_person.saturating_add(*needed_a_person);
         self.after_a_loss = self.after_a_loss.saturating_add(*after_a_loss);
         self.other_amount = self.other_amount.saturating_add(*other_amount);
-        self.held = self.held.saturating_add(*held);
+        self.on_hold = self.on_hold.saturating_add(*held);
         for (reason, count) in why {
-            let often = self.why.entry(reason.clone()).or_default();
+            let often = self.reasons.entry(reason.clone()).or_default();
             *often = often.saturating_add(*count);
         }
-        self.divide();
+        self.compute_percent();
     }
 
-    fn divide(&mut self) {
+    fn compute_percent(&mut self) {
         let part = u64::from(self.needed_a_person).saturating_mul(10_000);
-        self.percent = Percent(part.checked_div(u64::from(self.intents)).unwrap_or(0));
+        self.percent = SharePercent(part.checked_div(u64::from(self.intents)).unwrap_or(0));
     }
 }
 
-impl fmt::Display for Percent {
+impl fmt::Display for SharePercent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let whole = self.0.checked_div(100).unwrap_or(0);
         let hundredths = self.0.checked_rem(100).unwrap_or(0);
@@ -178,16 +188,23 @@ impl fmt::Display for Percent {
     }
 }
 
-impl Serialize for Percent {
+impl Serialize for SharePercent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl fmt::Display for Share {
+impl fmt::Display for AttentionShare {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { intents, needed_a_person, after_a_loss, percent, other_amount, held, why } =
-            self;
+        let Self {
+            intents,
+            needed_a_person,
+            after_a_loss,
+            percent,
+            other_amount,
+            on_hold: held,
+            reasons: why,
+        } = self;
         let needed = format!("{needed_a_person:>7}  {after_a_loss:>12}  {percent:>8}");
         write!(f, "{intents:>9}  {needed}  {other_amount:>12}  {held:>10}")?;
         let mut before = "  ";
@@ -200,7 +217,11 @@ impl fmt::Display for Share {
 }
 
 /// Writes the table of one surface, a line for each effect.
-pub(super) fn table(surface: &str, shares: &Shares, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+pub(super) fn write_table(
+    surface: &str,
+    shares: &Shares,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
     let heads = "intents   person  after a loss   percent  other amount  still held  why a person was needed";
     writeln!(f, "{surface:<22}    {heads}")?;
     shares.iter().try_for_each(|(effect, share)| writeln!(f, "  {effect:<22}{share}"))
@@ -210,9 +231,9 @@ pub(super) fn table(surface: &str, shares: &Shares, f: &mut fmt::Formatter<'_>) 
 mod tests {
     use super::*;
 
-    fn share(intents: u32, needed_a_person: u32) -> Share {
-        let mut share = Share { intents, needed_a_person, ..Share::default() };
-        share.divide();
+    fn share(intents: u32, needed_a_person: u32) -> AttentionShare {
+        let mut share = AttentionShare { intents, needed_a_person, ..AttentionShare::default() };
+        share.compute_percent();
         share
     }
 
@@ -231,11 +252,11 @@ mod tests {
         let shares = |effect: &str| Shares::from([(effect.to_owned(), share(9, 1))]);
         let count = |surface, effect| {
             let mut found = Vec::new();
-            provable(surface, &shares(effect), &mut found);
+            check_provable(surface, &shares(effect), &mut found);
             found.len()
         };
-        assert_eq!(count(Surface::Public, "card.save"), 1);
-        assert_eq!(count(Surface::Public, "contact.create"), 0);
-        assert_eq!(count(Surface::Documented, "card.save"), 0);
+        assert_eq!(count(ServiceSurface::Public, "card.save"), 1);
+        assert_eq!(count(ServiceSurface::Public, "contact.create"), 0);
+        assert_eq!(count(ServiceSurface::Documented, "card.save"), 0);
     }
 }

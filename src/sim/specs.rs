@@ -7,23 +7,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::letters::Letters;
-use super::world::Tree;
+use super::letters::AttachedFiles;
+use super::world::DocTree;
 use crate::base::hash::Digest;
 use crate::base::hash::{canonical, sha256};
 use crate::base::id::{Key, Kind, Name};
 use crate::base::money::Currency;
-use crate::engine::Specs;
+use crate::engine::SpecSource;
 use crate::kinds::{CheckCx, register};
-use crate::model::desired::{Coverage, Desired};
-use crate::model::issue::{Issue, Problem, Problems, Severity};
-use crate::model::manifest::{Annotations, Deletion, Kept, Manifest, OnDoubt, Place};
+use crate::model::desired::{Desired, TreeState};
+use crate::model::issue::{Issue, PlacedIssue, Severity, TreeProblems};
+use crate::model::manifest::{
+    Annotations, Deletion, DocumentPlace, Manifest, OnDoubt, PackedManifest,
+};
 
 /// The current files; the run changes them, and the engine reads them.
-pub(crate) type SharedTree = Arc<Mutex<Tree>>;
+pub(crate) type SharedTree = Arc<Mutex<DocTree>>;
 
 /// A document with a readable name, and its manifest if it is valid.
-type Known = (Key, Option<Arc<Kept>>);
+type ReadDocument = (Key, Option<Arc<PackedManifest>>);
 
 /// Manifests from the texts of a tree.
 #[derive(Debug)]
@@ -31,19 +33,19 @@ pub(crate) struct SimSpecs {
     tree: SharedTree,
     desired: Arc<Desired>,
     /// Results of earlier reads, by text.
-    known: BTreeMap<String, Option<Known>>,
+    read_documents: BTreeMap<String, Option<ReadDocument>>,
 }
 
 impl SimSpecs {
     /// Reads the current tree.
     pub(crate) fn new(tree: SharedTree) -> Self {
-        let mut specs = Self { tree, desired: Arc::default(), known: BTreeMap::new() };
+        let mut specs = Self { tree, desired: Arc::default(), read_documents: BTreeMap::new() };
         specs.reload(&[]);
         specs
     }
 }
 
-impl Specs for SimSpecs {
+impl SpecSource for SimSpecs {
     fn desired(&self) -> Arc<Desired> {
         self.desired.clone()
     }
@@ -62,22 +64,22 @@ impl Specs for SimSpecs {
         self.reload(&[])
     }
 
-    fn problems(&self) -> Problems {
-        Problems::default()
+    fn problems(&self) -> TreeProblems {
+        TreeProblems::default()
     }
 
     fn digest(&self) -> Option<Digest> {
         None
     }
 
-    fn place(&self, _: &Key, _: &Issue) -> Option<Problem> {
+    fn place(&self, _: &Key, _: &Issue) -> Option<PlacedIssue> {
         None
     }
 }
 
 /// Header of a document.
 #[derive(Deserialize)]
-struct Header {
+struct DocHeader {
     kind: String,
     metadata: Metadata,
 }
@@ -91,20 +93,21 @@ struct Metadata {
 
 impl SimSpecs {
     /// Reads all texts into the desired state.
-    fn read(&mut self, tree: &Tree) -> Desired {
-        let mut desired = Desired { coverage: Coverage::Whole, ..Desired::default() };
+    fn read(&mut self, tree: &DocTree) -> Desired {
+        let mut desired = Desired { tree_state: TreeState::Complete, ..Desired::default() };
         for doc in tree.values() {
             let text = doc.yaml();
-            let found = self.known.entry(text).or_insert_with_key(|text| document(text));
+            let found =
+                self.read_documents.entry(text).or_insert_with_key(|text| read_document(text));
             match found.clone() {
-                None => desired.coverage = Coverage::Partial,
+                None => desired.tree_state = TreeState::Incomplete,
                 Some((key, Some(manifest))) => drop(desired.manifests.insert(key, manifest)),
                 Some((key, None)) => drop(desired.broken.insert(key)),
             }
         }
-        close(&mut desired);
+        drop_unresolved(&mut desired);
         if !desired.broken.is_empty() {
-            desired.coverage = Coverage::Partial;
+            desired.tree_state = TreeState::Incomplete;
         }
         desired
     }
@@ -112,16 +115,16 @@ impl SimSpecs {
 
 /// Reads a document. Returns `None` if not even the name is readable, and no manifest if the
 /// document is invalid.
-fn document(text: &str) -> Option<Known> {
-    let header: Header = serde_yaml::from_str(text).ok()?;
+fn read_document(text: &str) -> Option<ReadDocument> {
+    let header: DocHeader = serde_yaml::from_str(text).ok()?;
     let namespace = Name::default_namespace();
     let key = Key::new(Kind::new(&header.kind), &namespace, &header.metadata.name);
-    let manifest = manifest(&key, &header, text).map(|manifest| Arc::new(manifest.pack()));
+    let manifest = read_manifest(&key, &header, text).map(|manifest| Arc::new(manifest.pack()));
     Some((key, manifest))
 }
 
 /// Reads the manifest of a valid document.
-fn manifest(key: &Key, header: &Header, text: &str) -> Option<Manifest> {
+fn read_manifest(key: &Key, header: &DocHeader, text: &str) -> Option<Manifest> {
     let cx = CheckCx {
         decimal_amounts_only: false,
         web_urls: Vec::new(),
@@ -129,7 +132,7 @@ fn manifest(key: &Key, header: &Header, text: &str) -> Option<Manifest> {
         plans: BTreeMap::new(),
         programs: None,
         variables: None,
-        files: Some(Arc::new(Letters)),
+        files: Some(Arc::new(AttachedFiles)),
     };
     let row = register::find(&header.kind)?;
     let read = (row.read)(text, &key.namespace, &cx).ok()?;
@@ -145,8 +148,8 @@ fn manifest(key: &Key, header: &Header, text: &str) -> Option<Manifest> {
         digest: sha256(&canonical(&both)),
         spec: read.spec,
         references: read.references,
-        files: read.files.into_iter().filter_map(|one| one.found).collect(),
-        place: Place {
+        files: read.files.into_iter().filter_map(|one| one.file).collect(),
+        place: DocumentPlace {
             file: format!("{}.yaml", key.name).into(),
             line: 1,
             offset: 0,
@@ -172,7 +175,7 @@ fn annotations(said: &BTreeMap<String, String>) -> Annotations {
 }
 
 /// Removes every document that refers to a missing or invalid one.
-fn close(desired: &mut Desired) {
+fn drop_unresolved(desired: &mut Desired) {
     loop {
         let manifests = &desired.manifests;
         let find = |key: &Key| desired.manifest(key).map(Arc::new);

@@ -1,9 +1,9 @@
 use std::ops::RangeInclusive;
 
-use super::chaos::{chaos, shrunk};
-use super::coverage::{Coverage, EXEMPT};
+use super::chaos::{chaos, shrink_script};
+use super::coverage::{EXEMPT, FaultCoverage};
 use super::run::run;
-use super::script::Script;
+use super::script::SimScript;
 use crate::base::planted;
 
 fn clean(from: u64, runs: u32) {
@@ -27,7 +27,7 @@ fn seeds_51_to_100_are_clean() {
 fn one_seed_gives_one_journal_and_the_world_is_not_idle() {
     let mut collected = 0;
     for seed in 1..=5 {
-        let (one, other) = (run(&Script::new(seed)), run(&Script::new(seed)));
+        let (one, other) = (run(&SimScript::new(seed)), run(&SimScript::new(seed)));
         assert_eq!((one.head, one.records), (other.head, other.records), "seed {seed}");
         assert!(one.records > 10, "seed {seed} does something");
         collected += one.collected;
@@ -37,7 +37,7 @@ fn one_seed_gives_one_journal_and_the_world_is_not_idle() {
 
 #[test]
 fn a_live_merchant_is_approved_in_the_worlds_that_have_one() {
-    let scripts = (1..).map(Script::new);
+    let scripts = (1..).map(SimScript::new);
     let mut scripts = scripts.filter(|script| script.files.contains_key("live"));
     let script = scripts.next().unwrap().without_strikes().without_crashes();
     let report = run(&script);
@@ -47,13 +47,13 @@ fn a_live_merchant_is_approved_in_the_worlds_that_have_one() {
 #[test]
 fn somebody_settles_what_is_held_and_somebody_approves_plans() {
     let (mut settled, mut approved) = (0, 0);
-    for script in (1..90).map(Script::new) {
+    for script in (1..90).map(SimScript::new) {
         if script.people.settler.is_some() || !script.people.approvers.is_empty() {
             let report = run(&script);
             assert_eq!(report.violations, Vec::new(), "{script}");
             let shares = report.shares.values();
             settled += shares
-                .map(|one| (one.needed_a_person + one.other_amount).saturating_sub(one.held))
+                .map(|one| (one.needed_a_person + one.other_amount).saturating_sub(one.on_hold))
                 .sum::<u32>();
             approved += report.plans_approved;
         }
@@ -63,8 +63,8 @@ fn somebody_settles_what_is_held_and_somebody_approves_plans() {
 
 #[test]
 fn events_are_posted_forged_read_back_and_overtaken_where_merchants_listen() {
-    let scripts = (1..).map(Script::new).filter(|script| script.net.gateway.is_some());
-    let mut all = Coverage::default();
+    let scripts = (1..).map(SimScript::new).filter(|script| script.net.gateway.is_some());
+    let mut all = FaultCoverage::default();
     for script in scripts.take(12) {
         let report = run(&script);
         assert_eq!(report.violations, Vec::new(), "{script}");
@@ -107,12 +107,12 @@ const FOUND_BY: &[(&str, RangeInclusive<u64>, &str)] = &[
 /// Injects these faults one after the other, and checks that a seed finds each.
 fn are_found(faults: &[(&str, RangeInclusive<u64>, &str)]) {
     for (fault, seeds, law) in faults {
-        planted::plant(Some(planted::FAULTS.iter().find(|known| *known == fault).unwrap()));
+        planted::inject(Some(planted::FAULTS.iter().find(|known| *known == fault).unwrap()));
         let names = |text: String| text.contains(law);
         let finds =
-            |seed| run(&Script::new(seed)).violations.iter().any(|one| names(one.to_string()));
+            |seed| run(&SimScript::new(seed)).violations.iter().any(|one| names(one.to_string()));
         let found = seeds.clone().find(|seed| finds(*seed));
-        planted::plant(None);
+        planted::inject(None);
         assert!(found.is_some(), "{fault} is not found as {law} by the seeds {seeds:?}");
     }
 }
@@ -132,14 +132,18 @@ fn every_planted_fault_of_the_second_half_is_found() {
 
 #[test]
 fn a_failure_is_told_with_the_shortest_script_that_still_fails() {
-    planted::plant(Some("send-before-sync"));
-    let script = Script::new(1);
+    planted::inject(Some("send-before-sync"));
+    let script = SimScript::new(1);
     let report = run(&script);
-    let (script, report) = shrunk(script, report, "law 1");
-    planted::plant(None);
+    let (script, report) = shrink_script(script, report, "law 1");
+    planted::inject(None);
     assert!(report.violations.iter().any(|one| one.law == "law 1"));
     assert!(script.strikes.is_empty() && script.crashes.is_empty(), "{script}");
-    assert_eq!((script.cuts(), script.files.len()), (1, 1), "one merchant is enough: {script}");
+    assert_eq!(
+        (script.part_count(), script.files.len()),
+        (1, 1),
+        "one merchant is enough: {script}"
+    );
 }
 
 #[test]
@@ -153,13 +157,13 @@ fn the_exemptions_are_those_of_the_document() {
     assert_eq!(said, coded);
 }
 
-fn hooked() -> impl Iterator<Item = Script> {
-    (1..).map(Script::new).filter(|script| script.hooks.is_some())
+fn hooked() -> impl Iterator<Item = SimScript> {
+    (1..).map(SimScript::new).filter(|script| script.hooks.is_some())
 }
 
 #[test]
 fn hooks_answer_payments_once_whatever_befalls_them() {
-    let mut all = Coverage::default();
+    let mut all = FaultCoverage::default();
     for script in hooked().take(40) {
         let report = run(&script);
         assert_eq!(report.violations, Vec::new(), "{script}");

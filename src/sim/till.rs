@@ -4,14 +4,14 @@
 
 use serde_json::{Value, json};
 
-use super::clones::key_of;
-use super::command::{Command, Order};
-use super::deed::Deed;
-use super::desk::{Desk, text};
+use super::clones::authorization_header;
+use super::command::{CommandAction, PersonCommand};
+use super::deed::PersonRequest;
+use super::desk::{SandboxControl, text};
 use super::dice::Dice;
-use super::removal::trouble;
-use super::script::Script;
-use super::world::{Body, Doc};
+use super::removal::add_trouble;
+use super::script::SimScript;
+use super::world::{Doc, DocBody};
 
 /// Name of the merchant.
 const MERCHANT: &str = "till";
@@ -35,7 +35,7 @@ pub(super) const EFFECTS: [&str; 6] = [
 
 /// Commands on the merchant's own data. No two commands name the same version.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Own {
+pub enum MerchantCommand {
     /// Changes the merchant's details.
     Details { version: u64 },
     /// Renames an account.
@@ -55,7 +55,7 @@ pub enum Own {
     },
 }
 
-impl Own {
+impl MerchantCommand {
     /// Name of the action in requests.
     pub(super) fn verb(&self) -> &'static str {
         match self {
@@ -80,7 +80,7 @@ impl Own {
     }
 
     /// Returns the values that the command sets, or null if it sets none.
-    pub(super) fn set(&self) -> Value {
+    pub(super) fn changed_values(&self) -> Value {
         match self {
             Self::Details { version } => json!({"contact_name": format!("version {version}")}),
             Self::Account { bank: _, version } => json!({"name": format!("version {version}")}),
@@ -89,22 +89,22 @@ impl Own {
     }
 
     /// Returns the fields of a command, or `None` while its target does not exist.
-    pub(super) async fn fields(&self, desk: &Desk) -> Option<Value> {
+    pub(super) async fn fields(&self, desk: &SandboxControl) -> Option<Value> {
         Some(match self {
-            Self::Details { .. } => json!({"set": self.set()}),
+            Self::Details { .. } => json!({"set": self.changed_values()}),
             Self::Account { bank, .. } => {
                 let kind = if *bank { "bank" } else { "card" };
-                let id = account(&desk.look("credentials").await, *bank)?;
-                json!({"account": id, "type": kind, "set": self.set()})
+                let id = account_id(&desk.get_control("credentials").await, *bank)?;
+                json!({"account": id, "type": kind, "set": self.changed_values()})
             }
             Self::Purge => json!({"transactions": true}),
             Self::Delete { nth } => json!({"type": "recurring", "id": desk.till.get(*nth)?}),
             Self::Vault { bank } => {
                 let contacts = desk.objects().await.contacts;
-                let email = Doc::new(CONTACT, contact()).email();
+                let email = Doc::new(CONTACT, contact_body()).email();
                 let mut mine = contacts.iter().filter(|one| text(one, "preferred_email") == email);
                 let id = mine.next()?.get("id")?;
-                let token = token(desk, *bank).await;
+                let token = make_token(desk, *bank).await;
                 json!({"contact": id, "type": if *bank { "bank" } else { "card" }, "token": token})
             }
         })
@@ -112,7 +112,7 @@ impl Own {
 }
 
 /// Returns the id of the merchant's account of a type.
-fn account(credentials: &Value, bank: bool) -> Option<Value> {
+fn account_id(credentials: &Value, bank: bool) -> Option<Value> {
     let kind = if bank { "AchAccount" } else { "MerchantAccount" };
     let mut all = credentials.get("merchants")?.as_array()?.iter();
     let own = all.find(|one| text(one, "name") == MERCHANT)?;
@@ -121,64 +121,64 @@ fn account(credentials: &Value, bank: bool) -> Option<Value> {
 }
 
 /// Returns the document body of its contact.
-fn contact() -> Body {
-    Body::Contact { merchant: MERCHANT.to_owned(), hold: false }
+fn contact_body() -> DocBody {
+    DocBody::Contact { merchant: MERCHANT.to_owned(), hold: false }
 }
 
 /// Makes a token, as another party's page does.
-async fn token(desk: &Desk, bank: bool) -> String {
-    let key = key_of(&desk.look("credentials").await, MERCHANT);
+async fn make_token(desk: &SandboxControl, bank: bool) -> String {
+    let key = authorization_header(&desk.get_control("credentials").await, MERCHANT);
     let details = if bank {
         json!({"type": "bank", "routing_number": "000000013", "account_number": "87654321",
             "account_type": "CHECKING", "given_name": "Joe", "surname": "Doe"})
     } else {
         json!({"type": "card", "number": "4242424242424242", "exp_month": 1, "exp_year": 2032})
     };
-    text(&desk.post("/v1/tokens", &key, &details).await, "id").to_owned()
+    text(&desk.post_service("/v1/tokens", &key, &details).await, "id").to_owned()
 }
 
 /// Adds this merchant, and commands about it, to some worlds.
-pub(super) fn play(script: &mut Script, dice: &mut Dice) {
+pub(super) fn add_to_script(script: &mut SimScript, dice: &mut Dice) {
     if !dice.percent(WORLDS) {
         return;
     }
-    script.files.insert(MERCHANT.to_owned(), Doc::new(MERCHANT, Body::Merchant));
-    script.files.insert(CONTACT.to_owned(), Doc::new(CONTACT, contact()));
+    script.files.insert(MERCHANT.to_owned(), Doc::new(MERCHANT, DocBody::Merchant));
+    script.files.insert(CONTACT.to_owned(), Doc::new(CONTACT, contact_body()));
     for version in 0..dice.between(3, 8) {
         let own = match dice.below(8) {
-            0 | 1 => Own::Details { version },
-            2 => Own::Account { bank: false, version },
-            3 => Own::Account { bank: true, version },
-            4 => Own::Purge,
-            5 | 6 => Own::Vault { bank: dice.percent(40) },
-            _ => Own::Delete { nth: usize::from(dice.percent(50)) },
+            0 | 1 => MerchantCommand::Details { version },
+            2 => MerchantCommand::Account { bank: false, version },
+            3 => MerchantCommand::Account { bank: true, version },
+            4 => MerchantCommand::Purge,
+            5 | 6 => MerchantCommand::Vault { bank: dice.percent(40) },
+            _ => MerchantCommand::Delete { nth: usize::from(dice.percent(50)) },
         };
         let (name, merchant) = (format!("t{version}"), MERCHANT.to_owned());
-        let command = Command { name, merchant, order: Order::Own(own) };
+        let command = PersonCommand { name, merchant, action: CommandAction::Own(own) };
         let steps = u64::try_from(script.steps.len()).unwrap_or(1);
         let at = usize::try_from(dice.below(steps)).unwrap_or(0);
         if let Some(step) = script.steps.get_mut(at) {
-            step.deeds.push(Deed::Command(command));
+            step.requests.push(PersonRequest::Command(command));
         }
     }
-    trouble(script, &EFFECTS, dice);
+    add_trouble(script, &EFFECTS, dice);
 }
 
 /// Makes its recurring charges, over the service's own path and with its own key. Returns their
 /// ids.
-pub(super) async fn charged(desk: &Desk, script: &Script) -> Vec<String> {
+pub(super) async fn make_charges(desk: &SandboxControl, script: &SimScript) -> Vec<String> {
     let mut made = Vec::new();
     if !script.files.contains_key(MERCHANT) {
         return made;
     }
-    desk.order("credentials", &json!({ "merchant": MERCHANT })).await;
-    let key = key_of(&desk.look("credentials").await, MERCHANT);
+    desk.post_control("credentials", &json!({ "merchant": MERCHANT })).await;
+    let key = authorization_header(&desk.get_control("credentials").await, MERCHANT);
     let card =
         json!({"type": "card", "number": "4242424242424242", "exp_month": 1, "exp_year": 2032});
     let schedule = json!({"start": "2031-01-01", "interval_unit": "MONTH", "interval_delay": 1});
     let body = json!({"amount": 700, "method": card, "schedule": schedule});
     for _ in 0..CHARGES {
-        let charge = desk.post("/v1/recurring/charges", &key, &body).await;
+        let charge = desk.post_service("/v1/recurring/charges", &key, &body).await;
         made.push(text(&charge, "id").to_owned());
     }
     made

@@ -6,19 +6,19 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::base::clock::{Clock, SharedClock};
 use crate::model::record::Record;
-use crate::sim::durable::Entry;
+use crate::sim::durable::DurableRecord;
 
 /// Clock that is `ahead_s` seconds ahead of the right one.
 #[derive(Debug)]
-pub(super) struct Wall {
-    right: SharedClock,
+pub(super) struct WallClock {
+    true_clock: SharedClock,
     ahead_s: AtomicI64,
 }
 
-impl Wall {
+impl WallClock {
     /// Returns a clock that is right.
     pub(super) fn new(right: SharedClock) -> Self {
-        Self { right, ahead_s: AtomicI64::new(0) }
+        Self { true_clock: right, ahead_s: AtomicI64::new(0) }
     }
 
     /// Moves the clock by `seconds`, back if negative. Returns the new distance from the right
@@ -35,18 +35,18 @@ impl Wall {
     }
 }
 
-impl Clock for Wall {
+impl Clock for WallClock {
     fn now(&self) -> DateTime<Utc> {
         let ahead = TimeDelta::seconds(self.ahead_s());
-        self.right.now().checked_add_signed(ahead).unwrap_or(DateTime::<Utc>::MAX_UTC)
+        self.true_clock.now().checked_add_signed(ahead).unwrap_or(DateTime::<Utc>::MAX_UTC)
     }
 }
 
 /// Distances of the machine's clock in seconds, each with the record after which it began.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Jumps(Vec<(u64, i64)>);
+pub(super) struct ClockJumps(Vec<(u64, i64)>);
 
-impl Jumps {
+impl ClockJumps {
     /// Notes the distance of the clock from the record after `behind` on.
     pub(super) fn note(&mut self, behind: u64, ahead_s: i64) {
         self.0.push((behind, ahead_s));
@@ -60,7 +60,7 @@ impl Jumps {
     }
 
     /// Returns the records with the right times of their writing.
-    pub(super) fn put_right(&self, mut entries: Vec<Entry>) -> Vec<Entry> {
+    pub(super) fn correct_times(&self, mut entries: Vec<DurableRecord>) -> Vec<DurableRecord> {
         for entry in &mut entries {
             let before = self.0.iter().rev().find(|(behind, _)| *behind < entry.sequence);
             let ahead = TimeDelta::seconds(before.map_or(0, |(_, ahead)| *ahead));

@@ -21,17 +21,17 @@ pub struct Doc {
     pub name: String,
     /// `reckon.dev/generation`.
     pub generation: u32,
-    pub body: Body,
+    pub body: DocBody,
     /// `reckon.dev/deletion: delete` on a document other than a saved method: its object ends with
     /// it.
-    pub goes: bool,
+    pub removes_object: bool,
     /// Error in the text, if it has one.
     pub broken: Option<Breakage>,
 }
 
 /// Content of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Body {
+pub enum DocBody {
     /// A merchant that is connected by a code.
     Merchant,
     /// An application for another merchant.
@@ -96,48 +96,48 @@ pub enum Breakage {
 }
 
 /// All existing documents, by name.
-pub type Tree = BTreeMap<String, Doc>;
+pub type DocTree = BTreeMap<String, Doc>;
 
 impl Doc {
     /// Returns a valid document of the first generation.
-    pub fn new(name: &str, body: Body) -> Self {
-        Self { name: name.to_owned(), generation: 0, body, goes: false, broken: None }
+    pub fn new(name: &str, body: DocBody) -> Self {
+        Self { name: name.to_owned(), generation: 0, body, removes_object: false, broken: None }
     }
 
     /// Returns the kind as the YAML names it.
     pub fn kind(&self) -> &'static str {
         match self.body {
-            Body::Merchant | Body::Opened { .. } => "Merchant",
-            Body::Application { .. } => "MerchantApplication",
-            Body::Contact { .. } => "Contact",
-            Body::Invoice { .. } => "Invoice",
-            Body::Card { .. } => "SavedMethod",
-            Body::Recurring { .. } | Body::FromCharge(_) => "RecurringCharge",
+            DocBody::Merchant | DocBody::Opened { .. } => "Merchant",
+            DocBody::Application { .. } => "MerchantApplication",
+            DocBody::Contact { .. } => "Contact",
+            DocBody::Invoice { .. } => "Invoice",
+            DocBody::Card { .. } => "SavedMethod",
+            DocBody::Recurring { .. } | DocBody::FromCharge(_) => "RecurringCharge",
         }
     }
 
     /// Returns the merchant's name; a merchant document is its own.
     pub fn merchant(&self) -> &str {
         match &self.body {
-            Body::Merchant | Body::Opened { .. } | Body::Application { .. } => &self.name,
-            Body::Contact { merchant, .. }
-            | Body::Invoice { merchant, .. }
-            | Body::Card { merchant, .. }
-            | Body::Recurring { merchant, .. }
-            | Body::FromCharge(FromCharge { merchant, .. }) => merchant,
+            DocBody::Merchant | DocBody::Opened { .. } | DocBody::Application { .. } => &self.name,
+            DocBody::Contact { merchant, .. }
+            | DocBody::Invoice { merchant, .. }
+            | DocBody::Card { merchant, .. }
+            | DocBody::Recurring { merchant, .. }
+            | DocBody::FromCharge(FromCharge { merchant, .. }) => merchant,
         }
     }
 
     /// Returns the names of the documents that this one refers to.
-    pub fn needs(&self) -> Vec<&str> {
+    pub fn references(&self) -> Vec<&str> {
         match &self.body {
-            Body::Merchant | Body::Application { .. } => Vec::new(),
-            Body::Opened { application } => vec![application],
-            Body::Contact { merchant, .. }
-            | Body::Card { merchant, .. }
-            | Body::FromCharge(FromCharge { merchant, .. }) => vec![merchant],
-            Body::Invoice { merchant, contact, .. } => vec![merchant, contact],
-            Body::Recurring { merchant, card, .. } => vec![merchant, card],
+            DocBody::Merchant | DocBody::Application { .. } => Vec::new(),
+            DocBody::Opened { application } => vec![application],
+            DocBody::Contact { merchant, .. }
+            | DocBody::Card { merchant, .. }
+            | DocBody::FromCharge(FromCharge { merchant, .. }) => vec![merchant],
+            DocBody::Invoice { merchant, contact, .. } => vec![merchant, contact],
+            DocBody::Recurring { merchant, card, .. } => vec![merchant, card],
         }
     }
 
@@ -165,54 +165,55 @@ impl Doc {
     /// Returns the description of a method or a recurring charge in its current version.
     pub fn text(&self) -> Option<String> {
         match self.body {
-            Body::Card { text, .. } | Body::Recurring { text, .. } => {
-                Some(format!("{} version {text}", self.name))
+            DocBody::Card { text: description, .. }
+            | DocBody::Recurring { text: description, .. } => {
+                Some(format!("{} version {description}", self.name))
             }
-            Body::FromCharge(FromCharge { text, .. }) => {
+            DocBody::FromCharge(FromCharge { text, .. }) => {
                 text.map(|text| format!("{} version {text}", self.name))
             }
-            Body::Merchant
-            | Body::Opened { .. }
-            | Body::Application { .. }
-            | Body::Contact { .. }
-            | Body::Invoice { .. } => None,
+            DocBody::Merchant
+            | DocBody::Opened { .. }
+            | DocBody::Application { .. }
+            | DocBody::Contact { .. }
+            | DocBody::Invoice { .. } => None,
         }
     }
 
     /// Returns the holder of a saved method in its current version.
     pub fn holder(&self) -> Option<String> {
         match self.body {
-            Body::Card { holder, .. } => Some(format!("{} holder {holder}", self.name)),
-            Body::Merchant
-            | Body::Opened { .. }
-            | Body::Application { .. }
-            | Body::Contact { .. }
-            | Body::Invoice { .. }
-            | Body::FromCharge(_)
-            | Body::Recurring { .. } => None,
+            DocBody::Card { holder, .. } => Some(format!("{} holder {holder}", self.name)),
+            DocBody::Merchant
+            | DocBody::Opened { .. }
+            | DocBody::Application { .. }
+            | DocBody::Contact { .. }
+            | DocBody::Invoice { .. }
+            | DocBody::FromCharge(_)
+            | DocBody::Recurring { .. } => None,
         }
     }
 
     /// Returns the total of an invoice, or the amount of a recurring charge's occurrence.
     pub fn amount(&self) -> Option<i64> {
         match &self.body {
-            Body::Invoice { lines, .. } => {
+            DocBody::Invoice { lines, .. } => {
                 lines.iter().try_fold(0_i64, |sum, line| sum.checked_add(*line))
             }
-            Body::Recurring { amount, .. } | Body::FromCharge(FromCharge { amount, .. }) => {
+            DocBody::Recurring { amount, .. } | DocBody::FromCharge(FromCharge { amount, .. }) => {
                 Some(*amount)
             }
-            Body::Merchant
-            | Body::Opened { .. }
-            | Body::Application { .. }
-            | Body::Contact { .. }
-            | Body::Card { .. } => None,
+            DocBody::Merchant
+            | DocBody::Opened { .. }
+            | DocBody::Application { .. }
+            | DocBody::Contact { .. }
+            | DocBody::Card { .. } => None,
         }
     }
 
     /// Returns true if the document declares that its object is removed with it.
-    pub fn says_delete(&self) -> bool {
-        self.goes || matches!(self.body, Body::Card { delete: true, .. })
+    pub fn declares_removal(&self) -> bool {
+        self.removes_object || matches!(self.body, DocBody::Card { delete: true, .. })
     }
 
     /// Returns the text of the document as its author writes it.
@@ -230,10 +231,10 @@ impl Doc {
     fn write(&self, out: &mut String) -> fmt::Result {
         writeln!(out, "  name: {}\n  annotations:", self.name)?;
         writeln!(out, "    reckon.dev/generation: \"{}\"", self.generation)?;
-        if self.says_delete() {
+        if self.declares_removal() {
             writeln!(out, "    reckon.dev/deletion: delete")?;
         }
-        if matches!(self.body, Body::Contact { hold: true, .. }) {
+        if matches!(self.body, DocBody::Contact { hold: true, .. }) {
             writeln!(out, "    reckon.dev/on-doubt: hold")?;
         }
         writeln!(out, "spec:")?;
@@ -243,22 +244,24 @@ impl Doc {
     fn write_spec(&self, out: &mut String) -> fmt::Result {
         let name = &self.name;
         match &self.body {
-            Body::Merchant => writeln!(
+            DocBody::Merchant => writeln!(
                 out,
                 "  mode: test\n  credentials: {{authorization_code: {{env: {}}}}}",
                 variable(name)
             ),
-            Body::Opened { application } => {
+            DocBody::Opened { application } => {
                 writeln!(out, "  mode: live\n  credentials: {{application: {application}}}")
             }
-            Body::Application { sign_up, text } => applicant::write(self, *sign_up, *text, out),
-            Body::Contact { merchant, hold: _ } => writeln!(
+            DocBody::Application { sign_up, text } => {
+                applicant::write_spec(self, *sign_up, *text, out)
+            }
+            DocBody::Contact { merchant, hold: _ } => writeln!(
                 out,
                 "  merchant: {merchant}\n  first_name: Given\n  last_name: {name}\n  \
                  email_addresses: [{{address: {}}}]",
                 self.email()
             ),
-            Body::Invoice { merchant, contact, lines, mails, letter } => {
+            DocBody::Invoice { merchant, contact, lines, mails, letter } => {
                 writeln!(
                     out,
                     "  merchant: {merchant}\n  contact: {contact}\n  bank_account: Operating\n  \
@@ -277,7 +280,7 @@ impl Doc {
                 }
                 Ok(())
             }
-            Body::Card { merchant, bank, text: _, holder: _, delete: _ } => {
+            DocBody::Card { merchant, bank, text: _, holder: _, delete: _ } => {
                 let (sort, details) = if *bank { BANK } else { CARD };
                 writeln!(
                     out,
@@ -287,8 +290,8 @@ impl Doc {
                     self.text().unwrap_or_default()
                 )
             }
-            Body::FromCharge(one) => one.write(self.text().as_deref(), out),
-            Body::Recurring { merchant, card, amount, now, text: _ } => {
+            DocBody::FromCharge(one) => one.write_spec(self.text().as_deref(), out),
+            DocBody::Recurring { merchant, card, amount, now, text: _ } => {
                 let start = if *now { "" } else { "start: 2027-02-01, " };
                 let first = if *now { "\n  first_charge: now" } else { "" };
                 writeln!(
@@ -327,7 +330,7 @@ pub(super) fn money(minor: i64) -> String {
 
 /// One change of the files by a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
+pub enum FileChange {
     /// Writes a document, new or in place of the one of that name.
     Write(Doc),
     Remove(String),
@@ -337,9 +340,9 @@ pub enum Change {
     Mend(String),
 }
 
-impl Change {
+impl FileChange {
     /// Applies the change; a change of a missing document has no effect.
-    pub fn apply(&self, tree: &mut Tree) {
+    pub fn apply(&self, tree: &mut DocTree) {
         match self {
             Self::Write(doc) => {
                 tree.insert(doc.name.clone(), doc.clone());
@@ -361,7 +364,7 @@ impl Change {
     }
 }
 
-impl fmt::Display for Change {
+impl fmt::Display for FileChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Write(doc) => write!(f, "write {doc}"),
@@ -374,7 +377,7 @@ impl fmt::Display for Change {
 
 impl fmt::Display for Doc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let goes = if self.goes { ", it ends with its document" } else { "" };
+        let goes = if self.removes_object { ", it ends with its document" } else { "" };
         write!(f, "{} {:?} generation {}{goes}", self.name, self.body, self.generation)
     }
 }

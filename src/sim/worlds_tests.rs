@@ -1,35 +1,36 @@
 //! Small worlds made by hand. Each shows one defect that a seed once found.
 
-use super::faults::{Fault, Strike};
-use super::run::{Report, run};
-use super::script::{Script, Step};
-use super::world::{Body, Change, Doc};
-use crate::sandbox::Surface;
+use super::faults::{CallFault, Strike};
+use super::run::{RunReport, run};
+use super::script::{ScriptStep, SimScript};
+use super::world::{Doc, DocBody, FileChange};
+use crate::sandbox::ServiceSurface;
 
-fn doc(name: &str, body: Body) -> Doc {
-    Doc { name: name.to_owned(), generation: 0, body, goes: false, broken: None }
+fn doc(name: &str, body: DocBody) -> Doc {
+    Doc { name: name.to_owned(), generation: 0, body, removes_object: false, broken: None }
 }
 
 fn card(name: &str) -> Doc {
     let merchant = "m0".to_owned();
-    doc(name, Body::Card { merchant, bank: false, text: 0, holder: 0, delete: true })
+    doc(name, DocBody::Card { merchant, bank: false, text: 0, holder: 0, delete: true })
 }
 
 fn recurring(amount: i64) -> Doc {
     let (merchant, card) = ("m0".to_owned(), "s0-m0".to_owned());
-    doc("r0-m0", Body::Recurring { merchant, card, amount, now: false, text: 0 })
+    doc("r0-m0", DocBody::Recurring { merchant, card, amount, now: false, text: 0 })
 }
 
-fn step(wait_ms: u64, changes: Vec<Change>) -> Step {
-    Step { wait_ms, restart: false, changes, deeds: Vec::new() }
+fn step(wait_ms: u64, changes: Vec<FileChange>) -> ScriptStep {
+    ScriptStep { wait_ms, restart: false, changes, requests: Vec::new() }
 }
 
 /// Runs a world in which nothing fails except this strike.
-fn world(docs: Vec<Doc>, steps: Vec<Step>, strike: Strike) -> Report {
-    let quiet = Script::new(1).without_people().without_net().without_mishaps().without_crashes();
-    let docs = docs.into_iter().chain([doc("m0", Body::Merchant)]);
-    run(&Script {
-        surface: Surface::Documented,
+fn world(docs: Vec<Doc>, steps: Vec<ScriptStep>, strike: Strike) -> RunReport {
+    let quiet =
+        SimScript::new(1).without_people().without_net().without_mishaps().without_crashes();
+    let docs = docs.into_iter().chain([doc("m0", DocBody::Merchant)]);
+    run(&SimScript {
+        surface: ServiceSurface::Documented,
         files: docs.map(|doc| (doc.name.clone(), doc)).collect(),
         steps,
         strikes: vec![strike],
@@ -40,10 +41,10 @@ fn world(docs: Vec<Doc>, steps: Vec<Step>, strike: Strike) -> Report {
 #[test]
 fn a_lost_change_that_nothing_shows_is_put_back_when_the_file_goes_back() {
     let strike =
-        Strike { effect: "recurring.change", nth: 1, fault: Fault::ErrorAfter, seconds: 1 };
+        Strike { effect: "recurring.change", nth: 1, fault: CallFault::ErrorAfter, seconds: 1 };
     let steps = vec![
-        step(60_000, vec![Change::Write(recurring(700))]),
-        step(10_000, vec![Change::Write(recurring(500))]),
+        step(60_000, vec![FileChange::Write(recurring(700))]),
+        step(10_000, vec![FileChange::Write(recurring(500))]),
     ];
     let report = world(vec![card("s0-m0"), recurring(500)], steps, strike);
     assert_eq!(report.violations, Vec::new());
@@ -65,7 +66,7 @@ const FAILED_WITH_RETENTION: &[u64] = &[3148, 3193, 3599, 4567, 4657, 2655, 3135
 #[test]
 fn seeds_that_failed_with_retention_are_clean() {
     for seed in FAILED_WITH_RETENTION {
-        let report = run(&Script::new(*seed));
+        let report = run(&SimScript::new(*seed));
         assert_eq!(report.violations, Vec::new(), "seed {seed}");
     }
 }
@@ -75,13 +76,13 @@ const LEFT_BEHIND: u64 = 9092;
 
 #[test]
 fn an_event_that_was_erased_with_its_merchant_stops_nobody() {
-    assert_eq!(run(&Script::new(LEFT_BEHIND)).violations, Vec::new());
+    assert_eq!(run(&SimScript::new(LEFT_BEHIND)).violations, Vec::new());
 }
 
 #[test]
 fn seeds_that_failed_once_are_clean() {
     for seed in FAILED_ONCE {
-        let mut script = Script::new(*seed);
+        let mut script = SimScript::new(*seed);
         // At the time of these failures there were neither posted events nor hooks.
         (script.net.gateway, script.hooks) = (None, None);
         let report = run(&script);

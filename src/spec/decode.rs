@@ -19,7 +19,7 @@ const CONTROL_PERMILLE_MAX: usize = 100;
 
 /// The text of a file, as far as it could be decoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decoded {
+pub struct DecodedText {
     /// The text without its byte order mark; empty for bytes that are no text at all.
     pub text: String,
     /// True if the file starts with a byte order mark.
@@ -28,7 +28,7 @@ pub struct Decoded {
     pub findings: Vec<Finding>,
 }
 
-impl Decoded {
+impl DecodedText {
     /// Returns whether the text may be parsed.
     pub fn is_good(&self) -> bool {
         self.findings.iter().all(|finding| finding.severity != Severity::Error)
@@ -36,9 +36,9 @@ impl Decoded {
 }
 
 /// Decodes a file's bytes.
-pub fn decode(bytes: Vec<u8>) -> Decoded {
+pub fn decode(bytes: Vec<u8>) -> DecodedText {
     if let Some(finding) = not_text(&bytes) {
-        return Decoded { text: String::new(), bom: false, findings: vec![finding] };
+        return DecodedText { text: String::new(), bom: false, findings: vec![finding] };
     }
     let (mut text, mut findings) = match String::from_utf8(bytes) {
         Ok(text) => (text, Vec::new()),
@@ -59,7 +59,7 @@ pub fn decode(bytes: Vec<u8>) -> Decoded {
         findings.push(bom_warning());
     }
     findings.extend(control_character(&text));
-    Decoded { text, bom, findings }
+    DecodedText { text, bom, findings }
 }
 
 /// Returns the finding for a file that is too large.
@@ -143,7 +143,7 @@ fn bom_warning() -> Finding {
         "the file starts with a byte order mark",
         "save it as UTF-8 without one",
     )
-    .warning()
+    .into_warning()
 }
 
 /// Returns a finding for the first character that YAML does not know.

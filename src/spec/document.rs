@@ -12,29 +12,29 @@ use serde_json::{Value, json};
 
 use crate::base::hash::{Digest, canonical_object, sha256};
 use crate::base::id::{Key, Name};
-use crate::kinds::files::Looked;
+use crate::kinds::files::InspectedFile;
 use crate::kinds::register::KindRow;
-use crate::kinds::{CheckCx, Misfit, Read, Sole};
-use crate::model::issue::{At, Issue, Problem, ProblemCounts, Severity};
-use crate::model::manifest::{Annotations, AttachedFile, Kept, Manifest, Place};
+use crate::kinds::{CheckCx, DecodeError, DecodedSpec, UniqueField};
+use crate::model::issue::{Issue, PlacedIssue, ProblemCounts, Severity, UnderlinedPart};
+use crate::model::manifest::{Annotations, AttachedFile, DocumentPlace, Manifest, PackedManifest};
 use crate::spec::finding::Finding;
-use crate::spec::lines::Source;
+use crate::spec::lines::SourceText;
 use crate::spec::lint::{Keep, Linted, lint};
-use crate::spec::mask::{Rules, clean, private_lines};
-use crate::spec::node::{Node, around, locate};
+use crate::spec::mask::{PrivacyRules, mask_words, private_lines};
+use crate::spec::node::{Node, locate, nearest_span};
 use crate::spec::split::Slice;
 
 mod annotations;
 mod header;
 
-pub use annotations::KNOWN as ANNOTATIONS;
+pub use annotations::ANNOTATION_NAMES as ANNOTATIONS;
 pub use header::API_VERSION;
 
-use header::Header;
+use header::DocumentHead;
 
 /// The context for reading a document.
 #[derive(Debug, Clone)]
-pub struct ReadCx {
+pub struct ReadContext {
     /// All kinds.
     pub kinds: &'static [KindRow],
     /// The context of their checks.
@@ -43,25 +43,25 @@ pub struct ReadCx {
 
 /// One document as read.
 #[derive(Debug, Clone)]
-pub struct Document {
-    pub place: Place,
+pub struct ParsedDocument {
+    pub place: DocumentPlace,
     /// The key, where the header gives one.
     pub key: Option<Key>,
     /// The content, where it fits its kind; not to be used while there are errors.
-    pub manifest: Option<Arc<Kept>>,
+    pub manifest: Option<Arc<PackedManifest>>,
     /// The unique property of this document, if it has one: only one document of a tree may have
     /// it.
-    pub sole: Option<&'static Sole>,
+    pub unique_field: Option<&'static UniqueField>,
     /// The document's own problems, with their places; none beyond [`PROBLEMS_OF_FILE_MAX`] of the
     /// file.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<PlacedIssue>,
     /// The document's own problems beyond that bound.
     pub omitted: ProblemCounts,
     /// The files that the document names, in their state at reading.
-    pub looked: Vec<Looked>,
+    pub attached: Vec<InspectedFile>,
 }
 
-impl Document {
+impl ParsedDocument {
     /// Returns whether the document may be used, apart from its dependencies.
     pub fn is_good(&self) -> bool {
         let errors = self.problems.iter().any(|problem| problem.severity == Severity::Error);
@@ -70,8 +70,13 @@ impl Document {
 }
 
 /// Reads one document. `shift` is the number of bytes before the text in the file.
-pub fn read(cx: &ReadCx, source: &LazySource<'_>, slice: &Slice, shift: usize) -> Document {
-    let place = Place {
+pub fn read(
+    cx: &ReadContext,
+    source: &LazySource<'_>,
+    slice: &Slice,
+    shift: usize,
+) -> ParsedDocument {
+    let place = DocumentPlace {
         file: source.file.clone(),
         line: slice.line,
         offset: slice.range.start.saturating_add(shift),
@@ -84,7 +89,15 @@ pub fn read(cx: &ReadCx, source: &LazySource<'_>, slice: &Slice, shift: usize) -
     }
     let (problems, omitted) = findings_with_places(cx, source, slice, &linted, &header);
     let looked = Vec::new();
-    Document { place, key: header.key, manifest: None, sole: None, problems, omitted, looked }
+    ParsedDocument {
+        place,
+        key: header.key,
+        manifest: None,
+        unique_field: None,
+        problems,
+        omitted,
+        attached: looked,
+    }
 }
 
 /// Problems of one file that get a place; the rest is only counted.
@@ -96,7 +109,7 @@ pub const PROBLEMS_OF_FILE_MAX: usize = 200;
 pub struct LazySource<'a> {
     file: Arc<str>,
     text: &'a str,
-    lines: OnceCell<Source>,
+    lines: OnceCell<SourceText>,
     /// The number of problems that may still get a place.
     room: Cell<usize>,
 }
@@ -108,8 +121,8 @@ impl<'a> LazySource<'a> {
     }
 
     /// Returns the text with its line table.
-    pub fn source(&self) -> &Source {
-        self.lines.get_or_init(|| Source::new(self.file.clone(), Arc::from(self.text)))
+    pub fn source(&self) -> &SourceText {
+        self.lines.get_or_init(|| SourceText::new(self.file.clone(), Arc::from(self.text)))
     }
 
     /// Splits problems into those that still get a place and the count of the rest.
@@ -130,13 +143,21 @@ impl<'a> LazySource<'a> {
 }
 
 fn read_clean(
-    cx: &ReadCx,
+    cx: &ReadContext,
     source: &LazySource<'_>,
     slice: &Slice,
-    header: Header,
-    place: Place,
-) -> Document {
-    let Header { row, key, namespace, labels, annotations, mut issues, foreign } = header;
+    header: DocumentHead,
+    place: DocumentPlace,
+) -> ParsedDocument {
+    let DocumentHead {
+        row,
+        key,
+        namespace,
+        labels,
+        annotations,
+        mut issues,
+        has_unknown_field: foreign,
+    } = header;
     let text = source.text.get(slice.range.clone()).unwrap_or_default();
     let namespace = namespace.unwrap_or_else(Name::default_namespace);
     // The kind's reader stops at a foreign field, which the header has already reported.
@@ -146,52 +167,52 @@ fn read_clean(
     match read {
         None => {}
         Some(Err(error)) => misfit = Some(error),
-        Some(Ok(Read { spec, references, issues: own, files })) => {
+        Some(Ok(DecodedSpec { spec, references, issues: own, files })) => {
             issues.extend(own);
             looked = files;
-            let files: Vec<_> = looked.iter().filter_map(|one| one.found.clone()).collect();
+            let files: Vec<_> = looked.iter().filter_map(|one| one.file.clone()).collect();
             let digest = digest(&spec, &annotations, &files);
             manifest = key.clone().map(|key| {
                 let place = place.clone();
                 let manifest =
                     Manifest { key, labels, annotations, spec, references, files, digest, place };
-                sole = row.and_then(|row| (row.sole)(&manifest));
+                sole = row.and_then(|row| (row.unique_field)(&manifest));
                 Arc::new(manifest.pack())
             });
         }
     }
     let (problems, omitted) = with_places(cx, source, slice, issues, misfit);
-    Document { place, key, manifest, sole, problems, omitted, looked }
+    ParsedDocument { place, key, manifest, unique_field: sole, problems, omitted, attached: looked }
 }
 
 /// Places the issues while there is room, and counts the rest.
 fn with_places(
-    cx: &ReadCx,
+    cx: &ReadContext,
     source: &LazySource<'_>,
     slice: &Slice,
     issues: Vec<Issue>,
-    misfit: Option<Misfit>,
-) -> (Vec<Problem>, ProblemCounts) {
-    let misfit = misfit.into_iter().map(Fault::Misfit);
-    let faults = misfit.chain(issues.into_iter().map(Fault::Issue)).collect();
-    let (faults, omitted) = source.admit(faults, Fault::severity);
+    misfit: Option<DecodeError>,
+) -> (Vec<PlacedIssue>, ProblemCounts) {
+    let misfit = misfit.into_iter().map(DocumentFault::Decode);
+    let faults = misfit.chain(issues.into_iter().map(DocumentFault::Issue)).collect();
+    let (faults, omitted) = source.admit(faults, DocumentFault::severity);
     if faults.is_empty() {
         return (Vec::new(), omitted);
     }
-    (Placed::new(cx, source.source(), slice).all(&faults), omitted)
+    (PlacedDocument::new(cx, source.source(), slice).all(&faults), omitted)
 }
 
 /// One reason why a document is refused or warned of.
-enum Fault {
+enum DocumentFault {
     Issue(Issue),
-    Misfit(Misfit),
+    Decode(DecodeError),
 }
 
-impl Fault {
+impl DocumentFault {
     fn severity(&self) -> Severity {
         match self {
             Self::Issue(issue) => issue.severity,
-            Self::Misfit(_) => Severity::Error,
+            Self::Decode(_) => Severity::Error,
         }
     }
 }
@@ -205,26 +226,26 @@ fn digest(spec: &Value, annotations: &Annotations, files: &[AttachedFile]) -> Di
 }
 
 /// A document with an issue: its tree, and its private words.
-pub(crate) struct Placed<'a> {
-    source: &'a Source,
+pub(crate) struct PlacedDocument<'a> {
+    source: &'a SourceText,
     slice: &'a Slice,
     root: Option<Node>,
     private: Vec<String>,
 }
 
-impl<'a> Placed<'a> {
-    pub(crate) fn new(cx: &ReadCx, source: &'a Source, slice: &'a Slice) -> Self {
+impl<'a> PlacedDocument<'a> {
+    pub(crate) fn new(cx: &ReadContext, source: &'a SourceText, slice: &'a Slice) -> Self {
         let root = lint(&source.text, slice, Keep::All).root;
         let rules = rules(cx.kinds, root.as_ref());
-        let words = root.iter().flat_map(|root| rules.private(root));
+        let words = root.iter().flat_map(|root| rules.private_leaves(root));
         let private = words.map(|(_, word)| word.to_owned()).collect();
         Self { source, slice, root, private }
     }
 
-    fn all(&self, faults: &[Fault]) -> Vec<Problem> {
-        let placed = |fault: &Fault| match fault {
-            Fault::Issue(issue) => self.issue(issue),
-            Fault::Misfit(misfit) => self.misfit(misfit),
+    fn all(&self, faults: &[DocumentFault]) -> Vec<PlacedIssue> {
+        let placed = |fault: &DocumentFault| match fault {
+            DocumentFault::Issue(issue) => self.issue(issue),
+            DocumentFault::Decode(misfit) => self.decode_problem(misfit),
         };
         let mut problems: Vec<_> = faults.iter().map(placed).collect();
         problems.sort();
@@ -233,10 +254,10 @@ impl<'a> Placed<'a> {
     }
 
     /// Returns the issue with its place; related places of other documents are left out.
-    pub(crate) fn issue(&self, issue: &Issue) -> Problem {
+    pub(crate) fn issue(&self, issue: &Issue) -> PlacedIssue {
         let mut finding = self.finding(issue);
         for related in issue.related.iter().filter(|related| related.key.is_none()) {
-            let span = self.span(&related.path, At::Value);
+            let span = self.span(&related.path, UnderlinedPart::Value);
             finding.related.push((span, related.message.clone()));
         }
         self.problem(&finding)
@@ -246,7 +267,7 @@ impl<'a> Placed<'a> {
         Finding {
             code: issue.code,
             severity: issue.severity,
-            span: self.span(&issue.path, issue.at),
+            span: self.span(&issue.path, issue.underlined),
             message: issue.message.clone(),
             help: issue.help.clone(),
             related: Vec::new(),
@@ -254,7 +275,11 @@ impl<'a> Placed<'a> {
     }
 
     /// Returns the bytes of a path.
-    pub(crate) fn span(&self, path: &crate::model::issue::Path, at: At) -> Range<usize> {
+    pub(crate) fn span(
+        &self,
+        path: &crate::model::issue::Path,
+        at: UnderlinedPart,
+    ) -> Range<usize> {
         match &self.root {
             Some(root) => locate(root, &self.source.text, path, at),
             None => self.slice.range.clone(),
@@ -265,7 +290,7 @@ impl<'a> Placed<'a> {
     /// around it.
     pub(crate) fn lines(&self, path: &crate::model::issue::Path) -> (usize, usize) {
         let span = match &self.root {
-            Some(root) => around(root, path),
+            Some(root) => nearest_span(root, path),
             None => self.slice.range.clone(),
         };
         let text = self.source.text.get(span.clone()).unwrap_or_default().trim_end();
@@ -278,7 +303,7 @@ impl<'a> Placed<'a> {
         self.source.position(byte)
     }
 
-    fn misfit(&self, misfit: &Misfit) -> Problem {
+    fn decode_problem(&self, misfit: &DecodeError) -> PlacedIssue {
         let issue = misfit.issue();
         let mut finding = self.finding(&issue);
         let offset = misfit.offset.filter(|_| issue.path.0.is_empty());
@@ -291,22 +316,22 @@ impl<'a> Placed<'a> {
         self.problem(&finding)
     }
 
-    fn problem(&self, finding: &Finding) -> Problem {
+    fn problem(&self, finding: &Finding) -> PlacedIssue {
         let words: Vec<_> = self.private.iter().map(String::as_str).collect();
-        cleaned(self.source.problem(finding), &words)
+        without_private_words(self.source.problem(finding), &words)
     }
 }
 
 fn findings_with_places(
-    cx: &ReadCx,
+    cx: &ReadContext,
     source: &LazySource<'_>,
     slice: &Slice,
     linted: &Linted,
-    header: &Header,
-) -> (Vec<Problem>, ProblemCounts) {
+    header: &DocumentHead,
+) -> (Vec<PlacedIssue>, ProblemCounts) {
     let (found, omitted) =
         source.admit(linted.findings.iter().collect(), |finding| finding.severity);
-    let place = |finding: &Finding| cleaned(source.source().problem(finding), &[]);
+    let place = |finding: &Finding| without_private_words(source.source().problem(finding), &[]);
     let mut problems: Vec<_> = found.into_iter().map(place).collect();
     if !linted.complete {
         return (problems, omitted);
@@ -317,28 +342,28 @@ fn findings_with_places(
 }
 
 /// Removes private words from the texts of the problem.
-pub(crate) fn cleaned(mut problem: Problem, words: &[&str]) -> Problem {
-    problem.message = clean(&problem.message, words);
-    problem.help = clean(&problem.help, words);
+pub(crate) fn without_private_words(mut problem: PlacedIssue, words: &[&str]) -> PlacedIssue {
+    problem.message = mask_words(&problem.message, words);
+    problem.help = mask_words(&problem.help, words);
     for related in &mut problem.related {
-        related.message = clean(&related.message, words);
+        related.message = mask_words(&related.message, words);
     }
     problem
 }
 
-fn rules(kinds: &'static [KindRow], root: Option<&Node>) -> Rules<'static> {
+fn rules(kinds: &'static [KindRow], root: Option<&Node>) -> PrivacyRules<'static> {
     let kind = root.and_then(|root| root.get("kind")).and_then(Node::text);
     let row = kinds.iter().find(|row| Some(row.name) == kind);
-    Rules::manifest(row.map(|row| row.fields), kinds.iter().map(|row| row.fields))
+    PrivacyRules::for_manifest(row.map(|row| row.fields), kinds.iter().map(|row| row.fields))
 }
 
 /// Returns the bytes of one document that must not be shown.
-pub fn private(kinds: &'static [KindRow], text: &str, slice: &Slice) -> Vec<Range<usize>> {
+pub fn private_ranges(kinds: &'static [KindRow], text: &str, slice: &Slice) -> Vec<Range<usize>> {
     let linted = lint(text, slice, Keep::All);
     let rules = rules(kinds, linted.root.as_ref());
     match &linted.root {
         Some(root) if linted.complete => {
-            rules.private(root).into_iter().map(|(range, _)| range).collect()
+            rules.private_leaves(root).into_iter().map(|(range, _)| range).collect()
         }
         root => {
             let metadata = root.as_ref().and_then(|root| root.get("metadata"));

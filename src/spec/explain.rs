@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::kinds::Field;
+use crate::kinds::SpecField;
 use crate::kinds::register::KindRow;
 use crate::spec::field_path;
 
@@ -16,7 +16,7 @@ pub struct Explanation {
     pub meaning: String,
     /// The type of the value, in words.
     #[serde(rename = "type")]
-    pub sort: String,
+    pub value_type: String,
     /// True if the surrounding mapping must contain the field.
     pub required: bool,
     /// The way in which a change is applied; the kind itself has none.
@@ -49,7 +49,7 @@ pub fn explain(row: &KindRow, path: &str) -> Result<Explanation, String> {
         return Ok(of_kind(row, &schema, beneath));
     }
     let field = field_path::find(row.fields, path)?;
-    let is_beneath = |other: &&Field| {
+    let is_beneath = |other: &&SpecField| {
         let rest = other.path.strip_prefix(field.path);
         rest.is_some_and(|rest| rest.starts_with(['.', '[']))
     };
@@ -60,12 +60,12 @@ pub fn explain(row: &KindRow, path: &str) -> Result<Explanation, String> {
 
 fn of_kind(row: &KindRow, schema: &Value, fields: Vec<Explanation>) -> Explanation {
     let text = schema.get("description").and_then(Value::as_str).unwrap_or_default();
-    let (meaning, sources) = cut(text);
+    let (meaning, sources) = split_sources(text);
     Explanation {
         kind: row.name,
         path: String::new(),
         meaning,
-        sort: sort(schema),
+        value_type: type_name(schema),
         required: true,
         change: None,
         privacy: None,
@@ -76,22 +76,22 @@ fn of_kind(row: &KindRow, schema: &Value, fields: Vec<Explanation>) -> Explanati
     }
 }
 
-fn of_field(row: &KindRow, schema: &Value, field: &Field) -> Explanation {
-    let (meaning, sources) = cut(field.doc);
+fn of_field(row: &KindRow, schema: &Value, field: &SpecField) -> Explanation {
+    let (meaning, sources) = split_sources(field.doc);
     let (parent, name) = field.path.rsplit_once('.').unwrap_or(("", field.path));
-    let around = at(schema, parent);
-    let own = at(schema, field.path);
+    let around = schema_at(schema, parent);
+    let own = schema_at(schema, field.path);
     let required = around.and_then(|around| around.get("required")).and_then(Value::as_array);
     let default = own.and_then(|own| own.get("default"));
     Explanation {
         kind: row.name,
         path: field.path.to_owned(),
         meaning,
-        sort: own.map(sort).unwrap_or_default(),
+        value_type: own.map(type_name).unwrap_or_default(),
         required: required.is_some_and(|names| names.iter().any(|one| one == name)),
-        change: Some(field.change.words()),
+        change: Some(field.mutability.words()),
         privacy: Some(field.privacy.words()),
-        allowed: own.map(allowed).unwrap_or_default(),
+        allowed: own.map(allowed_values).unwrap_or_default(),
         default: default.map(|value| value.as_str().map_or(value.to_string(), str::to_owned)),
         sources,
         fields: Vec::new(),
@@ -99,7 +99,7 @@ fn of_field(row: &KindRow, schema: &Value, field: &Field) -> Explanation {
 }
 
 /// Splits a text of a table into its meaning, and the sources in brackets at its end.
-fn cut(doc: &str) -> (String, Vec<String>) {
+fn split_sources(doc: &str) -> (String, Vec<String>) {
     let doc = doc.trim().trim_end_matches('.');
     let cut = doc.strip_suffix(')').and_then(|rest| rest.rsplit_once(" ("));
     let Some((meaning, sources)) = cut else {
@@ -110,22 +110,22 @@ fn cut(doc: &str) -> (String, Vec<String>) {
 }
 
 /// Returns the schema of a path in the form of the tables.
-fn at<'a>(schema: &'a Value, path: &str) -> Option<&'a Value> {
-    let mut place = bare(schema);
+fn schema_at<'a>(schema: &'a Value, path: &str) -> Option<&'a Value> {
+    let mut place = without_null(schema);
     for name in path.split('.').filter(|name| !name.is_empty()) {
         let (name, items) = name
             .split_once('[')
             .map_or((name, 0), |(name, rest)| (name, rest.matches(']').count()));
-        place = bare(place).get("properties")?.get(name)?;
+        place = without_null(place).get("properties")?.get(name)?;
         for _ in 0..items {
-            place = bare(place).get("items")?;
+            place = without_null(place).get("items")?;
         }
     }
     Some(place)
 }
 
 /// Returns the schema without its `null` alternative.
-fn bare(schema: &Value) -> &Value {
+fn without_null(schema: &Value) -> &Value {
     let choices = schema.get("anyOf").and_then(Value::as_array);
     let nothing = |choice: &&Value| choice.get("type") == Some(&Value::from("null"));
     match choices.map(Vec::as_slice) {
@@ -135,26 +135,26 @@ fn bare(schema: &Value) -> &Value {
 }
 
 /// Returns the type of a value, in words.
-fn sort(schema: &Value) -> String {
-    let schema = bare(schema);
+fn type_name(schema: &Value) -> String {
+    let schema = without_null(schema);
     if let Some(title) = schema.get("title").and_then(Value::as_str) {
         return title.to_owned();
     }
     if schema.get("enum").is_some() {
         return "word".to_owned();
     }
-    match word(schema.get("type")) {
+    match type_word(schema.get("type")) {
         "string" => "text".to_owned(),
         "integer" => "whole number".to_owned(),
         "boolean" => "true or false".to_owned(),
         "object" => "mapping".to_owned(),
-        "array" => format!("list of {}s", schema.get("items").map(sort).unwrap_or_default()),
+        "array" => format!("list of {}s", schema.get("items").map(type_name).unwrap_or_default()),
         other => other.to_owned(),
     }
 }
 
 /// Returns the first word of a schema's `type` that is not `null`.
-fn word(sort: Option<&Value>) -> &str {
+fn type_word(sort: Option<&Value>) -> &str {
     match sort {
         Some(Value::String(word)) => word,
         Some(Value::Array(words)) => {
@@ -165,8 +165,8 @@ fn word(sort: Option<&Value>) -> &str {
 }
 
 /// Returns the possible words, or the forms of a secret.
-fn allowed(schema: &Value) -> Vec<String> {
-    let schema = bare(schema);
+fn allowed_values(schema: &Value) -> Vec<String> {
+    let schema = without_null(schema);
     let words = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
     let words = words.filter_map(Value::as_str).map(str::to_owned);
     let choices = schema.get("anyOf").and_then(Value::as_array).into_iter().flatten();
@@ -188,9 +188,12 @@ mod tests {
         for row in KINDS {
             let kind = explain(row, "").unwrap();
             assert_eq!(kind.fields.len(), row.fields.len(), "{}", row.name);
-            assert_eq!(kind.sort, "mapping", "{}", row.name);
+            assert_eq!(kind.value_type, "mapping", "{}", row.name);
             for field in &kind.fields {
-                assert!(!field.sort.is_empty() && !field.sort.ends_with(" s"), "{field:?}");
+                assert!(
+                    !field.value_type.is_empty() && !field.value_type.ends_with(" s"),
+                    "{field:?}"
+                );
                 assert!(field.meaning.len() > 4 && !field.sources.is_empty(), "{field:?}");
             }
         }
@@ -200,19 +203,19 @@ mod tests {
     fn a_field_says_what_its_type_and_its_table_say() {
         let unit = field("RecurringCharge", "schedule.interval_unit");
         assert_eq!(unit.allowed, ["DAY", "WEEK", "MONTH"]);
-        assert_eq!((unit.sort.as_str(), unit.required), ("word", true));
+        assert_eq!((unit.value_type.as_str(), unit.required), ("word", true));
         assert_eq!(unit.sources, ["service-facts, 58"]);
         let lines = field("Invoice", "line_items");
-        assert_eq!((lines.sort.as_str(), lines.fields.len()), ("list of mappings", 4));
+        assert_eq!((lines.value_type.as_str(), lines.fields.len()), ("list of mappings", 4));
         let rate = field("Invoice", "spec.line_items[0].rate_per_quantity");
         assert_eq!(
-            (rate.path.as_str(), rate.sort.as_str()),
+            (rate.path.as_str(), rate.value_type.as_str()),
             ("line_items[].rate_per_quantity", "amount")
         );
         let quantity = field("Invoice", "line_items.quantity");
         assert_eq!((quantity.default.as_deref(), quantity.required), (Some("1"), false));
         let code = field("Merchant", "credentials.authorization_code");
-        assert_eq!((code.sort.as_str(), code.privacy), ("SECRET", Some("secret")));
+        assert_eq!((code.value_type.as_str(), code.privacy), ("SECRET", Some("secret")));
         assert_eq!(code.allowed, ["{env: …}", "{file: …}", "{exec: …}", "{age: …}"]);
         assert_eq!(field("Contact", "").meaning, "Contact of a merchant, who receives invoices.");
     }

@@ -2,7 +2,7 @@
 //! `line_items[0].description`.
 
 use crate::base::nearest;
-use crate::kinds::{Field, Privacy};
+use crate::kinds::{Privacy, SpecField};
 
 /// Returns the path without `spec.` at its beginning.
 pub fn below_spec(text: &str) -> &str {
@@ -14,7 +14,7 @@ pub fn below_spec(text: &str) -> &str {
 }
 
 /// Returns the path in the form of the tables: any index of a sequence is `[]`.
-pub fn pattern(text: &str) -> String {
+pub fn table_path(text: &str) -> String {
     let mut pieces = below_spec(text).split('[');
     let mut pattern = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
@@ -26,36 +26,38 @@ pub fn pattern(text: &str) -> String {
 
 /// Returns the path without any index of a sequence, the form that people write to ask for a
 /// field's meaning.
-fn plain(path: &str) -> String {
-    pattern(path).replace("[]", "")
+fn without_indices(path: &str) -> String {
+    table_path(path).replace("[]", "")
 }
 
 /// Finds the field that a person names.
 ///
 /// # Errors
 /// The text to write instead.
-pub fn find<'a>(fields: &'a [Field], text: &str) -> Result<&'a Field, String> {
-    let asked = plain(text);
-    let found = fields.iter().find(|field| plain(field.path) == asked);
-    found.ok_or_else(|| nearest::help(&asked, near(fields, &asked).iter().map(String::as_str)))
+pub fn find<'a>(fields: &'a [SpecField], text: &str) -> Result<&'a SpecField, String> {
+    let asked = without_indices(text);
+    let found = fields.iter().find(|field| without_indices(field.path) == asked);
+    found.ok_or_else(|| {
+        nearest::suggestion_help(&asked, sibling_paths(fields, &asked).iter().map(String::as_str))
+    })
 }
 
 /// Returns the siblings of the requested field: those beneath its nearest existing parent.
-fn near(fields: &[Field], asked: &str) -> Vec<String> {
-    let all: Vec<String> = fields.iter().map(|field| plain(field.path)).collect();
+fn sibling_paths(fields: &[SpecField], asked: &str) -> Vec<String> {
+    let all: Vec<String> = fields.iter().map(|field| without_indices(field.path)).collect();
     let mut parents = asked.match_indices('.').filter_map(|(at, _)| asked.get(..at));
     let parent = parents.rfind(|parent| all.iter().any(|path| path == parent));
     let beneath = |path: &String| match parent {
-        Some(parent) => {
-            path.strip_prefix(parent).is_some_and(|rest| rest.starts_with('.') && is_name(rest))
-        }
+        Some(parent) => path
+            .strip_prefix(parent)
+            .is_some_and(|rest| rest.starts_with('.') && is_single_name(rest)),
         None => !path.contains('.'),
     };
     all.iter().filter(|path| beneath(path)).cloned().collect()
 }
 
 /// Returns whether the rest is one `.name`, without anything beneath it.
-fn is_name(rest: &str) -> bool {
+fn is_single_name(rest: &str) -> bool {
     rest.matches('.').count() == 1
 }
 
@@ -64,10 +66,10 @@ fn is_name(rest: &str) -> bool {
 ///
 /// # Errors
 /// The text to write instead.
-pub fn secret_place(fields: &[Field], text: &str) -> Result<String, String> {
+pub fn secret_place(fields: &[SpecField], text: &str) -> Result<String, String> {
     let secret = || fields.iter().filter(|field| field.privacy == Privacy::Secret);
     let place = below_spec(text);
-    if secret().any(|field| field.path == pattern(place) && !place.contains("[]")) {
+    if secret().any(|field| field.path == table_path(place) && !place.contains("[]")) {
         return Ok(place.to_owned());
     }
     let last = |path: &'static str| path.rsplit('.').next() == Some(place);
@@ -81,20 +83,20 @@ pub fn secret_place(fields: &[Field], text: &str) -> Result<String, String> {
     let items: Vec<String> = items.collect();
     Err(match items.as_slice() {
         [] => "this kind has no secret".to_owned(),
-        items => nearest::help(place, items.iter().map(String::as_str)),
+        items => nearest::suggestion_help(place, items.iter().map(String::as_str)),
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kinds::Change;
+    use crate::kinds::Mutability;
 
-    const fn field(path: &'static str, privacy: Privacy) -> Field {
-        Field { path, privacy, change: Change::Never, doc: "" }
+    const fn field(path: &'static str, privacy: Privacy) -> SpecField {
+        SpecField { path, privacy, mutability: Mutability::Immutable, doc: "" }
     }
 
-    const FIELDS: &[Field] = &[
+    const FIELDS: &[SpecField] = &[
         field("merchant", Privacy::Plain),
         field("source", Privacy::Plain),
         field("source.number", Privacy::Secret),

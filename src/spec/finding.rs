@@ -42,14 +42,14 @@ impl Finding {
 
     /// Turns the finding into a warning.
     #[must_use]
-    pub fn warning(mut self) -> Self {
+    pub fn into_warning(mut self) -> Self {
         self.severity = Severity::Warning;
         self
     }
 
     /// Adds a second place.
     #[must_use]
-    pub fn related(mut self, span: Range<usize>, message: impl Into<String>) -> Self {
+    pub fn with_related(mut self, span: Range<usize>, message: impl Into<String>) -> Self {
         self.related.push((span, message.into()));
         self
     }

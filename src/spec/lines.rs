@@ -3,13 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::model::issue::{Problem, RelatedPlace};
+use crate::model::issue::{PlacedIssue, RelatedPlace};
 use crate::spec::finding::Finding;
 use crate::spec::split::next_line;
 
 /// A file's text with a table of its lines.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct SourceText {
     /// The file's name in reports, relative to the directory of `reckon.yaml`.
     pub file: Arc<str>,
     /// The text, without a byte order mark.
@@ -17,13 +17,13 @@ pub struct Source {
     starts: Vec<usize>,
 }
 
-impl std::fmt::Debug for Source {
+impl std::fmt::Debug for SourceText {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Source({}, {} lines)", self.file, self.starts.len())
     }
 }
 
-impl Source {
+impl SourceText {
     /// Builds the line table.
     pub fn new(file: Arc<str>, text: Arc<str>) -> Self {
         let mut starts = vec![0];
@@ -66,13 +66,13 @@ impl Source {
     }
 
     /// Returns a finding with its place.
-    pub fn problem(&self, finding: &Finding) -> Problem {
+    pub fn problem(&self, finding: &Finding) -> PlacedIssue {
         let (line, column) = self.position(finding.span.start);
         let related = finding.related.iter().map(|(span, message)| {
             let (line, column) = self.position(span.start);
             RelatedPlace { file: self.file.to_string(), line, column, message: message.clone() }
         });
-        Problem {
+        PlacedIssue {
             file: self.file.to_string(),
             line,
             column,
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn places_count_lines_and_characters_from_one_and_back() {
-        let source = Source::new("f".into(), "aé\r\n\rb".into());
+        let source = SourceText::new("f".into(), "aé\r\n\rb".into());
         assert_eq!(source.count(), 3);
         for (byte, place) in [(0, (1, 1)), (1, (1, 2)), (3, (1, 3)), (5, (2, 1)), (6, (3, 1))] {
             assert_eq!(source.position(byte), place);
@@ -107,6 +107,6 @@ mod tests {
         }
         assert_eq!(source.position(7), (3, 2));
         assert_eq!(source.length(&(1..7)), 1);
-        assert_eq!(Source::new("f".into(), "".into()).position(0), (1, 1));
+        assert_eq!(SourceText::new("f".into(), "".into()).position(0), (1, 1));
     }
 }

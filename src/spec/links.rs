@@ -1,34 +1,34 @@
 //! The references between documents, kept so that one changed document costs only its dependants.
 //!
-//! A pure graph of keys. Guarantee: [`Graph::affected`] returns every key whose verdict may differ
+//! A pure graph of keys. Guarantee: [`Graph::affected_groups`] returns every key whose verdict may differ
 //! after a change of the given ones, dependencies before dependants, members of a cycle together.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::base::id::Key;
 use crate::model::issue::{Issue, Path};
-use crate::model::manifest::Kept;
+use crate::model::manifest::PackedManifest;
 
 /// One need of a document, with the field that names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Link {
+pub struct DocumentLink {
     pub path: Path,
     /// The referenced resource.
     pub target: Key,
 }
 
 /// Returns the references of a manifest and its `depends-on`, in this order.
-pub fn links(manifest: &Kept) -> Vec<Link> {
+pub fn links(manifest: &PackedManifest) -> Vec<DocumentLink> {
     let references = manifest
         .references
         .iter()
-        .map(|found| Link { path: Path::parse(&found.path), target: found.key.clone() });
+        .map(|found| DocumentLink { path: Path::parse(&found.path), target: found.key.clone() });
     let annotation = || Path::parse("metadata.annotations").key("reckon.dev/depends-on");
     let depends_on = manifest
         .annotations
         .depends_on
         .iter()
-        .map(|target| Link { path: annotation(), target: target.clone() });
+        .map(|target| DocumentLink { path: annotation(), target: target.clone() });
     references.chain(depends_on).collect()
 }
 
@@ -62,7 +62,7 @@ impl Graph {
 
     /// Returns the keys and all their dependants, in groups. A group of several keys, or of one
     /// that refers to itself, is a cycle. Every group follows the groups to which it refers.
-    pub fn affected(&self, touched: &BTreeSet<Key>) -> Vec<Vec<Key>> {
+    pub fn affected_groups(&self, touched: &BTreeSet<Key>) -> Vec<Vec<Key>> {
         let mut reached: BTreeSet<&Key> = touched.iter().collect();
         let mut queue: Vec<&Key> = touched.iter().collect();
         while let Some(key) = queue.pop() {
@@ -118,13 +118,13 @@ impl<'a> Tarjan<'a> {
         let reached = self.reached;
         for key in reached {
             if !self.order.contains_key(key) {
-                self.from(key);
+                self.visit_from(key);
             }
         }
         self.groups
     }
 
-    fn from(&mut self, key: &'a Key) {
+    fn visit_from(&mut self, key: &'a Key) {
         let mut stack = vec![self.enter(key)];
         while let Some(visit) = stack.last_mut() {
             let key = visit.key;
@@ -183,16 +183,16 @@ impl<'a> Tarjan<'a> {
 }
 
 /// Returns the issue of a reference to an undefined document.
-pub fn missing(link: &Link) -> Issue {
+pub fn missing_issue(link: &DocumentLink) -> Issue {
     let target = &link.target;
     let help =
         format!("add a document of kind {} with this name, or correct the name", target.kind);
-    let message = format!("there is no {} `{}`", target.kind, shown(target));
+    let message = format!("there is no {} `{}`", target.kind, display_name(target));
     Issue { path: link.path.clone(), ..Issue::error("reckon::link::missing", "", message, help) }
 }
 
 /// Formats `NAME`, or `NAMESPACE/NAME` outside the default namespace.
-fn shown(key: &Key) -> String {
+fn display_name(key: &Key) -> String {
     if key.namespace.is_default_namespace() {
         key.name.to_string()
     } else {
@@ -204,7 +204,7 @@ fn shown(key: &Key) -> String {
 const MEMBERS_MAX: usize = 10;
 
 /// Returns the issue of a document in a cycle of needs.
-pub fn cycle(link: &Link, group: &[Key]) -> Issue {
+pub fn cycle_issue(link: &DocumentLink, group: &[Key]) -> Issue {
     let members: Vec<_> = group.iter().take(MEMBERS_MAX).map(Key::short).collect();
     let more = match group.len().saturating_sub(MEMBERS_MAX) {
         0 => String::new(),
@@ -219,7 +219,7 @@ pub fn cycle(link: &Link, group: &[Key]) -> Issue {
 }
 
 /// Returns the issue of a document whose name another document has too.
-pub fn duplicate(key: &Key) -> Issue {
+pub fn duplicate_issue(key: &Key) -> Issue {
     let message = format!("{} is defined more than once", key.short());
     let help = "give one of them another name, or remove it";
     Issue::error("reckon::link::duplicate", "metadata.name", message, help)
@@ -248,7 +248,7 @@ mod tests {
         let text = |group: Vec<Key>| {
             group.iter().map(|key| key.name.to_string()).collect::<Vec<_>>().join("+")
         };
-        graph.affected(&touched).into_iter().map(text).collect()
+        graph.affected_groups(&touched).into_iter().map(text).collect()
     }
 
     #[test]
@@ -282,7 +282,7 @@ mod tests {
                 graph.set(&key(&format!("k{from}")), to.clone());
             }
             let all: BTreeSet<Key> = (0..9).map(|n| key(&format!("k{n}"))).collect();
-            let groups = graph.affected(&all);
+            let groups = graph.affected_groups(&all);
             prop_assert_eq!(groups.iter().flatten().cloned().collect::<BTreeSet<_>>(), all);
             let mut done = BTreeSet::new();
             for group in groups {

@@ -18,7 +18,7 @@ mod frame;
 mod offsets;
 mod syntax;
 
-use frame::{Frame, MapFrame, SeqFrame};
+use frame::{CollectionFrame, MapFrame, SeqFrame};
 use offsets::Offsets;
 
 /// The deepest permitted nesting of collections.
@@ -84,13 +84,13 @@ pub fn lint(text: &str, slice: &Slice, keep: Keep) -> Linted {
 }
 
 /// The pass has to stop.
-struct Stop;
+struct LintStop;
 
 struct Lint<'a> {
     text: &'a str,
     offsets: Offsets<'a>,
     keep: Keep,
-    frames: Vec<Frame<'a>>,
+    frames: Vec<CollectionFrame<'a>>,
     findings: Vec<Finding>,
     root: Option<Node>,
     nodes: usize,
@@ -100,7 +100,7 @@ struct Lint<'a> {
 }
 
 impl<'a> Lint<'a> {
-    fn event(&mut self, event: Event<'a>, span: Span) -> Result<(), Stop> {
+    fn event(&mut self, event: Event<'a>, span: Span) -> Result<(), LintStop> {
         let span = self.offsets.bytes(span);
         match event {
             Event::Nothing
@@ -113,18 +113,22 @@ impl<'a> Lint<'a> {
                 self.scalar(Cow::Borrowed(""), ScalarStyle::DoubleQuoted, span.clone())?;
             }
             Event::Scalar(value, style, anchor, tag) => {
-                self.refuse(anchor, tag.is_some(), &span);
+                self.report_anchor_or_tag(anchor, tag.is_some(), &span);
                 self.scalar(value, style, span.clone())?;
             }
             Event::SequenceStart(anchor, tag) => {
-                self.refuse(anchor, tag.is_some(), &span);
-                let keep = self.keeps();
-                self.open(Frame::Seq(SeqFrame { start: span.start, items: Vec::new(), keep }))?;
+                self.report_anchor_or_tag(anchor, tag.is_some(), &span);
+                let keep = self.is_kept();
+                self.open(CollectionFrame::Seq(SeqFrame {
+                    start: span.start,
+                    items: Vec::new(),
+                    keep,
+                }))?;
             }
             Event::MappingStart(anchor, tag) => {
-                self.refuse(anchor, tag.is_some(), &span);
-                let frame = MapFrame::new(span.start, self.keeps());
-                self.open(Frame::Map(frame))?;
+                self.report_anchor_or_tag(anchor, tag.is_some(), &span);
+                let frame = MapFrame::new(span.start, self.is_kept());
+                self.open(CollectionFrame::Map(frame))?;
             }
             Event::SequenceEnd | Event::MappingEnd => self.end(&span)?,
         }
@@ -132,19 +136,19 @@ impl<'a> Lint<'a> {
         Ok(())
     }
 
-    fn find(&mut self, finding: Finding) {
+    fn report(&mut self, finding: Finding) {
         if self.findings.len() < FINDINGS_MAX {
             self.findings.push(finding);
         }
     }
 
-    fn refuse(&mut self, anchor: usize, tag: bool, span: &Range<usize>) {
+    fn report_anchor_or_tag(&mut self, anchor: usize, tag: bool, span: &Range<usize>) {
         let sign = if anchor > 0 { '&' } else { '!' };
         let word = self.word_before(sign, span);
         if anchor > 0 {
             self.alias(word);
         } else if tag {
-            self.find(Finding::error(
+            self.report(Finding::error(
                 "reckon::yaml::tag",
                 word,
                 "a tag changes what the value is",
@@ -154,7 +158,7 @@ impl<'a> Lint<'a> {
     }
 
     fn alias(&mut self, span: Range<usize>) {
-        self.find(Finding::error(
+        self.report(Finding::error(
             "reckon::yaml::alias",
             span,
             "anchors and aliases are not read",
@@ -180,7 +184,7 @@ impl<'a> Lint<'a> {
         value: Cow<'a, str>,
         style: ScalarStyle,
         span: Range<usize>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), LintStop> {
         let plain = style == ScalarStyle::Plain;
         let span = match style {
             ScalarStyle::Plain if value.is_empty() => span.start..span.start,
@@ -189,16 +193,16 @@ impl<'a> Lint<'a> {
         };
         self.last_end = self.last_end.max(span.end);
         self.count(&span)?;
-        if let Some(Frame::Map(map)) = self.frames.last_mut()
+        if let Some(CollectionFrame::Map(map)) = self.frames.last_mut()
             && map.key.is_none()
         {
             let finding = map.take_key(value, plain, span);
             if let Some(finding) = finding {
-                self.find(finding);
+                self.report(finding);
             }
             return Ok(());
         }
-        let value = if self.keeps() {
+        let value = if self.is_kept() {
             NodeValue::Scalar { text: value.into_owned(), plain }
         } else {
             NodeValue::Skipped
@@ -218,47 +222,47 @@ impl<'a> Lint<'a> {
         }
     }
 
-    fn count(&mut self, span: &Range<usize>) -> Result<(), Stop> {
+    fn count(&mut self, span: &Range<usize>) -> Result<(), LintStop> {
         self.nodes = self.nodes.saturating_add(1);
         if self.nodes <= NODES_MAX {
             return Ok(());
         }
-        self.find(Finding::error(
+        self.report(Finding::error(
             "reckon::yaml::too_many_values",
             span.clone(),
             format!("the document has more than {NODES_MAX} keys and values"),
             "split it into several documents",
         ));
-        Err(Stop)
+        Err(LintStop)
     }
 
-    fn open(&mut self, frame: Frame<'a>) -> Result<(), Stop> {
+    fn open(&mut self, frame: CollectionFrame<'a>) -> Result<(), LintStop> {
         let start = frame.start();
         self.count(&(start..start))?;
         if self.frames.len() >= DEPTH_MAX {
-            self.find(Finding::error(
+            self.report(Finding::error(
                 "reckon::yaml::too_deep",
                 start..start.saturating_add(1),
                 format!("the value stands deeper than {DEPTH_MAX} levels"),
                 "no field of a manifest is that deep",
             ));
-            return Err(Stop);
+            return Err(LintStop);
         }
         self.frames.push(frame);
         Ok(())
     }
 
-    fn end(&mut self, span: &Range<usize>) -> Result<(), Stop> {
+    fn end(&mut self, span: &Range<usize>) -> Result<(), LintStop> {
         let Some(frame) = self.frames.pop() else {
-            return Err(Stop);
+            return Err(LintStop);
         };
         let span = self.collection_span(frame.start(), span);
         let node = frame.into_node(span);
-        if let Some(Frame::Map(map)) = self.frames.last_mut()
+        if let Some(CollectionFrame::Map(map)) = self.frames.last_mut()
             && map.key.is_none()
         {
             let finding = map.take_collection_key(&node);
-            self.find(finding);
+            self.report(finding);
             return Ok(());
         }
         self.attach(node);
@@ -278,21 +282,21 @@ impl<'a> Lint<'a> {
     fn attach(&mut self, node: Node) {
         match self.frames.last_mut() {
             None => self.root = self.root.take().or(Some(node)),
-            Some(Frame::Seq(seq)) => {
+            Some(CollectionFrame::Seq(seq)) => {
                 if seq.keep {
                     seq.items.push(node);
                 }
             }
-            Some(Frame::Map(map)) => map.attach(node),
+            Some(CollectionFrame::Map(map)) => map.attach(node),
         }
     }
 
     /// Returns whether the value that starts now becomes part of the tree.
-    fn keeps(&self) -> bool {
+    fn is_kept(&self) -> bool {
         match self.frames.last() {
             None => true,
-            Some(Frame::Seq(seq)) => seq.keep,
-            Some(Frame::Map(map)) => {
+            Some(CollectionFrame::Seq(seq)) => seq.keep,
+            Some(CollectionFrame::Map(map)) => {
                 let top_spec = self.keep == Keep::Head
                     && self.frames.len() == 1
                     && map.key.as_ref().is_some_and(|(key, _)| key == "spec");
@@ -304,12 +308,12 @@ impl<'a> Lint<'a> {
     fn syntax(&mut self, error: &ScanError, slice: &Slice) {
         let at = self.offsets.byte(error.marker().index());
         let finding = syntax::finding(self.text, slice, at, error.info());
-        self.find(finding);
+        self.report(finding);
     }
 
     fn finish(mut self) -> Linted {
         if self.root.is_none()
-            && let Some(Frame::Map(map)) = self.frames.drain(..).next()
+            && let Some(CollectionFrame::Map(map)) = self.frames.drain(..).next()
         {
             let span = map.start..self.last_end;
             self.root = Some(Node { span, value: NodeValue::Map(map.entries) });

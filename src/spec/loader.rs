@@ -5,7 +5,7 @@
 //! - The cost of a reload depends on the changed files, their documents and the dependants of
 //!   these, and not on the size of the tree.
 //! - A broken document blocks itself and its dependants, and no other document.
-//! - [`Coverage::Whole`] holds only while every document of the tree is good (law 2).
+//! - [`TreeState::Complete`] holds only while every document of the tree is good (law 2).
 //! - Neither a message nor a snippet shows a secret or personal value.
 //!
 //! Assumes one caller; holds no lock. Several threads read many changed files, and end with the
@@ -16,15 +16,15 @@ use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use crate::base::folder::Place;
+use crate::base::folder::FolderLocation;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::kinds::files::Stamp;
-use crate::model::desired::{Coverage, Desired};
-use crate::spec::document::ReadCx;
+use crate::model::desired::{Desired, TreeState};
+use crate::spec::document::ReadContext;
 use crate::spec::links::Graph;
 use crate::spec::source::index::{IndexEntry, SpecIndex, digest_of};
-use crate::spec::source::tree::{Listing, Stat, Trouble};
+use crate::spec::source::tree::{Listing, SourceProblem, Stat};
 
 mod file;
 mod problems;
@@ -35,15 +35,15 @@ mod soles;
 
 use file::SpecFile;
 use problems::LinkIssue;
-use reading::{Reading, Wanted, read_all};
-use soles::Soles;
+use reading::{FileReading, FileRequest, read_all};
+use soles::UniqueFields;
 
 /// The number of times that a tree which changes during reading is read.
 const ROUNDS_MAX: usize = 5;
 
 /// The changes of a load.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Change {
+pub struct LoadChange {
     /// Keys that appeared, disappeared, became good or broken, or whose content or place changed. A
     /// document whose dependency changed is not among them for that alone.
     pub touched: BTreeSet<Key>,
@@ -51,16 +51,16 @@ pub struct Change {
 
 /// The evidence that a file did not change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Believe {
+enum ChangeEvidence {
     /// Its size, time and inode.
-    Stats,
+    Metadata,
     /// Its content alone.
     Contents,
 }
 
 /// One document of a file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Spot {
+struct DocumentSpot {
     path: Arc<str>,
     index: usize,
 }
@@ -68,17 +68,17 @@ struct Spot {
 /// The tree as last read.
 #[derive(Debug)]
 pub struct Loader {
-    root: Place,
+    root: FolderLocation,
     prefix: String,
-    cx: ReadCx,
+    cx: ReadContext,
     files: BTreeMap<Arc<str>, SpecFile>,
     /// Files with a problem that belongs to no key.
     bad_files: BTreeSet<Arc<str>>,
-    troubles: BTreeMap<String, Trouble>,
+    source_problems: BTreeMap<String, SourceProblem>,
     /// In order. Almost every name has one: a list takes less memory than a set.
-    by_key: BTreeMap<Key, Vec<Spot>>,
+    by_key: BTreeMap<Key, Vec<DocumentSpot>>,
     graph: Graph,
-    soles: Soles,
+    unique_fields: UniqueFields,
     link_issues: BTreeMap<Key, Vec<LinkIssue>>,
     /// Shared: a caller that holds it keeps the earlier state.
     desired: Arc<Desired>,
@@ -90,17 +90,17 @@ pub struct Loader {
 impl Loader {
     /// Returns a loader without any files. `root` is the folder of specs. `prefix` precedes the
     /// paths of its files in reports: its path from the directory of `reckon.yaml`.
-    pub fn new(root: impl Into<Place>, prefix: &str, cx: ReadCx) -> Self {
+    pub fn new(root: impl Into<FolderLocation>, prefix: &str, cx: ReadContext) -> Self {
         Self {
             root: root.into(),
             prefix: prefix.trim_end_matches('/').to_owned(),
             cx,
             files: BTreeMap::new(),
             bad_files: BTreeSet::new(),
-            troubles: BTreeMap::new(),
+            source_problems: BTreeMap::new(),
             by_key: BTreeMap::new(),
             graph: Graph::default(),
-            soles: Soles::default(),
+            unique_fields: UniqueFields::default(),
             link_issues: BTreeMap::new(),
             desired: Arc::default(),
             digest: OnceLock::new(),
@@ -109,21 +109,22 @@ impl Loader {
     }
 
     /// Checks every file and reads those that changed.
-    pub fn load_all(&mut self) -> Change {
+    pub fn load_all(&mut self) -> LoadChange {
         self.loaded = true;
-        self.look(&[String::new()], Believe::Stats)
+        self.refresh(&[String::new()], ChangeEvidence::Metadata)
     }
 
     /// Reads every file again, whatever its size and time.
-    pub fn verify(&mut self) -> Change {
+    pub fn verify(&mut self) -> LoadChange {
         self.loaded = true;
-        self.look(&[String::new()], Believe::Contents)
+        self.refresh(&[String::new()], ChangeEvidence::Contents)
     }
 
     /// Checks these paths alone (absolute, or below the root), files or folders, existing or not.
-    pub fn reload(&mut self, paths: &[PathBuf]) -> Change {
-        let below: Vec<String> = paths.iter().filter_map(|path| self.below(path)).collect();
-        self.look(&below, Believe::Stats)
+    pub fn reload(&mut self, paths: &[PathBuf]) -> LoadChange {
+        let below: Vec<String> =
+            paths.iter().filter_map(|path| self.path_below_root(path)).collect();
+        self.refresh(&below, ChangeEvidence::Metadata)
     }
 
     /// Returns the content of the files.
@@ -132,7 +133,7 @@ impl Loader {
     }
 
     /// Returns the same, to be kept during the next load.
-    pub fn shared(&self) -> Arc<Desired> {
+    pub fn shared_desired(&self) -> Arc<Desired> {
         self.desired.clone()
     }
 
@@ -159,12 +160,12 @@ impl Loader {
     }
 
     /// Returns the files that documents name, with their state when they were checked.
-    pub fn looked(&self) -> Vec<(String, Option<Stamp>)> {
-        let looked = self.files.values().flat_map(SpecFile::looked);
+    pub fn attached_files(&self) -> Vec<(String, Option<Stamp>)> {
+        let looked = self.files.values().flat_map(SpecFile::attached_files);
         looked.map(|one| (one.path.clone(), one.stamp)).collect()
     }
 
-    fn look(&mut self, below: &[String], believe: Believe) -> Change {
+    fn refresh(&mut self, below: &[String], believe: ChangeEvidence) -> LoadChange {
         let mut touched = BTreeSet::new();
         self.digest = OnceLock::new();
         let mut before: Vec<Listing> =
@@ -172,7 +173,7 @@ impl Loader {
         let mut settled = false;
         for _ in 0..ROUNDS_MAX {
             for (path, listing) in below.iter().zip(&before) {
-                self.update(path, listing, believe, &mut touched);
+                self.apply_listing(path, listing, believe, &mut touched);
             }
             let after: Vec<Listing> =
                 below.iter().map(|path| Listing::of(&self.root, path)).collect();
@@ -183,68 +184,75 @@ impl Loader {
             before = after;
         }
         if !settled {
-            self.troubles.insert(String::new(), unsettled());
+            self.source_problems.insert(String::new(), unsettled_problem());
         }
-        self.relink(&touched)
+        self.update_verdicts(&touched)
     }
 
     /// Applies a listing of everything at or below `below`.
-    fn update(
+    fn apply_listing(
         &mut self,
         below: &str,
         listing: &Listing,
-        believe: Believe,
+        believe: ChangeEvidence,
         touched: &mut BTreeSet<Key>,
     ) {
-        self.troubles.retain(|path, _| !is_below(path, below));
-        self.troubles.extend(listing.troubles.clone());
-        let known: Vec<Arc<str>> = self.known(below);
+        self.source_problems.retain(|path, _| !is_below(path, below));
+        self.source_problems.extend(listing.problems.clone());
+        let known: Vec<Arc<str>> = self.known_paths(below);
         for path in known.iter().filter(|path| !listing.files.contains_key(&***path)) {
             self.replace(path, None, touched);
         }
         let changed = |(path, stat): &(&String, &Stat)| {
             let known = self.files.get(path.as_str());
             let changed = |file: &SpecFile| file.stat != **stat || self.names_changed(file);
-            believe == Believe::Contents || known.is_none_or(changed)
+            believe == ChangeEvidence::Contents || known.is_none_or(changed)
         };
         let changed: Vec<_> = listing.files.iter().filter(changed).collect();
-        let wanted: Vec<_> = changed.iter().map(|(path, stat)| self.wanted(path, **stat)).collect();
+        let wanted: Vec<_> =
+            changed.iter().map(|(path, stat)| self.file_request(path, **stat)).collect();
         let readings = read_all(&self.cx, &self.root, &wanted);
         for ((path, stat), reading) in changed.into_iter().zip(readings) {
-            self.take(path, *stat, reading, touched);
+            self.apply_reading(path, *stat, reading, touched);
         }
     }
 
-    fn known(&self, below: &str) -> Vec<Arc<str>> {
+    fn known_paths(&self, below: &str) -> Vec<Arc<str>> {
         let from = self.files.range::<str, _>((Bound::Included(below), Bound::Unbounded));
         let starts = from.take_while(|(path, _)| path.starts_with(below));
         starts.map(|(path, _)| path.clone()).filter(|path| is_below(path, below)).collect()
     }
 
-    fn wanted<'p>(&self, path: &'p str, stat: Stat) -> Wanted<'p> {
+    fn file_request<'p>(&self, path: &'p str, stat: Stat) -> FileRequest<'p> {
         let known = self.files.get(path).filter(|file| !self.names_changed(file));
         let known = known.map(|file| file.hash);
-        Wanted { path, name: self.name_of(path), stat, known }
+        FileRequest { path, name: self.name_of(path), stat, known }
     }
 
     /// Returns whether a file that this one's documents name has changed.
     fn names_changed(&self, file: &SpecFile) -> bool {
         let files = self.cx.check.files.as_deref();
-        file.looked().any(|one| files.and_then(|files| files.stamp(&one.path)) != one.stamp)
+        file.attached_files().any(|one| files.and_then(|files| files.stamp(&one.path)) != one.stamp)
     }
 
     /// Applies the reading of a file.
-    fn take(&mut self, path: &str, stat: Stat, reading: Reading, touched: &mut BTreeSet<Key>) {
+    fn apply_reading(
+        &mut self,
+        path: &str,
+        stat: Stat,
+        reading: FileReading,
+        touched: &mut BTreeSet<Key>,
+    ) {
         match reading {
-            Reading::Same => {
+            FileReading::Unchanged => {
                 if let Some(file) = self.files.get_mut(path) {
                     file.stat = stat;
                 }
             }
-            Reading::New(file) => self.replace(&Arc::from(path), Some(*file), touched),
-            Reading::Unreadable(error) => {
+            FileReading::Changed(file) => self.replace(&Arc::from(path), Some(*file), touched),
+            FileReading::Unreadable(error) => {
                 let message = format!("it cannot be read: {error}");
-                self.troubles.insert(path.to_owned(), unreadable(path, message));
+                self.source_problems.insert(path.to_owned(), unreadable_problem(path, message));
                 self.replace(&Arc::from(path), None, touched);
             }
         }
@@ -252,7 +260,7 @@ impl Loader {
 
     /// Replaces the known file at a path.
     fn replace(&mut self, path: &Arc<str>, file: Option<SpecFile>, touched: &mut BTreeSet<Key>) {
-        let spot = |index| Spot { path: path.clone(), index };
+        let spot = |index| DocumentSpot { path: path.clone(), index };
         let gone = self.files.remove(path);
         let gone: BTreeSet<&Key> =
             gone.iter().flat_map(SpecFile::keys).map(|(_, key)| key).collect();
@@ -273,18 +281,18 @@ impl Loader {
             }
             touched.insert(key.clone());
         }
-        if file.is_bad() {
+        if file.has_keyless_problem() {
             self.bad_files.insert(path.clone());
         }
         self.files.insert(path.clone(), file);
     }
 
-    fn coverage(&self) -> Coverage {
-        let clean = self.troubles.is_empty() && self.bad_files.is_empty();
+    fn coverage(&self) -> TreeState {
+        let clean = self.source_problems.is_empty() && self.bad_files.is_empty();
         if self.loaded && clean && self.desired.broken.is_empty() {
-            Coverage::Whole
+            TreeState::Complete
         } else {
-            Coverage::Partial
+            TreeState::Incomplete
         }
     }
 
@@ -305,7 +313,7 @@ impl Loader {
     }
 
     /// Converts a caller's path to one below the root; `None` for hidden and foreign ones.
-    fn below(&self, path: &Path) -> Option<String> {
+    fn path_below_root(&self, path: &Path) -> Option<String> {
         let root = self.root.path();
         let real = root.canonicalize();
         let bare = path
@@ -330,8 +338,8 @@ fn is_below(path: &str, below: &str) -> bool {
     below.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-fn unreadable(path: &str, message: String) -> Trouble {
-    Trouble {
+fn unreadable_problem(path: &str, message: String) -> SourceProblem {
+    SourceProblem {
         path: path.to_owned(),
         code: "reckon::source::unreadable",
         message,
@@ -339,8 +347,8 @@ fn unreadable(path: &str, message: String) -> Trouble {
     }
 }
 
-fn unsettled() -> Trouble {
-    Trouble {
+fn unsettled_problem() -> SourceProblem {
+    SourceProblem {
         path: String::new(),
         code: "reckon::source::unsettled",
         message: "files change while they are read".to_owned(),

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use crate::base::nearest::nearest;
 use crate::base::secret::mask_digits;
 use crate::kinds::secret_source::is_name;
-use crate::kinds::{Field, Privacy};
-use crate::spec::lines::Source;
+use crate::kinds::{Privacy, SpecField};
+use crate::spec::lines::SourceText;
 use crate::spec::node::{Node, NodeValue};
 
 mod broken;
@@ -25,30 +25,30 @@ pub const HIDDEN: char = '•';
 
 /// The text of a file as it may be shown, with the lines and columns of the file on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MaskedSource(Source);
+pub struct MaskedSource(SourceText);
 
 impl MaskedSource {
     /// Masks the private ranges of a text, numbers that pass Luhn, and control characters.
-    pub fn new(source: &Source, private: &[Range<usize>]) -> Self {
-        let private = merged(private);
+    pub fn new(source: &SourceText, private: &[Range<usize>]) -> Self {
+        let private = merge_ranges(private);
         let text: String = (1..=source.count())
             .map(|line| {
                 let range = source.start(line)..source.start(line.saturating_add(1));
                 mask_line(&source.text, range, &private)
             })
             .collect();
-        Self(Source::new(source.file.clone(), Arc::from(text)))
+        Self(SourceText::new(source.file.clone(), Arc::from(text)))
     }
 
     /// Returns the masked text with its lines.
-    pub fn source(&self) -> &Source {
+    pub fn source(&self) -> &SourceText {
         let Self(source) = self;
         source
     }
 }
 
 /// Sorts and merges the ranges, so that a byte is found by bisection.
-fn merged(ranges: &[Range<usize>]) -> Vec<Range<usize>> {
+fn merge_ranges(ranges: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut sorted = ranges.to_vec();
     sorted.sort_by_key(|range| range.start);
     let mut merged: Vec<Range<usize>> = Vec::with_capacity(sorted.len());
@@ -85,19 +85,19 @@ fn mask_line(text: &str, range: Range<usize>, private: &[Range<usize>]) -> Strin
 
 /// The private parts of the documents of one kind.
 #[derive(Debug, Clone)]
-pub struct Rules<'a> {
-    fields: &'a [Field],
+pub struct PrivacyRules<'a> {
+    fields: &'a [SpecField],
     names: BTreeSet<&'a str>,
     root: &'a str,
     open: &'a [&'a str],
 }
 
-impl<'a> Rules<'a> {
+impl<'a> PrivacyRules<'a> {
     /// Returns the rules of a manifest of the kind with these fields. For an unknown kind, every
     /// name that is private in one of `others` is private.
-    pub fn manifest(
-        fields: Option<&'a [Field]>,
-        others: impl Iterator<Item = &'a [Field]>,
+    pub fn for_manifest(
+        fields: Option<&'a [SpecField]>,
+        others: impl Iterator<Item = &'a [SpecField]>,
     ) -> Self {
         let names = match fields {
             Some(fields) => private_names(fields).collect(),
@@ -108,7 +108,7 @@ impl<'a> Rules<'a> {
     }
 
     /// Returns the rules of a document whose fields are at its top.
-    pub fn flat(fields: &'a [Field]) -> Self {
+    pub fn flat(fields: &'a [SpecField]) -> Self {
         Self { fields, names: private_names(fields).collect(), root: "", open: &[] }
     }
 
@@ -118,40 +118,53 @@ impl<'a> Rules<'a> {
     }
 
     /// Returns the private leaves of a document: bytes and text.
-    pub fn private<'n>(&self, document: &'n Node) -> Vec<(Range<usize>, &'n str)> {
+    pub fn private_leaves<'n>(&self, document: &'n Node) -> Vec<(Range<usize>, &'n str)> {
         let mut leaves = Vec::new();
         for entry in document.entries() {
             let open = self.open.contains(&entry.key.as_str());
             if !open {
                 let pattern = if entry.key == self.root { "" } else { &entry.key };
                 let known = entry.key == self.root || self.root.is_empty();
-                let at =
-                    At { pattern: pattern.to_owned(), known, named: self.is_private(&entry.key) };
+                let at = WalkPosition {
+                    pattern: pattern.to_owned(),
+                    known,
+                    is_private_name: self.is_private(&entry.key),
+                };
                 self.walk(&entry.value, &at, &mut leaves);
             }
         }
         leaves
     }
 
-    fn walk<'n>(&self, node: &'n Node, at: &At, leaves: &mut Vec<(Range<usize>, &'n str)>) {
+    fn walk<'n>(
+        &self,
+        node: &'n Node,
+        at: &WalkPosition,
+        leaves: &mut Vec<(Range<usize>, &'n str)>,
+    ) {
         match &node.value {
             NodeValue::Scalar { text, .. } => {
-                if self.hides(at) {
+                if self.is_hidden(at) {
                     leaves.push((node.span.clone(), text));
                 }
             }
             NodeValue::Map(_) if is_reference(node) => {}
             NodeValue::Map(entries) => {
                 for entry in entries {
-                    let named = at.named || self.is_private(&entry.key);
+                    let named = at.is_private_name || self.is_private(&entry.key);
                     let dot = if at.pattern.is_empty() { "" } else { "." };
                     let pattern = format!("{}{dot}{}", at.pattern, entry.key);
-                    self.walk(&entry.value, &At { pattern, known: at.known, named }, leaves);
+                    self.walk(
+                        &entry.value,
+                        &WalkPosition { pattern, known: at.known, is_private_name: named },
+                        leaves,
+                    );
                 }
             }
             NodeValue::Seq(items) => {
                 let pattern = format!("{}[]", at.pattern);
-                let at = At { pattern, known: at.known, named: at.named };
+                let at =
+                    WalkPosition { pattern, known: at.known, is_private_name: at.is_private_name };
                 for item in items {
                     self.walk(item, &at, leaves);
                 }
@@ -160,7 +173,7 @@ impl<'a> Rules<'a> {
         }
     }
 
-    fn hides(&self, at: &At) -> bool {
+    fn is_hidden(&self, at: &WalkPosition) -> bool {
         let field = self
             .fields
             .iter()
@@ -169,7 +182,7 @@ impl<'a> Rules<'a> {
         match field.map(|field| field.privacy) {
             Some(Privacy::Plain) => false,
             Some(Privacy::Personal | Privacy::Secret) => true,
-            None => at.named,
+            None => at.is_private_name,
         }
     }
 
@@ -179,10 +192,10 @@ impl<'a> Rules<'a> {
 }
 
 /// The position of the walk.
-struct At {
+struct WalkPosition {
     pattern: String,
     known: bool,
-    named: bool,
+    is_private_name: bool,
 }
 
 fn covers(field: &str, pattern: &str) -> bool {
@@ -198,7 +211,7 @@ fn is_reference(node: &Node) -> bool {
     }
 }
 
-fn private_names(fields: &[Field]) -> impl Iterator<Item = &str> {
+fn private_names(fields: &[SpecField]) -> impl Iterator<Item = &str> {
     fields.iter().filter(|field| field.privacy != Privacy::Plain).filter_map(|field| {
         let path: &str = field.path;
         path.trim_end_matches("[]").rsplit('.').next().map(|name| name.trim_end_matches("[]"))
@@ -206,7 +219,7 @@ fn private_names(fields: &[Field]) -> impl Iterator<Item = &str> {
 }
 
 /// Returns a message without private words, card numbers and control characters.
-pub fn clean(message: &str, words: &[&str]) -> String {
+pub fn mask_words(message: &str, words: &[&str]) -> String {
     let mut text = message.to_owned();
     for word in words.iter().filter(|word| word.trim().chars().count() > 1) {
         text = without_word(&text, word.trim());

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::model::issue::{At, Path, Segment};
+use crate::model::issue::{Path, PathSegment, UnderlinedPart};
 
 /// One value and its bytes in the whole text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub enum NodeValue {
         plain: bool,
     },
     /// A mapping, in the order of the text.
-    Map(Vec<Entry>),
+    Map(Vec<NodeEntry>),
     Seq(Vec<Node>),
     /// A value that the pass did not keep.
     Skipped,
@@ -34,7 +34,7 @@ pub enum NodeValue {
 
 /// One entry of a mapping.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct NodeEntry {
     /// The key, unescaped.
     pub key: String,
     pub key_span: Range<usize>,
@@ -43,7 +43,7 @@ pub struct Entry {
 
 impl Node {
     /// Returns the entry of a mapping; none for other values.
-    pub fn entry(&self, key: &str) -> Option<&Entry> {
+    pub fn entry(&self, key: &str) -> Option<&NodeEntry> {
         self.entries().iter().find(|entry| entry.key == key)
     }
 
@@ -53,7 +53,7 @@ impl Node {
     }
 
     /// Returns the entries of a mapping; none for other values.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[NodeEntry] {
         match &self.value {
             NodeValue::Map(entries) => entries,
             NodeValue::Scalar { .. } | NodeValue::Seq(_) | NodeValue::Skipped => &[],
@@ -91,8 +91,8 @@ fn is_null(text: &str, plain: bool) -> bool {
 
 /// Returns the bytes that an issue at `path` underlines. A value that is missing, left out or
 /// multi-line is replaced by its own key or that of its nearest ancestor.
-pub fn locate(root: &Node, text: &str, path: &Path, at: At) -> Range<usize> {
-    let mut found = Found { key: root.span.clone(), value: root.span.clone(), whole: true };
+pub fn locate(root: &Node, text: &str, path: &Path, at: UnderlinedPart) -> Range<usize> {
+    let mut found = FoundSpans { key: root.span.clone(), value: root.span.clone(), whole: true };
     let mut node = root;
     for segment in &path.0 {
         let Some(next) = step(node, segment, &found.key) else {
@@ -101,13 +101,13 @@ pub fn locate(root: &Node, text: &str, path: &Path, at: At) -> Range<usize> {
         (node, found) = next;
     }
     match at {
-        At::Value if found.is_one_line(text) || path.0.is_empty() => found.value,
-        At::Key | At::Value => found.key,
+        UnderlinedPart::Value if found.is_one_line(text) || path.0.is_empty() => found.value,
+        UnderlinedPart::Key | UnderlinedPart::Value => found.key,
     }
 }
 
 /// Returns the bytes of the value at a path, or those of the nearest existing value around it.
-pub fn around(root: &Node, path: &Path) -> Range<usize> {
+pub fn nearest_span(root: &Node, path: &Path) -> Range<usize> {
     let mut node = root;
     for segment in &path.0 {
         let Some((next, _)) = step(node, segment, &node.span) else { break };
@@ -116,13 +116,13 @@ pub fn around(root: &Node, path: &Path) -> Range<usize> {
     node.span.clone()
 }
 
-struct Found {
+struct FoundSpans {
     key: Range<usize>,
     value: Range<usize>,
     whole: bool,
 }
 
-impl Found {
+impl FoundSpans {
     fn is_one_line(&self, text: &str) -> bool {
         let block = self.whole
             && text.get(self.value.clone()).is_some_and(|value| value.contains(['\n', '\r']));
@@ -130,19 +130,23 @@ impl Found {
     }
 }
 
-fn step<'a>(node: &'a Node, segment: &Segment, key: &Range<usize>) -> Option<(&'a Node, Found)> {
+fn step<'a>(
+    node: &'a Node,
+    segment: &PathSegment,
+    key: &Range<usize>,
+) -> Option<(&'a Node, FoundSpans)> {
     match segment {
-        Segment::Key(name) => {
+        PathSegment::Key(name) => {
             let entry = node.entry(name)?;
             let value = entry.value.span.clone();
             let whole = matches!(entry.value.value, NodeValue::Map(_) | NodeValue::Seq(_));
-            Some((&entry.value, Found { key: entry.key_span.clone(), value, whole }))
+            Some((&entry.value, FoundSpans { key: entry.key_span.clone(), value, whole }))
         }
-        Segment::Index(index) => {
+        PathSegment::Index(index) => {
             let item = node.items().get(*index)?;
             let span = item.span.clone();
             let key = if span.is_empty() { key.clone() } else { span.clone() };
-            Some((item, Found { key, value: span, whole: false }))
+            Some((item, FoundSpans { key, value: span, whole: false }))
         }
     }
 }

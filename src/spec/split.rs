@@ -18,7 +18,8 @@ pub struct Slice {
 
 /// Returns the documents of a text in order; empty ones are left out.
 pub fn split(text: &str) -> (Vec<Slice>, Vec<Finding>) {
-    let mut cut = Cut { slices: Vec::new(), findings: Vec::new(), open: None, directive: None };
+    let mut cut =
+        Splitter { slices: Vec::new(), findings: Vec::new(), open: None, directive: None };
     let mut line = 1_usize;
     let mut start = 0_usize;
     while start < text.len() {
@@ -43,7 +44,7 @@ pub(crate) fn next_line(text: &str, start: usize) -> usize {
     end.saturating_add(if pair { 2 } else { 1 })
 }
 
-struct Cut {
+struct Splitter {
     slices: Vec<Slice>,
     findings: Vec<Finding>,
     open: Option<Slice>,
@@ -51,24 +52,24 @@ struct Cut {
     directive: Option<Range<usize>>,
 }
 
-impl Cut {
+impl Splitter {
     fn line(&mut self, text: &str, range: Range<usize>, line: usize) {
         let content = text.get(range.clone()).unwrap_or_default();
         if let Some(rest) = marker(content, "---") {
             self.close(range.start);
             self.directive = None;
-            if says_something(rest) {
+            if has_content(rest) {
                 self.open = Some(Slice { range: range.start..range.end, line });
             }
         } else if let Some(rest) = marker(content, "...") {
             self.close(range.start);
             self.end_of_directives();
-            if says_something(rest) {
+            if has_content(rest) {
                 self.findings.push(after_end(range));
             }
         } else if self.open.is_none() && content.starts_with('%') {
             self.directive(content, range);
-        } else if self.open.is_none() && says_something(content) {
+        } else if self.open.is_none() && has_content(content) {
             self.directive = None;
             self.open = Some(Slice { range, line });
         }
@@ -116,7 +117,7 @@ fn marker<'a>(content: &'a str, marker: &str) -> Option<&'a str> {
     (rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n'])).then_some(rest)
 }
 
-fn says_something(content: &str) -> bool {
+fn has_content(content: &str) -> bool {
     let content = content.trim_start();
     !content.is_empty() && !content.starts_with('#')
 }

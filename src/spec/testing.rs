@@ -6,13 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::id::{Key, Kind, Name};
 use crate::base::money::Currency;
-use crate::kinds::contact::Contact;
+use crate::kinds::contact::ContactKind;
 use crate::kinds::register::KindRow;
-use crate::kinds::{Change, CheckCx, Field, Find, Kind as _, Misfit, Privacy, Read, Sole};
+use crate::kinds::{
+    CheckCx, DecodeError, DecodedSpec, Find, ManifestKind as _, Mutability, Privacy, SpecField,
+    UniqueField,
+};
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
 use crate::model::observed::Observed;
-use crate::spec::document::ReadCx;
+use crate::spec::document::ReadContext;
 use crate::spec::loader::Loader;
 
 #[derive(Deserialize, Serialize)]
@@ -36,11 +39,11 @@ struct Whole {
     spec: Spec,
 }
 
-const fn field(path: &'static str, privacy: Privacy) -> Field {
-    Field { path, privacy, change: Change::Local, doc: "" }
+const fn field(path: &'static str, privacy: Privacy) -> SpecField {
+    SpecField { path, privacy, mutability: Mutability::LocalOnly, doc: "" }
 }
 
-const FIELDS: &[Field] = &[
+const FIELDS: &[SpecField] = &[
     field("total", Privacy::Plain),
     field("merchant", Privacy::Plain),
     field("contact", Privacy::Plain),
@@ -55,30 +58,31 @@ const fn row(name: &'static str) -> KindRow {
         schema: || serde_json::Value::Bool(true),
         read,
         check_links,
-        sole,
-        step: Contact::step,
-        gone: Contact::gone,
-        holds: Contact::holds,
-        offer: Contact::offer,
-        read_back: Contact::read_back,
-        as_said: |cx, manifest| Observed::unknown(manifest.key.clone(), cx.now),
-        adopts: Contact::adopts,
-        health: Contact::health,
-        dues: Contact::dues,
-        overdue: Contact::overdue,
-        again: Contact::again,
+        unique_field: sole,
+        step: ContactKind::step,
+        plan_removal: ContactKind::plan_removal,
+        dependencies: ContactKind::dependencies,
+        on_demand: ContactKind::on_demand,
+        read_back: ContactKind::read_back,
+        assume_applied: |cx, manifest| Observed::unknown(manifest.key.clone(), cx.now),
+        import_checks: ContactKind::import_checks,
+        health: ContactKind::health,
+        due_payments: ContactKind::due_payments,
+        overdue: ContactKind::overdue,
+        refresh_reads: ContactKind::refresh_reads,
     }
 }
 
 static KINDS: &[KindRow] = &[row("Merchant"), row("Contact"), row("Invoice"), row("SavedMethod")];
 
-fn read(yaml: &str, namespace: &Name, _cx: &CheckCx) -> Result<Read, Misfit> {
+fn read(yaml: &str, namespace: &Name, _cx: &CheckCx) -> Result<DecodedSpec, DecodeError> {
     let parser = serde_yaml::Deserializer::from_str(yaml);
-    let Whole { spec, .. } = serde_path_to_error::deserialize(parser).map_err(|error| Misfit {
-        path: error.path().to_string(),
-        offset: error.inner().location().map(|place| place.index()),
-        message: error.inner().to_string(),
-    })?;
+    let Whole { spec, .. } =
+        serde_path_to_error::deserialize(parser).map_err(|error| DecodeError {
+            path: error.path().to_string(),
+            offset: error.inner().location().map(|place| place.index()),
+            message: error.inner().to_string(),
+        })?;
     let reference = |kind: &str, path: &str, name: &Option<String>| {
         let key = Key::new(Kind::new(kind), namespace, &name.as_ref()?.parse().ok()?);
         Some(Reference { path: path.to_owned(), key })
@@ -92,7 +96,7 @@ fn read(yaml: &str, namespace: &Name, _cx: &CheckCx) -> Result<Read, Misfit> {
         let message = format!("the total of `{name}` is 0");
         Issue::error("reckon::invoice::total_zero", "spec.total", message, "write an amount")
     });
-    Ok(Read {
+    Ok(DecodedSpec {
         spec: serde_json::to_value(&spec).unwrap(),
         references: references.into_iter().flatten().collect(),
         issues: zero.into_iter().collect(),
@@ -107,14 +111,14 @@ fn check_links(manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
     let other = contact.filter(|contact| contact.spec["merchant"] != manifest.spec["merchant"]);
     let issue = other.map(|contact| {
         Issue::error("reckon::invoice::merchants", "spec.contact", "another merchant", "write one")
-            .related(Some(contact.key.clone()), "spec.merchant", "here")
+            .with_related(Some(contact.key.clone()), "spec.merchant", "here")
     });
     issue.into_iter().collect()
 }
 
 /// Only one document of a tree may have the first name `only`.
-fn sole(manifest: &Manifest) -> Option<&'static Sole> {
-    static ONLY: Sole = Sole {
+fn sole(manifest: &Manifest) -> Option<&'static UniqueField> {
+    static ONLY: UniqueField = UniqueField {
         code: "reckon::contact::second_only",
         path: "spec.first_name",
         message: "another document has it",
@@ -125,7 +129,7 @@ fn sole(manifest: &Manifest) -> Option<&'static Sole> {
 }
 
 /// Returns the context for documents of the test's kinds.
-pub(crate) fn cx() -> ReadCx {
+pub(crate) fn cx() -> ReadContext {
     let currency = Currency::USD;
     let plans = std::collections::BTreeMap::new();
     let web_urls = Vec::new();
@@ -139,7 +143,7 @@ pub(crate) fn cx() -> ReadCx {
         variables,
         files,
     };
-    ReadCx { kinds: KINDS, check }
+    ReadContext { kinds: KINDS, check }
 }
 
 /// Returns a document of one line, and its line break.

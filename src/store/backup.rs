@@ -15,14 +15,14 @@ mod manifest;
 mod proof;
 mod write;
 
-pub use kept::Kept;
-pub use manifest::{FileEntry, Manifest, VERSION};
-pub use proof::{Proof, Wrong, prove};
-pub(crate) use write::held;
-pub use write::{Compactions, Form, Source, write};
+pub use kept::ExistingBackup;
+pub use manifest::{BackupFile, BackupManifest, VERSION};
+pub use proof::{BackupProblem, VerifiedBackup, verify};
+pub(crate) use write::contents;
+pub use write::{BackupLayout, BackupSource, Compactions, write};
 
 /// Callback that receives the bytes done and the total.
-pub type Progress<'a> = &'a mut dyn FnMut(u64, u64);
+pub type ProgressFn<'a> = &'a mut dyn FnMut(u64, u64);
 
 /// Error of writing or reading a backup.
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +43,7 @@ pub enum BackupError {
     Empty,
     /// The place is occupied.
     #[error("{path} is there already; name a place where nothing is")]
-    Taken { path: String },
+    Occupied { path: String },
     /// The place holds no backup, or one of a later program version.
     #[error("{path} is no backup that this program can read: {why}")]
     Unreadable { path: String, why: String },
@@ -52,9 +52,9 @@ pub enum BackupError {
     Compacted,
     /// The backup that was written does not verify.
     #[error("the backup was written and does not prove itself: {}; nothing was kept", list(.wrong))]
-    Unproved {
+    Unverified {
         /// Every problem found.
-        wrong: Vec<Wrong>,
+        wrong: Vec<BackupProblem>,
     },
 }
 
@@ -67,7 +67,7 @@ impl BackupError {
     }
 }
 
-fn list(wrong: &[Wrong]) -> String {
+fn list(wrong: &[BackupProblem]) -> String {
     let all: Vec<String> = wrong.iter().map(ToString::to_string).collect();
     all.join("; ")
 }

@@ -7,24 +7,24 @@
 use std::collections::BTreeSet;
 
 use crate::base::id::{Key, PublicKey};
-use crate::model::bound::Bound;
+use crate::model::bound::MerchantBinding;
 use crate::model::observed::Observed;
-use crate::store::facts::{FactError, public_key_key, read, write};
+use crate::store::facts::{ReadModelError, public_key_key, read, write};
 use crate::store::index::{Batch, Index};
 
 /// Makes the merchant own all or none of its known public keys, and releases the keys that it no
 /// longer has.
-pub(super) fn bind(
+pub(super) fn assign_keys(
     index: &dyn Index,
     batch: &mut Batch,
     merchant: &Key,
-    before: Option<&Bound>,
+    before: Option<&MerchantBinding>,
     known: &mut Observed,
-) -> Result<(), FactError> {
-    let after = known.bound().map_or_else(BTreeSet::new, |bound| bound.public_keys);
+) -> Result<(), ReadModelError> {
+    let after = known.merchant_binding().map_or_else(BTreeSet::new, |bound| bound.public_keys);
     let before = before.into_iter().flat_map(|bound| &bound.public_keys);
     for gone in before.filter(|key| !after.contains(*key)) {
-        if owner(index, batch, gone)?.as_ref() == Some(merchant) {
+        if owner_of(index, batch, gone)?.as_ref() == Some(merchant) {
             batch.remove(public_key_key(gone));
         }
     }
@@ -43,9 +43,9 @@ fn rival(
     batch: &Batch,
     merchant: &Key,
     keys: &BTreeSet<PublicKey>,
-) -> Result<Option<Key>, FactError> {
+) -> Result<Option<Key>, ReadModelError> {
     for key in keys {
-        let other = owner(index, batch, key)?.filter(|owner| owner != merchant);
+        let other = owner_of(index, batch, key)?.filter(|owner| owner != merchant);
         if other.is_some() {
             return Ok(other);
         }
@@ -54,7 +54,11 @@ fn rival(
 }
 
 /// Returns the merchant that owns a public key.
-fn owner(index: &dyn Index, batch: &Batch, key: &PublicKey) -> Result<Option<Key>, FactError> {
+fn owner_of(
+    index: &dyn Index,
+    batch: &Batch,
+    key: &PublicKey,
+) -> Result<Option<Key>, ReadModelError> {
     read(index, batch, &public_key_key(key))
 }
 
@@ -63,8 +67,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::model::bound::BOUND;
-    use crate::model::observed::{Observation, Source};
+    use crate::model::bound::BINDING;
+    use crate::model::observed::{FactSource, Observation};
     use crate::model::record::Record;
     use crate::store::facts::observed_key;
     use crate::store::fold::fold;
@@ -80,7 +84,7 @@ mod tests {
                 key: key.clone(),
                 merchant: key.clone(),
                 at: "2026-11-21T12:00:00Z".parse().unwrap(),
-                source: Source::Read,
+                source: FactSource::Read,
                 remote_id: None,
                 exists: Some(true),
                 applied: None,
@@ -94,7 +98,7 @@ mod tests {
     }
 
     fn bound(generation: u32, keys: &[&str]) -> Value {
-        json!({BOUND: {"generation": generation, "mode": "test", "name": null, "public_keys": keys}})
+        json!({BINDING: {"generation": generation, "mode": "test", "name": null, "public_keys": keys}})
     }
 
     #[test]

@@ -5,9 +5,9 @@
 
 /// A cursor over stored bytes.
 #[derive(Debug, Clone)]
-pub(crate) struct Fields<'a>(&'a [u8]);
+pub(crate) struct ByteReader<'a>(&'a [u8]);
 
-impl<'a> Fields<'a> {
+impl<'a> ByteReader<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
@@ -65,6 +65,6 @@ pub(crate) fn is_zero(bytes: &[u8]) -> bool {
 }
 
 /// Returns the bytes from `offset` on; empty if the offset lies behind the end.
-pub(crate) fn from(bytes: &[u8], offset: usize) -> &[u8] {
+pub(crate) fn bytes_from(bytes: &[u8], offset: usize) -> &[u8] {
     bytes.get(offset..).unwrap_or_default()
 }

@@ -20,30 +20,31 @@ use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key, PublicKey};
 use crate::model::intent::OpenIntent;
 use crate::model::observed::Observed;
-use crate::model::record::Binding;
+use crate::model::record::StateOwner;
 use crate::model::{saved::PlanUse, suspension::Suspension};
-use crate::store::index::{Batch, Entry, Index, IndexError};
+use crate::store::index::{Batch, Index, IndexError, KeyValue};
 
-pub(super) use adoption::{disowned_key, stray_key};
-pub use again::Decoded;
-pub(super) use epoch::{looked_key, released_key};
+pub(super) use adoption::{disowned_key, unknown_object_key};
+pub use again::CachedEntry;
+pub(super) use epoch::{absence_key, release_key};
 pub(super) use events::{
-    EVENT_LEDGERS, EVENTS, NOTICES_IGNORED, event_key, forged_key, garbled_key, ledger_key,
-    newest_page_key, number_key, numbers_of, object_key, stranger_key, waiting_key,
+    EVENT_LEDGERS, EVENTS, IGNORED_WEBHOOKS, event_key, forged_key, ledger_key, malformed_key,
+    newest_page_key, number_key, numbers_of, object_key, unmatched_key, waiting_key,
 };
 pub(super) use failed::{
     HOOKS_FAILED, failed_count, failed_count_key, failed_key, failed_of, retry_key,
 };
 pub(super) use hooks::{
-    HOOK_CURSORS, HOOKS_KEPT, HOOKS_SURE, ROSTER, UNDONE, WISHES, at_most_key, cursor_key,
-    cursors_of, depth_key, doubt_key, granted_key, kept_key, kept_of, kept_size_key, roster_key,
-    schedule_key, sure_key, telling_key, to_run_key, undone_key, wish_key,
+    ACTION_REQUESTS, FAILED_ACTIONS, HOOK_CURSORS, NEW_EVENTS, ROSTER, STORED_VALUES, at_most_key,
+    cursor_key, cursors_of, depth_key, doubt_key, failed_action_key, new_events_key, request_key,
+    result_key, roster_key, schedule_key, sending_key, stored_size_key, stored_value_key,
+    stored_values_of, to_run_key,
 };
-pub(super) use old_actions::{Age, age, pending_actions};
-pub(super) use retained::Keeping;
+pub(super) use old_actions::{ActionRetention, pending_actions, retention_of};
+pub(super) use retained::RetentionCheck;
 pub(super) use rotation::rotation_key;
-pub use trail::Promise;
-pub(super) use trail::{Page, page_key, promise_key, remote_key, trail_key};
+pub use trail::IntentPosition;
+pub(super) use trail::{SequencePage, intent_position_key, page_key, remote_key, sequences_key};
 
 /// The version of the fold: an index of another version is rebuilt.
 pub const FOLD_VERSION: u32 = 12;
@@ -52,36 +53,36 @@ pub(super) const OBSERVED: &[u8] = b"o/";
 pub(super) const INTENTS: &[u8] = b"i/";
 pub(super) const OPEN_BY_KEY: &[u8] = b"k/";
 pub(super) const MARKS: &[u8] = b"m/";
-pub(super) const INBOX: &[u8] = b"n/";
+pub(super) const PARTNER_WEBHOOKS: &[u8] = b"n/";
 pub(super) const ORPHANS: &[u8] = b"r/";
 pub(super) const PUBLIC_KEYS: &[u8] = b"p/";
-pub(super) const COUNTED: &[u8] = b"s/";
-pub(super) const USUAL: &[u8] = b"u/";
+pub(super) const TALLIES: &[u8] = b"s/";
+pub(super) const USUAL_AMOUNTS: &[u8] = b"u/";
 pub(super) const PLAN_APPROVALS: &[u8] = b"a/";
 pub(super) const PLANS: &[u8] = b"y/";
 pub(super) const SUSPENDED: &[u8] = b"z/";
 pub(super) const DISOWNED: &[u8] = b"d/";
-pub(super) const STRAYS: &[u8] = b"h/";
+pub(super) const UNKNOWN_OBJECTS: &[u8] = b"h/";
 pub(super) const BINDING: &[u8] = b"f/binding";
 pub(super) const NEXT_INTENT: &[u8] = b"f/next-intent";
 pub(super) const EMPTY_REMOTE: &[u8] = b"f/empty-remote";
 pub(super) const EPOCH: &[u8] = b"f/epoch";
 pub(super) const RELEASED: &[u8] = b"e/r/";
-pub(super) const LOOKED: &[u8] = b"e/l/";
-pub(super) const TRAILS: &[u8] = b"t/";
-pub(super) const PAGES: &[u8] = b"g/";
-pub(super) const PROMISES: &[u8] = b"q/";
+pub(super) const CONFIRMED_ABSENT: &[u8] = b"e/l/";
+pub(super) const SEQUENCES: &[u8] = b"t/";
+pub(super) const SEQUENCE_PAGES: &[u8] = b"g/";
+pub(super) const INTENT_POSITIONS: &[u8] = b"q/";
 pub(super) const REMOTE: &[u8] = b"j/";
 /// Prefix of all entries of events.
 const EVERY_EVENT: &[u8] = b"v/";
 /// Prefix of all entries of hooks.
 const EVERY_HOOK: &[u8] = b"w/";
 /// The index's own progress mark; no part of the state.
-pub(super) const APPLIED: &[u8] = b"x/applied";
+pub(super) const PROGRESS: &[u8] = b"x/applied";
 
 /// Error of a read of the index.
 #[derive(Debug, thiserror::Error)]
-pub enum FactError {
+pub enum ReadModelError {
     #[error(transparent)]
     Index(#[from] IndexError),
     /// A value written by the fold cannot be decoded: the index is damaged or of another version.
@@ -95,7 +96,7 @@ pub enum FactError {
 
 /// Progress of the fold.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
-pub struct AppliedMark {
+pub struct FoldProgress {
     pub version: u32,
     /// The last journal record that was folded.
     pub sequence: u64,
@@ -114,17 +115,17 @@ pub struct PossibleOrphan {
 
 /// Typed reads over an index.
 #[derive(Debug, Clone)]
-pub struct Facts {
+pub struct ReadModel {
     index: Arc<dyn Index>,
 }
 
-impl Facts {
+impl ReadModel {
     pub fn new(index: Arc<dyn Index>) -> Self {
         Self { index }
     }
 
     /// Returns the observed state of a resource.
-    pub fn observed(&self, key: &Key) -> Result<Option<Observed>, FactError> {
+    pub fn observed_state(&self, key: &Key) -> Result<Option<Observed>, ReadModelError> {
         read(&*self.index, &Batch::new(), &observed_key(key))
     }
 
@@ -134,8 +135,8 @@ impl Facts {
     /// A read failed, or `take` returned an error.
     pub fn each_observed(
         &self,
-        mut take: impl FnMut(Key, Observed) -> Result<(), FactError>,
-    ) -> Result<(), FactError> {
+        mut take: impl FnMut(Key, Observed) -> Result<(), ReadModelError>,
+    ) -> Result<(), ReadModelError> {
         for (key, value) in self.index.scan(OBSERVED)? {
             let of = parse_key(key.get(OBSERVED.len()..).unwrap_or_default())?;
             take(of, decode(&key, &value)?)?;
@@ -144,36 +145,36 @@ impl Facts {
     }
 
     /// Returns the open intent of a resource.
-    pub fn open(&self, key: &Key) -> Result<Option<OpenIntent>, FactError> {
+    pub fn open_intent(&self, key: &Key) -> Result<Option<OpenIntent>, ReadModelError> {
         let id: Option<IntentId> = read(&*self.index, &Batch::new(), &open_key(key))?;
         id.map_or(Ok(None), |id| read(&*self.index, &Batch::new(), &intent_key(id)))
     }
 
     /// Returns every open intent, oldest first.
-    pub fn open_intents(&self) -> Result<Vec<OpenIntent>, FactError> {
+    pub fn open_intents(&self) -> Result<Vec<OpenIntent>, ReadModelError> {
         self.list(INTENTS)
     }
 
     /// Returns the contacts that may exist twice.
-    pub fn possible_orphans(&self) -> Result<Vec<PossibleOrphan>, FactError> {
+    pub fn possible_orphans(&self) -> Result<Vec<PossibleOrphan>, ReadModelError> {
         self.list(ORPHANS)
     }
 
     /// Returns true if the journal knows a mark.
-    pub fn knows_mark(&self, mark: &str) -> Result<bool, FactError> {
+    pub fn knows_mark(&self, mark: &str) -> Result<bool, ReadModelError> {
         Ok(self.index.get(&mark_key(mark))?.is_some())
     }
 
     /// Returns the resource that carries a mark, by its present name.
-    pub fn marked(&self, mark: &str) -> Result<Option<Key>, FactError> {
+    pub fn resource_of_mark(&self, mark: &str) -> Result<Option<Key>, ReadModelError> {
         let first: Option<Key> = read(&*self.index, &Batch::new(), &mark_key(mark))?;
-        first.map(|key| self.current(&key)).transpose()
+        first.map(|key| self.current_name(&key)).transpose()
     }
 
     /// Returns the present name of a resource, following its moves.
-    fn current(&self, first: &Key) -> Result<Key, FactError> {
+    fn current_name(&self, first: &Key) -> Result<Key, ReadModelError> {
         let mut key = first.clone();
-        while let Some(next) = self.observed(&key)?.and_then(|known| known.moved_to) {
+        while let Some(next) = self.observed_state(&key)?.and_then(|known| known.moved_to) {
             if *next == *first {
                 break;
             }
@@ -183,49 +184,49 @@ impl Facts {
     }
 
     /// Returns true if a webhook of the partner interface was stored before.
-    pub fn knows_notice(&self, id: &Digest) -> Result<bool, FactError> {
-        Ok(self.index.get(&inbox_key(id))?.is_some())
+    pub fn knows_partner_webhook(&self, id: &Digest) -> Result<bool, ReadModelError> {
+        Ok(self.index.get(&partner_webhook_key(id))?.is_some())
     }
 
     /// Returns true if an operator declared that remote objects with unknown marks are not ours.
-    pub fn empty_remote_declared(&self) -> Result<bool, FactError> {
+    pub fn is_empty_remote(&self) -> Result<bool, ReadModelError> {
         Ok(self.index.get(EMPTY_REMOTE)?.is_some())
     }
 
     /// Returns the use of the saved plan with this token, if it was used.
-    pub fn plan_used(&self, token: &str) -> Result<Option<PlanUse>, FactError> {
+    pub fn use_of_plan(&self, token: &str) -> Result<Option<PlanUse>, ReadModelError> {
         read(&*self.index, &Batch::new(), &plan_key(token))
     }
 
     /// Returns the latest suspension of a resource, expired or not.
-    pub fn suspension(&self, key: &Key) -> Result<Option<Suspension>, FactError> {
-        read(&*self.index, &Batch::new(), &suspended_key(key))
+    pub fn suspension(&self, key: &Key) -> Result<Option<Suspension>, ReadModelError> {
+        read(&*self.index, &Batch::new(), &suspension_key(key))
     }
 
     /// Returns the suspensions of all resources.
-    pub fn suspensions(&self) -> Result<Vec<Suspension>, FactError> {
+    pub fn suspensions(&self) -> Result<Vec<Suspension>, ReadModelError> {
         self.list(SUSPENDED)
     }
 
     /// Returns the owner of this state.
-    pub fn binding(&self) -> Result<Option<Binding>, FactError> {
+    pub fn state_owner(&self) -> Result<Option<StateOwner>, ReadModelError> {
         read(&*self.index, &Batch::new(), BINDING)
     }
 
     /// Returns the number of the next intent.
-    pub fn next_intent(&self) -> Result<IntentId, FactError> {
+    pub fn next_intent(&self) -> Result<IntentId, ReadModelError> {
         let next = read(&*self.index, &Batch::new(), NEXT_INTENT)?;
         Ok(next.unwrap_or_else(|| IntentId::new(1)))
     }
 
     /// Returns the progress of the fold in an index.
-    pub fn applied_of(index: &dyn Index) -> Result<Option<AppliedMark>, FactError> {
-        read(index, &Batch::new(), APPLIED)
+    pub fn progress_of(index: &dyn Index) -> Result<Option<FoldProgress>, ReadModelError> {
+        read(index, &Batch::new(), PROGRESS)
     }
 
     /// Returns SHA-256 over the sorted entries of the fold. Two states with the same digest are
     /// equal.
-    pub fn digest(&self) -> Result<Digest, FactError> {
+    pub fn digest(&self) -> Result<Digest, ReadModelError> {
         let mut all = Vec::new();
         for (key, value) in entries(&*self.index)? {
             for part in [key, value] {
@@ -237,45 +238,51 @@ impl Facts {
     }
 
     /// Reads one entry.
-    pub(super) fn entry<T: DeserializeOwned>(&self, key: &[u8]) -> Result<Option<T>, FactError> {
+    pub(super) fn entry<T: DeserializeOwned>(
+        &self,
+        key: &[u8],
+    ) -> Result<Option<T>, ReadModelError> {
         read(&*self.index, &Batch::new(), key)
     }
 
     /// Reads every entry beneath a prefix.
-    pub(super) fn list<T: DeserializeOwned>(&self, prefix: &[u8]) -> Result<Vec<T>, FactError> {
+    pub(super) fn list<T: DeserializeOwned>(
+        &self,
+        prefix: &[u8],
+    ) -> Result<Vec<T>, ReadModelError> {
         let entries = self.index.scan(prefix)?;
         entries.iter().map(|(key, value)| decode(key, value)).collect()
     }
 }
 
 /// Returns every entry that is part of the state, grouped by prefix and then by key.
-pub(super) fn entries(index: &dyn Index) -> Result<Vec<Entry>, FactError> {
+pub(super) fn entries(index: &dyn Index) -> Result<Vec<KeyValue>, ReadModelError> {
     let mut all = Vec::new();
     for prefix in [
         BINDING,
         EMPTY_REMOTE,
         EPOCH,
-        LOOKED,
+        CONFIRMED_ABSENT,
         RELEASED,
         NEXT_INTENT,
         INTENTS,
         OPEN_BY_KEY,
-        INBOX,
+        PARTNER_WEBHOOKS,
         MARKS,
         OBSERVED,
         ORPHANS,
         PUBLIC_KEYS,
-        PAGES,
-        PROMISES,
+        SEQUENCE_PAGES,
+        INTENT_POSITIONS,
         REMOTE,
-        TRAILS,
-        COUNTED,
-        USUAL,
+        SEQUENCES,
+        TALLIES,
+        USUAL_AMOUNTS,
         PLAN_APPROVALS,
         PLANS,
         SUSPENDED,
         DISOWNED,
-        STRAYS,
+        UNKNOWN_OBJECTS,
         EVERY_EVENT,
         EVERY_HOOK,
     ] {
@@ -304,8 +311,8 @@ pub(super) fn mark_key(mark: &str) -> Vec<u8> {
 }
 
 /// Key of the entry of a stored webhook of the partner interface.
-pub(super) fn inbox_key(id: &Digest) -> Vec<u8> {
-    [INBOX, id.as_bytes()].concat()
+pub(super) fn partner_webhook_key(id: &Digest) -> Vec<u8> {
+    [PARTNER_WEBHOOKS, id.as_bytes()].concat()
 }
 
 pub(super) fn orphan_key(id: IntentId) -> Vec<u8> {
@@ -322,13 +329,13 @@ pub(super) fn plan_key(token: &str) -> Vec<u8> {
     [PLANS, token.as_bytes()].concat()
 }
 
-pub(super) fn suspended_key(key: &Key) -> Vec<u8> {
+pub(super) fn suspension_key(key: &Key) -> Vec<u8> {
     [SUSPENDED, key.to_string().as_bytes()].concat()
 }
 
 /// Parses the resource key that follows an entry's prefix.
-pub(super) fn parse_key(text: &[u8]) -> Result<Key, FactError> {
-    let unreadable = |detail: String| FactError::Unreadable {
+pub(super) fn parse_key(text: &[u8]) -> Result<Key, ReadModelError> {
+    let unreadable = |detail: String| ReadModelError::Unreadable {
         key: String::from_utf8_lossy(text).into_owned(),
         detail,
     };
@@ -338,10 +345,10 @@ pub(super) fn parse_key(text: &[u8]) -> Result<Key, FactError> {
 
 /// Returns the resources that a batch changes: their observed state, their suspension, or the
 /// records about them or their intents.
-pub(super) fn resources(batch: &Batch) -> Result<BTreeSet<Key>, FactError> {
+pub(super) fn changed_resources(batch: &Batch) -> Result<BTreeSet<Key>, ReadModelError> {
     let mut names = BTreeSet::new();
-    for prefix in [OBSERVED, TRAILS, SUSPENDED] {
-        let changed = batch.under(prefix).map(|(key, _)| key.get(prefix.len()..));
+    for prefix in [OBSERVED, SEQUENCES, SUSPENDED] {
+        let changed = batch.changes_under(prefix).map(|(key, _)| key.get(prefix.len()..));
         names.extend(changed.map(Option::unwrap_or_default));
     }
     names.into_iter().map(parse_key).collect()
@@ -352,7 +359,7 @@ pub(super) fn read<T: DeserializeOwned>(
     index: &dyn Index,
     batch: &Batch,
     key: &[u8],
-) -> Result<Option<T>, FactError> {
+) -> Result<Option<T>, ReadModelError> {
     let value = batch.get(index, key)?;
     value.map(|value| decode(key, &value)).transpose()
 }
@@ -361,9 +368,9 @@ pub(super) fn write<T: Serialize>(
     batch: &mut Batch,
     key: &[u8],
     value: &T,
-) -> Result<(), FactError> {
+) -> Result<(), ReadModelError> {
     let mut bytes = Vec::new();
-    ciborium::into_writer(value, &mut bytes).map_err(|error| FactError::Unreadable {
+    ciborium::into_writer(value, &mut bytes).map_err(|error| ReadModelError::Unreadable {
         key: String::from_utf8_lossy(key).into_owned(),
         detail: error.to_string(),
     })?;
@@ -372,12 +379,15 @@ pub(super) fn write<T: Serialize>(
 }
 
 /// Decodes one entry, for the fold.
-pub(super) fn decode_entry<T: DeserializeOwned>(key: &[u8], value: &[u8]) -> Result<T, FactError> {
+pub(super) fn decode_entry<T: DeserializeOwned>(
+    key: &[u8],
+    value: &[u8],
+) -> Result<T, ReadModelError> {
     decode(key, value)
 }
 
-fn decode<T: DeserializeOwned>(key: &[u8], value: &[u8]) -> Result<T, FactError> {
-    ciborium::from_reader(value).map_err(|error| FactError::Unreadable {
+fn decode<T: DeserializeOwned>(key: &[u8], value: &[u8]) -> Result<T, ReadModelError> {
+    ciborium::from_reader(value).map_err(|error| ReadModelError::Unreadable {
         key: String::from_utf8_lossy(key).into_owned(),
         detail: error.to_string(),
     })

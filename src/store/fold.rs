@@ -29,23 +29,23 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 
 use crate::base::id::{IntentId, Key};
-use crate::model::bound::{Approval, speaks_of_binding};
+use crate::model::bound::{BindingApproval, has_binding_facts};
 use crate::model::intent::{
-    IllegalTransition, Intent, IntentState, OpenIntent, OrphanSeen, Progress,
+    IllegalTransition, Intent, IntentProgress, IntentState, OpenIntent, OrphanDismissed,
 };
-use crate::model::observed::{Held, Observation, Observed, Refusal, Source};
+use crate::model::observed::{FactSource, Observation, Observed, OnHold, ServiceRefusal};
 use crate::model::record::Record;
 use crate::model::unsure;
-use crate::store::bind::bind;
+use crate::store::bind::assign_keys;
 use crate::store::error::StoreError;
 use crate::store::facts::{
-    APPLIED, AppliedMark, BINDING, EMPTY_REMOTE, FOLD_VERSION, FactError, NEXT_INTENT, OBSERVED,
-    PossibleOrphan, intent_key, mark_key, observed_key, open_key, orphan_key, read, resources,
-    write,
+    BINDING, EMPTY_REMOTE, FOLD_VERSION, FoldProgress, NEXT_INTENT, OBSERVED, PROGRESS,
+    PossibleOrphan, ReadModelError, changed_resources, intent_key, mark_key, observed_key,
+    open_key, orphan_key, read, write,
 };
 use crate::store::index::{Batch, Index};
 use crate::store::journal::Head;
-use crate::store::touched::Touched;
+use crate::store::touched::ChangedResources;
 use crate::store::writer::Fold;
 
 /// Error of folding a record.
@@ -53,7 +53,7 @@ use crate::store::writer::Fold;
 pub enum FoldError {
     /// The index failed or is damaged.
     #[error(transparent)]
-    Fact(#[from] FactError),
+    Fact(#[from] ReadModelError),
     /// The record breaks a law, which is an internal error.
     #[error("law {law}: {detail}")]
     Law {
@@ -69,53 +69,55 @@ pub enum FoldError {
 
 /// Folds one record: reads through the batch, writes into it.
 pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(), FoldError> {
-    let mut fold = Folding { index, batch };
+    let mut fold = FoldStep { index, batch };
     match record {
-        Record::Bound(binding) => Ok(write(fold.batch, BINDING, binding)?),
+        Record::StateOwner(binding) => Ok(write(fold.batch, BINDING, binding)?),
         Record::Intent(intent) => fold.intent(intent),
         Record::Progress { intent, at, progress } => fold.progress(*intent, *at, progress),
         Record::Observation(fact) => fold.observation(fact),
-        Record::Inbox(event) => Ok(events::notice(index, fold.batch, event)?),
-        Record::Posted(posted) => Ok(events::posted(index, fold.batch, [&**posted].into_iter())?),
-        Record::Told(told) => events::told(index, fold.batch, told),
-        Record::Forged(forged) => Ok(events::forged(index, fold.batch, forged)?),
-        Record::Ran(ran) => hooks::ran(index, fold.batch, ran),
-        Record::Passed(passed) => hooks::passed(index, fold.batch, passed),
-        Record::Granted(granted) => Ok(hooks::granted(index, fold.batch, granted)?),
-        Record::Telling(telling) => {
-            hooks::telling(fold.batch, telling);
+        Record::PartnerWebhook(event) => Ok(events::partner_webhook(index, fold.batch, event)?),
+        Record::WebhookReceived(posted) => {
+            Ok(events::fold_posts(index, fold.batch, [&**posted].into_iter())?)
+        }
+        Record::EventVerified(told) => events::fold_verified(index, fold.batch, told),
+        Record::Forged(forged) => Ok(events::mark_forged(index, fold.batch, forged)?),
+        Record::HooksRun(ran) => hooks::fold_run(index, fold.batch, ran),
+        Record::CursorAdvanced(passed) => hooks::advance(index, fold.batch, passed),
+        Record::ActionSettled(granted) => Ok(hooks::record_result(index, fold.batch, granted)?),
+        Record::NotificationAttempt(telling) => {
+            hooks::note_sending(fold.batch, telling);
             Ok(())
         }
-        Record::Replayed(replayed) => Ok(hooks::replayed(index, fold.batch, replayed)?),
-        Record::Polled(polled) => Ok(events::polled(index, fold.batch, polled)?),
+        Record::Replayed(replayed) => Ok(hooks::retry_failed(index, fold.batch, replayed)?),
+        Record::Polled(polled) => Ok(events::note_polled(index, fold.batch, polled)?),
         Record::EmptyRemote { at, actor: _ } => fold.empty_remote(*at),
-        Record::Hold { key, reason, at } => fold.hold(key, None, reason, *at),
+        Record::OnHold { key, reason, at } => fold.hold(key, None, reason, *at),
         Record::Approval(approval) => fold.approval(approval),
-        Record::PlanApproval(approval) => Ok(counted::approved(fold.batch, approval)?),
+        Record::PlanApproval(approval) => Ok(counted::store_approval(fold.batch, approval)?),
         Record::Unauthorised(refused) => Ok(unauthorised::fold(fold.index, fold.batch, refused)?),
-        Record::PlanUsed(used) => fold.plan_used(used),
-        Record::Suspended(suspension) => fold.suspended(suspension),
+        Record::PlanUsed(used) => fold.use_plan(used),
+        Record::Suspended(suspension) => fold.suspend(suspension),
         Record::Resumed { key, actor: _, at: _ } => {
-            fold.resumed(key);
+            fold.resume(key);
             Ok(())
         }
-        Record::Absence(absence) => absences::fold(index, batch, absence),
+        Record::MissingDocument(absence) => absences::fold(index, batch, absence),
         Record::Moved(moved) => moves::fold(index, batch, moved),
-        Record::Restored(restored) => epoch::restored(index, fold.batch, restored),
+        Record::Restored(restored) => epoch::begin_epoch(index, fold.batch, restored),
         // For the history alone: a separate record holds what follows from the person's decision.
         Record::Resolved { .. } | Record::Compacted(_) | Record::Rekeyed(_) => Ok(()),
-        Record::Released(release) => epoch::released(index, fold.batch, release),
-        Record::Adopted(adoption) => adoption::adopted(index, fold.batch, adoption),
-        Record::Forgotten(forgotten) => adoption::forgotten(index, fold.batch, forgotten),
-        Record::Disowned(disowned) => adoption::disowned(index, fold.batch, disowned),
-        Record::Strays(strays) => adoption::strays(index, fold.batch, strays),
-        Record::Attached(one) => attached::fold(index, fold.batch, one),
-        Record::OrphanSeen(seen) => fold.orphan_seen(seen),
-        Record::Dismissed(seen) => Ok(undone::dismissed(index, fold.batch, seen)?),
-        Record::Loaded(loaded) => Ok(hooks::roster::loaded(index, fold.batch, loaded)?),
-        Record::ScriptForgotten(one) => Ok(hooks::roster::forgotten(index, fold.batch, one)?),
-        Record::Retained(one) => Ok(retained::retained(index, fold.batch, one)?),
-        Record::Lapsed(one) => Ok(retained::lapsed(index, fold.batch, one)?),
+        Record::Released(release) => epoch::release(index, fold.batch, release),
+        Record::Adopted(adoption) => adoption::adopt(index, fold.batch, adoption),
+        Record::Forgotten(forgotten) => adoption::forget_resource(index, fold.batch, forgotten),
+        Record::Disowned(disowned) => adoption::disown(index, fold.batch, disowned),
+        Record::UnknownObjects(strays) => adoption::set_unknown_objects(index, fold.batch, strays),
+        Record::TokenAttached(one) => attached::fold(index, fold.batch, one),
+        Record::OrphanDismissed(seen) => fold.orphan_seen(seen),
+        Record::HooksAcknowledged(seen) => Ok(undone::acknowledge(index, fold.batch, seen)?),
+        Record::ScriptsLoaded(loaded) => Ok(hooks::roster::load(index, fold.batch, loaded)?),
+        Record::ScriptForgotten(one) => Ok(hooks::roster::forget(index, fold.batch, one)?),
+        Record::EventsDropped(one) => Ok(retained::apply_retention(index, fold.batch, one)?),
+        Record::Lapsed(one) => Ok(retained::drop_lapsed(index, fold.batch, one)?),
         Record::Rotated(rotated) => Ok(rotation::fold(index, fold.batch, rotated)?),
     }
 }
@@ -124,12 +126,12 @@ pub fn fold(index: &dyn Index, batch: &mut Batch, record: &Record) -> Result<(),
 #[derive(Debug)]
 pub struct IndexFold {
     index: Arc<dyn Index>,
-    touched: Touched,
+    changed: ChangedResources,
 }
 
 impl IndexFold {
     pub fn new(index: Arc<dyn Index>) -> Self {
-        Self { index, touched: Touched::default() }
+        Self { index, changed: ChangedResources::default() }
     }
 }
 
@@ -139,20 +141,20 @@ impl Fold<Record> for IndexFold {
         for group in batch.chunk_by(|(_, one), (_, next)| are_together(one, next)) {
             fold_group(&*self.index, &mut changes, group)?;
         }
-        let mark = AppliedMark { version: FOLD_VERSION, sequence: head.sequence, hash: head.hash };
-        write(&mut changes, APPLIED, &mark).map_err(FoldError::from)?;
-        let spoken_of = resources(&changes).map_err(FoldError::from)?;
+        let mark = FoldProgress { version: FOLD_VERSION, sequence: head.sequence, hash: head.hash };
+        write(&mut changes, PROGRESS, &mark).map_err(FoldError::from)?;
+        let spoken_of = changed_resources(&changes).map_err(FoldError::from)?;
         self.index.apply(changes)?;
-        self.touched.note(spoken_of);
+        self.changed.note(spoken_of);
         Ok(())
     }
 
-    fn touched(&self) -> Touched {
-        self.touched.clone()
+    fn changed_resources(&self) -> ChangedResources {
+        self.changed.clone()
     }
 
-    fn leaves(&self, record: &Record) -> bool {
-        record.leaves()
+    fn sends_effect(&self, record: &Record) -> bool {
+        record.is_outgoing()
     }
 }
 
@@ -170,23 +172,23 @@ fn fold_group(
     group: &[(u64, Record)],
 ) -> Result<(), FoldError> {
     if let [(sequence, record)] = group {
-        trail::note(index, batch, *sequence, record)?;
+        trail::note_position(index, batch, *sequence, record)?;
         return fold(index, batch, record);
     }
     let records = group.iter().map(|(_, record)| record);
     if records.clone().all(|record| events::post_in(record).is_some()) {
-        return Ok(events::posted(index, batch, records.filter_map(events::post_in))?);
+        return Ok(events::fold_posts(index, batch, records.filter_map(events::post_in))?);
     }
-    hooks::ran_together(index, batch, records.filter_map(hooks::run_in))
+    hooks::fold_runs(index, batch, records.filter_map(hooks::run_in))
 }
 
 /// A batch under construction.
-struct Folding<'a> {
+struct FoldStep<'a> {
     index: &'a dyn Index,
     batch: &'a mut Batch,
 }
 
-impl Folding<'_> {
+impl FoldStep<'_> {
     /// Opens an intent. Law 5: a resource has one open effect at a time.
     fn intent(&mut self, intent: &Intent) -> Result<(), FoldError> {
         let older: Option<IntentId> = self.read(&open_key(&intent.key))?;
@@ -201,7 +203,7 @@ impl Folding<'_> {
         write(self.batch, &open_key(&intent.key), &intent.id)?;
         write(self.batch, &mark_key(intent.mark.as_str()), &intent.key)?;
         write(self.batch, NEXT_INTENT, &next)?;
-        Ok(counted::promised(self.index, self.batch, intent)?)
+        Ok(counted::count_intent(self.index, self.batch, intent)?)
     }
 
     /// Returns the number after every number that was issued. Intents may become durable in another
@@ -220,32 +222,32 @@ impl Folding<'_> {
         &mut self,
         id: IntentId,
         at: DateTime<Utc>,
-        progress: &Progress,
+        progress: &IntentProgress,
     ) -> Result<(), FoldError> {
         let open: Option<OpenIntent> = self.read(&intent_key(id))?;
         let Some(OpenIntent { intent, state, since }) = open else {
             let detail = format!("{id} is settled, yet it is {} again", progress.word());
             return Err(FoldError::Law { law: 5, detail });
         };
-        epoch::absent(self.index, self.batch, (&intent, &state), (progress, at))?;
-        let held = matches!(state, IntentState::Held { .. });
+        epoch::note_confirmed_absent(self.index, self.batch, (&intent, &state), (progress, at))?;
+        let held = matches!(state, IntentState::OnHold { .. });
         let before = state.word();
         match state.next(id, progress)? {
             IntentState::Closed => {
                 self.batch.remove(intent_key(id));
                 self.batch.remove(open_key(&intent.key));
-                counted::settled(self.index, self.batch, &intent, progress)?;
+                counted::settle(self.index, self.batch, &intent, progress)?;
             }
             state @ (IntentState::Open { .. }
             | IntentState::InDoubt { .. }
-            | IntentState::Held { .. }) => {
+            | IntentState::OnHold { .. }) => {
                 let since = since.filter(|_| state.word() == before).or(Some(at));
                 let open = OpenIntent { intent: intent.clone(), state, since };
                 write(self.batch, &intent_key(id), &open)?;
             }
         }
         self.consequence(&intent, at, progress)?;
-        if held { self.unproved(&intent, at, progress) } else { Ok(()) }
+        if held { self.forget_unproved_fields(&intent, at, progress) } else { Ok(()) }
     }
 
     /// Applies the consequence of an intent's progress to its resource.
@@ -253,16 +255,18 @@ impl Folding<'_> {
         &mut self,
         intent: &Intent,
         at: DateTime<Utc>,
-        progress: &Progress,
+        progress: &IntentProgress,
     ) -> Result<(), FoldError> {
         match progress {
-            Progress::Again | Progress::Doubt { .. } | Progress::NotSent { .. } => Ok(()),
-            Progress::Done { observation, proof: _ } => self.change(intent, at, |known| {
+            IntentProgress::Resent
+            | IntentProgress::Doubt { .. }
+            | IntentProgress::NotSent { .. } => Ok(()),
+            IntentProgress::Done { observation, proof: _ } => self.change(intent, at, |known| {
                 known.refusal = None;
-                known.learn(observation);
+                known.apply(observation);
             }),
-            Progress::Refused { status, problem } => self.change(intent, at, |known| {
-                known.refusal = Some(Refusal {
+            IntentProgress::Refused { status, problem } => self.change(intent, at, |known| {
+                known.refusal = Some(ServiceRefusal {
                     intent: intent.id,
                     digest: intent.applied.digest,
                     status: *status,
@@ -270,17 +274,19 @@ impl Folding<'_> {
                     at,
                 });
             }),
-            Progress::GivenUp { reason: _ } if intent.target.is_some() => {
-                self.change(intent, at, |known| unsure::forget(known, &intent.applied.spec))
+            IntentProgress::GivenUp { reason: _ } if intent.target.is_some() => {
+                self.change(intent, at, |known| {
+                    unsure::mark_changed_unknown(known, &intent.applied.spec);
+                })
             }
-            Progress::GivenUp { reason: _ } => {
+            IntentProgress::GivenUp { reason: _ } => {
                 let orphan = PossibleOrphan { intent: intent.id, key: intent.key.clone() };
                 write(self.batch, &orphan_key(intent.id), &orphan)?;
-                self.change(intent, at, |known| known.remade = known.remade.saturating_add(1))
+                self.change(intent, at, |known| known.recreated = known.recreated.saturating_add(1))
             }
-            Progress::Held { reason: _, observation } => self.change(intent, at, |known| {
+            IntentProgress::OnHold { reason: _, observation } => self.change(intent, at, |known| {
                 if let Some(observation) = observation {
-                    known.learn(observation);
+                    known.apply(observation);
                 }
             }),
         }
@@ -288,26 +294,26 @@ impl Folding<'_> {
 
     /// Applies a person's word that an intent on hold did not happen: the fields that its change
     /// would have set become unknown.
-    fn unproved(
+    fn forget_unproved_fields(
         &mut self,
         intent: &Intent,
         at: DateTime<Utc>,
-        progress: &Progress,
+        progress: &IntentProgress,
     ) -> Result<(), FoldError> {
-        if intent.target.is_none() || !matches!(progress, Progress::NotSent { .. }) {
+        if intent.target.is_none() || !matches!(progress, IntentProgress::NotSent { .. }) {
             return Ok(());
         }
-        self.change(intent, at, |known| unsure::forget(known, &intent.applied.spec))
+        self.change(intent, at, |known| unsure::mark_changed_unknown(known, &intent.applied.spec))
     }
 
     /// Applies an observation that did not come from an effect.
     fn observation(&mut self, fact: &Observation) -> Result<(), FoldError> {
         let known: Option<Observed> = self.read(&observed_key(&fact.key))?;
         let mut known = known.unwrap_or_else(|| Observed::unknown(fact.merchant.clone(), fact.at));
-        let before = known.bound();
-        known.learn(fact);
-        if speaks_of_binding(&fact.facts) {
-            bind(self.index, self.batch, &fact.key, before.as_ref(), &mut known)?;
+        let before = known.merchant_binding();
+        known.apply(fact);
+        if has_binding_facts(&fact.facts) {
+            assign_keys(self.index, self.batch, &fact.key, before.as_ref(), &mut known)?;
         }
         Ok(write(self.batch, &observed_key(&fact.key), &known)?)
     }
@@ -335,13 +341,13 @@ impl Folding<'_> {
     ) -> Result<(), FoldError> {
         let known: Option<Observed> = self.read(&observed_key(key))?;
         let mut known = known.unwrap_or_else(|| Observed::unknown(key.clone(), at));
-        known.held = Some(Held { intent, reason: reason.to_owned(), at });
+        known.on_hold = Some(OnHold { intent, reason: reason.to_owned(), at });
         Ok(write(self.batch, &observed_key(key), &known)?)
     }
 
     /// Records a person's approval of a live binding. The approval covers only what it names, not
     /// the binding of the moment.
-    fn approval(&mut self, approval: &Approval) -> Result<(), FoldError> {
+    fn approval(&mut self, approval: &BindingApproval) -> Result<(), FoldError> {
         let key = &approval.binding.merchant;
         let known: Option<Observed> = self.read(&observed_key(key))?;
         let mut known = known.unwrap_or_else(|| Observed::unknown(key.clone(), approval.at));
@@ -350,11 +356,11 @@ impl Folding<'_> {
     }
 
     /// Removes a possible orphan that a person has seen.
-    fn orphan_seen(&mut self, seen: &OrphanSeen) -> Result<(), FoldError> {
+    fn orphan_seen(&mut self, seen: &OrphanDismissed) -> Result<(), FoldError> {
         self.batch.remove(orphan_key(seen.intent));
         let known: Option<Observed> = self.read(&observed_key(&seen.key))?;
         let Some(mut known) = known else { return Ok(()) };
-        known.remade = known.remade.saturating_sub(1);
+        known.recreated = known.recreated.saturating_sub(1);
         Ok(write(self.batch, &observed_key(&seen.key), &known)?)
     }
 
@@ -362,16 +368,16 @@ impl Folding<'_> {
     /// of surveys end, and surveys need no marks.
     fn empty_remote(&mut self, at: DateTime<Utc>) -> Result<(), FoldError> {
         write(self.batch, EMPTY_REMOTE, &at)?;
-        epoch::vouched(self.index, self.batch)?;
-        adoption::vouched(self.index, self.batch)?;
-        let entries = self.batch.scan(self.index, OBSERVED).map_err(FactError::from)?;
+        epoch::end_holds(self.index, self.batch)?;
+        adoption::clear_unknown_marks(self.index, self.batch)?;
+        let entries = self.batch.scan(self.index, OBSERVED).map_err(ReadModelError::from)?;
         for (key, _) in entries {
             let known: Option<Observed> = self.read(&key)?;
-            let Some(mut known) = known.filter(|known| known.held.is_some()) else {
+            let Some(mut known) = known.filter(|known| known.on_hold.is_some()) else {
                 continue;
             };
-            known.held = None;
-            known.source = Source::Operator;
+            known.on_hold = None;
+            known.source = FactSource::Operator;
             write(self.batch, &key, &known)?;
         }
         Ok(())

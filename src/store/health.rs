@@ -4,12 +4,12 @@ use serde::Serialize;
 
 use crate::base::id::Key;
 use crate::model::intent::StoredBody;
-use crate::store::facts::{FactError, Facts};
+use crate::store::facts::{ReadModel, ReadModelError};
 use crate::store::vault::{Vault, VaultError, VaultRef};
 
 /// A value that cannot be unsealed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Ill {
+pub struct UnreadableValue {
     /// The resource that the value belongs to.
     pub key: Key,
     /// The fact or the request that holds the value.
@@ -20,13 +20,16 @@ pub struct Ill {
 
 /// Returns every sealed value that is known of a resource, or that an open intent would send again,
 /// and that cannot be unsealed. A value that was destroyed on purpose is not included.
-pub fn ills(facts: &Facts, vault: &Vault) -> Result<Vec<Ill>, FactError> {
+pub fn unreadable_values(
+    facts: &ReadModel,
+    vault: &Vault,
+) -> Result<Vec<UnreadableValue>, ReadModelError> {
     let mut ills = Vec::new();
     facts.each_observed(|key, known| {
         for (name, fact) in known.facts.as_object().into_iter().flatten() {
             let reference = fact.get("sealed").and_then(serde_json::Value::as_str);
-            let why = reference.and_then(|reference| closed(vault, reference));
-            let ill = |why| Ill { key: key.clone(), what: name.clone(), why };
+            let why = reference.and_then(|reference| unseal_failure(vault, reference));
+            let ill = |why| UnreadableValue { key: key.clone(), what: name.clone(), why };
             ills.extend(why.map(ill));
         }
         Ok(())
@@ -34,20 +37,20 @@ pub fn ills(facts: &Facts, vault: &Vault) -> Result<Vec<Ill>, FactError> {
     for open in facts.open_intents()? {
         if let StoredBody::Sealed { reference, digest: _ } = &open.intent.request.body {
             let what = format!("the request of {}", open.intent.id);
-            let why = closed(vault, reference);
-            ills.extend(why.map(|why| Ill { key: open.intent.key.clone(), what, why }));
+            let why = unseal_failure(vault, reference);
+            ills.extend(why.map(|why| UnreadableValue { key: open.intent.key.clone(), what, why }));
         }
     }
     Ok(ills)
 }
 
 /// Returns the reason why a value cannot be unsealed.
-fn closed(vault: &Vault, reference: &str) -> Option<String> {
+fn unseal_failure(vault: &Vault, reference: &str) -> Option<String> {
     let reference: VaultRef = match reference.parse() {
         Ok(reference) => reference,
         Err(error) => return Some(format!("{error}")),
     };
-    match vault.open_blob(&reference) {
+    match vault.unseal(&reference) {
         Ok(_) | Err(VaultError::Erased { .. }) => None,
         Err(error) => Some(error.to_string()),
     }

@@ -23,7 +23,7 @@
 use std::io;
 use std::sync::Arc;
 
-use super::bytes::{Fields, from};
+use super::bytes::{ByteReader, bytes_from};
 use super::disk::Disk;
 use super::journal::Head;
 
@@ -60,7 +60,7 @@ impl HighWater {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             other => other?,
         };
-        let (first, second) = (decode(&bytes), decode(from(&bytes, SECTOR_BYTES)));
+        let (first, second) = (decode(&bytes), decode(bytes_from(&bytes, SECTOR_BYTES)));
         let newer_is_first = match (&first, &second) {
             (Some(first), Some(second)) => first.0 > second.0,
             (first, _) => first.is_some(),
@@ -106,7 +106,7 @@ impl HighWater {
     ///
     /// # Errors
     /// The file cannot be synced.
-    pub fn seal(&mut self) -> io::Result<()> {
+    pub fn sync(&mut self) -> io::Result<()> {
         if self.unsynced {
             self.disk.sync(&self.file)?;
             (self.unsynced, self.second) = (false, !self.second);
@@ -130,8 +130,8 @@ fn encode(count: u64, head: Head) -> Vec<u8> {
 /// Returns count and head of a sector with a valid checksum.
 fn decode(sector: &[u8]) -> Option<(u64, Head)> {
     let covered = sector.get(..COVERED_BYTES)?;
-    let crc = Fields::new(from(sector, COVERED_BYTES)).u32()?;
-    let mut fields = Fields::new(covered);
+    let crc = ByteReader::new(bytes_from(sector, COVERED_BYTES)).u32()?;
+    let mut fields = ByteReader::new(covered);
     if fields.array()? != MAGIC || fields.u32()? != VERSION || crc32fast::hash(covered) != crc {
         return None;
     }
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!((mark.head(), disk.list().unwrap().len()), (None, 0), "looking makes nothing");
         for sequence in [3, 9, 4] {
             mark.write(head(sequence)).unwrap();
-            mark.seal().unwrap();
+            mark.sync().unwrap();
             assert_eq!(read(&disk), Some(head(sequence)));
         }
         mark.write(head(12)).unwrap();

@@ -44,11 +44,12 @@ impl MasterKey {
     }
 
     /// Parses a key from base64 text; white space around it is ignored.
-    pub fn from_base64(text: &str) -> Result<Self, KeyError> {
-        let bytes = Zeroizing::new(STANDARD.decode(text.trim()).map_err(|_| KeyError::Malformed)?);
+    pub fn from_base64(text: &str) -> Result<Self, MasterKeyError> {
+        let bytes =
+            Zeroizing::new(STANDARD.decode(text.trim()).map_err(|_| MasterKeyError::Malformed)?);
         let mut key = Zeroizing::new([0; 32]);
         if bytes.len() != key.len() {
-            return Err(KeyError::Malformed);
+            return Err(MasterKeyError::Malformed);
         }
         key.copy_from_slice(&bytes);
         Ok(Self(key))
@@ -64,11 +65,11 @@ impl MasterKey {
     /// # Errors
     /// The file cannot be read. A file that others may read is refused: then the key is no longer
     /// secret.
-    pub fn read_file(path: &Path) -> Result<Option<Self>, KeyError> {
+    pub fn read_file(path: &Path) -> Result<Option<Self>, MasterKeyError> {
         let file = match File::open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(KeyError::io(path, source)),
+            Err(source) => return Err(MasterKeyError::io(path, source)),
         };
         let text = read_private(file, path)?;
         Self::from_base64(&text).map(Some)
@@ -77,12 +78,15 @@ impl MasterKey {
     /// Reads the key file, or creates it (0600) if it does not exist.
     ///
     /// Of several processes that do this at once, one creates the key and all read the same.
-    pub fn read_or_make_file(path: &Path, rng: &mut dyn CryptoRng) -> Result<Self, KeyError> {
+    pub fn read_or_create_file(
+        path: &Path,
+        rng: &mut dyn CryptoRng,
+    ) -> Result<Self, MasterKeyError> {
         if let Some(key) = Self::read_file(path)? {
             return Ok(key);
         }
         let made = Self::generate(rng);
-        let place = |source| KeyError::io(path, source);
+        let place = |source| MasterKeyError::io(path, source);
         match made.write_new(path, rng) {
             Ok(()) => Ok(made),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -130,11 +134,11 @@ impl fmt::Debug for MasterKey {
     }
 }
 
-fn read_private(file: File, path: &Path) -> Result<Zeroizing<String>, KeyError> {
-    let place = |source| KeyError::io(path, source);
+fn read_private(file: File, path: &Path) -> Result<Zeroizing<String>, MasterKeyError> {
+    let place = |source| MasterKeyError::io(path, source);
     let meta = file.metadata().map_err(place)?;
     if meta.permissions().mode() & 0o077 != 0 {
-        return Err(KeyError::Exposed { path: path.to_owned() });
+        return Err(MasterKeyError::Exposed { path: path.to_owned() });
     }
     let mut text = Zeroizing::new(String::new());
     io::Read::read_to_string(&mut io::Read::take(file, FILE_BYTES_MAX), &mut text)
@@ -144,7 +148,7 @@ fn read_private(file: File, path: &Path) -> Result<Zeroizing<String>, KeyError> 
 
 /// Error of reading or creating a key.
 #[derive(Debug, thiserror::Error)]
-pub enum KeyError {
+pub enum MasterKeyError {
     /// Not 32 bytes of base64. The text itself is never shown.
     #[error("read the key: it is not 32 bytes in base64; `openssl rand -base64 32` makes one")]
     Malformed,
@@ -176,7 +180,7 @@ pub enum KeyError {
     },
 }
 
-impl KeyError {
+impl MasterKeyError {
     pub(super) fn io(path: &Path, source: io::Error) -> Self {
         Self::Io { path: path.to_owned(), source }
     }
@@ -190,7 +194,7 @@ pub(super) fn folder(path: &Path) -> &Path {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::testing::seeded;
+    use crate::store::testing::seeded_rng;
 
     #[test]
     fn a_file_without_a_folder_stands_in_this_one() {
@@ -207,10 +211,10 @@ mod tests {
 
     #[test]
     fn text_and_back_is_the_same_key() {
-        let key = MasterKey::generate(&mut seeded(1));
+        let key = MasterKey::generate(&mut seeded_rng(1));
         let again = MasterKey::from_base64(&format!(" {}\n", key.to_base64().as_str())).unwrap();
         assert_eq!(key.fingerprint(), again.fingerprint());
-        assert_ne!(key.fingerprint(), MasterKey::generate(&mut seeded(2)).fingerprint());
+        assert_ne!(key.fingerprint(), MasterKey::generate(&mut seeded_rng(2)).fingerprint());
         assert_eq!(key.fingerprint().len(), 16);
     }
 
@@ -219,8 +223,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join(KEY_FILE);
         assert!(MasterKey::read_file(&path).unwrap().is_none());
-        let made = MasterKey::read_or_make_file(&path, &mut seeded(1)).unwrap();
-        let again = MasterKey::read_or_make_file(&path, &mut seeded(2)).unwrap();
+        let made = MasterKey::read_or_create_file(&path, &mut seeded_rng(1)).unwrap();
+        let again = MasterKey::read_or_create_file(&path, &mut seeded_rng(2)).unwrap();
         assert_eq!(made.fingerprint(), again.fingerprint());
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
@@ -230,8 +234,8 @@ mod tests {
     fn a_key_that_others_may_read_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join(KEY_FILE);
-        MasterKey::read_or_make_file(&path, &mut seeded(1)).unwrap();
+        MasterKey::read_or_create_file(&path, &mut seeded_rng(1)).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-        assert!(matches!(MasterKey::read_file(&path), Err(KeyError::Exposed { .. })));
+        assert!(matches!(MasterKey::read_file(&path), Err(MasterKeyError::Exposed { .. })));
     }
 }

@@ -17,7 +17,7 @@ use rand_core::CryptoRng;
 
 use super::{
     disk::Disk,
-    key::{KEY_FILE, KeyError, MasterKey, folder},
+    key::{KEY_FILE, MasterKey, MasterKeyError, folder},
     real_disk::{RealDisk, sync_dir},
     vault::{self, KEYS_FILE},
 };
@@ -51,7 +51,7 @@ impl KeyFile {
     ///
     /// # Errors
     /// A file cannot be read, or others may read it.
-    pub fn read(&self) -> Result<Option<MasterKey>, KeyError> {
+    pub fn read(&self) -> Result<Option<MasterKey>, MasterKeyError> {
         if self.state.join("vault").join(KEYS_FILE).exists() {
             for _ in 0..READS_MAX {
                 // In this order: a staged key that replaces the key file meanwhile is found there.
@@ -70,9 +70,9 @@ impl KeyFile {
     ///
     /// # Errors
     /// The files cannot be changed; the next opening does it.
-    pub fn settle(&self, key: &MasterKey) -> Result<(), KeyError> {
+    pub fn settle(&self, key: &MasterKey) -> Result<(), MasterKeyError> {
         let Some(next) = MasterKey::read_file(&self.next)? else { return Ok(()) };
-        let failed = |source| KeyError::io(&self.next, source);
+        let failed = |source| MasterKeyError::io(&self.next, source);
         let vault = RealDisk::open(&self.state.join("vault"));
         vault.and_then(|vault| vault.sync(KEYS_FILE)).map_err(failed)?;
         let settled = if next.fingerprint() == key.fingerprint() {
@@ -87,15 +87,19 @@ impl KeyFile {
     ///
     /// # Errors
     /// The key file is a link, it opens another state, too, or nothing can be written beside it.
-    pub(super) fn stage(&self, new: &MasterKey, rng: &mut dyn CryptoRng) -> Result<(), KeyError> {
-        let failed = |source| KeyError::io(&self.next, source);
+    pub(super) fn stage(
+        &self,
+        new: &MasterKey,
+        rng: &mut dyn CryptoRng,
+    ) -> Result<(), MasterKeyError> {
+        let failed = |source| MasterKeyError::io(&self.next, source);
         if fs::symlink_metadata(&self.path).map_err(failed)?.is_symlink() {
-            return Err(KeyError::Link { path: self.path.clone() });
+            return Err(MasterKeyError::Link { path: self.path.clone() });
         }
         if let Some(key) = MasterKey::read_file(&self.path)?
             && let Some(other) = self.sibling(&key).map_err(failed)?
         {
-            return Err(KeyError::Shared { path: self.path.clone(), other });
+            return Err(MasterKeyError::Shared { path: self.path.clone(), other });
         }
         new.write_new(&self.next, rng).map_err(failed)
     }

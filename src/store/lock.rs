@@ -18,7 +18,7 @@ const TEXT_BYTES_MAX: u64 = 4096;
 
 /// Holder of the lock, named in the error message of other processes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Owner {
+pub struct LockOwner {
     pub pid: u32,
     /// The machine that the process runs on.
     pub host: String,
@@ -34,7 +34,7 @@ pub struct StateLock {
 
 impl StateLock {
     /// Takes the lock on this directory, which must exist, or fails at once.
-    pub fn acquire(dir: &Path, who: &Owner) -> Result<Self, LockError> {
+    pub fn acquire(dir: &Path, who: &LockOwner) -> Result<Self, LockError> {
         let path = dir.join(LOCK_FILE);
         let io = |source| LockError::Io { path: path.clone(), source };
         let mut file = OpenOptions::new()
@@ -47,15 +47,15 @@ impl StateLock {
             .map_err(io)?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(held(file, path)),
+            Err(TryLockError::WouldBlock) => return Err(held_error(file, path)),
             Err(TryLockError::Error(source)) => return Err(io(source)),
         }
-        introduce(&mut file, who).map_err(io)?;
+        write_owner(&mut file, who).map_err(io)?;
         Ok(Self { _file: file })
     }
 }
 
-fn introduce(file: &mut File, who: &Owner) -> io::Result<()> {
+fn write_owner(file: &mut File, who: &LockOwner) -> io::Result<()> {
     file.set_len(0)?;
     file.rewind()?;
     file.write_all(serde_json::to_string(who)?.as_bytes())
@@ -63,11 +63,13 @@ fn introduce(file: &mut File, who: &Owner) -> io::Result<()> {
 
 /// Returns the error for a held lock. The holder may not have written its name yet; then none is
 /// given.
-fn held(file: File, path: PathBuf) -> LockError {
+fn held_error(file: File, path: PathBuf) -> LockError {
     let mut text = String::new();
     let read = file.take(TEXT_BYTES_MAX).read_to_string(&mut text);
-    match read.ok().and_then(|_| serde_json::from_str::<Owner>(&text).ok()) {
-        Some(Owner { pid, host, started }) => LockError::Held { path, pid, host, since: started },
+    match read.ok().and_then(|_| serde_json::from_str::<LockOwner>(&text).ok()) {
+        Some(LockOwner { pid, host, started }) => {
+            LockError::Held { path, pid, host, since: started }
+        }
         None => LockError::HeldByUnknown { path },
     }
 }
@@ -101,8 +103,8 @@ pub enum LockError {
 mod tests {
     use super::*;
 
-    fn owner(pid: u32) -> Owner {
-        Owner { pid, host: "here".to_owned(), started: "2026-01-02T03:04:05Z".to_owned() }
+    fn owner(pid: u32) -> LockOwner {
+        LockOwner { pid, host: "here".to_owned(), started: "2026-01-02T03:04:05Z".to_owned() }
     }
 
     #[test]

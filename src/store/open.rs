@@ -14,25 +14,27 @@ mod watch;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::model::record::{Binding, Record};
+use crate::model::record::{Record, StateOwner};
 use crate::store::disk::Disk;
 use crate::store::error::StoreError;
-use crate::store::facts::{FactError, Facts};
+use crate::store::facts::{ReadModel, ReadModelError};
 use crate::store::fold::IndexFold;
 use crate::store::index::{Index, IndexError};
-use crate::store::journal::{CutTail, Head, JournalError, Options, Reader};
-use crate::store::key::{KeyError, MasterKey};
-use crate::store::lock::{LockError, Owner, StateLock};
+use crate::store::journal::{CutTail, Head, JournalError, JournalOptions, JournalReader};
+use crate::store::key::{MasterKey, MasterKeyError};
+use crate::store::lock::{LockError, LockOwner, StateLock};
 use crate::store::real_disk::RealDisk;
 use crate::store::vault::{Vault, VaultError};
 use crate::store::writer::{Commit, Writer};
 
-pub use assemble::{Assembled, Pieces, assemble, decode};
-pub use compact::{Archive, Compacting, Compactor, History, Shorter, Sizes, Turn};
+pub use assemble::{AssembledState, StateParts, assemble, decode};
+pub use compact::{
+    Archive, ArchivePolicy, CompactionLock, CompactionRequest, CompactionResult, Compactor, Sizes,
+};
 pub use marks::close;
-pub use peek::{Peek, peek, private_index};
-pub use slots::{InMemory, Slots};
-pub use watch::{Marking, PutBack, Watch};
+pub use peek::{ClosedIndex, open_closed, private_index};
+pub use slots::{IndexSlots, MemorySlots};
+pub use watch::{MarkOptions, RollbackDetected, StateMark};
 
 use peek::open_index;
 
@@ -41,34 +43,34 @@ pub const RESTORING: &str = "restoring";
 
 /// Parameters of opening a state.
 #[derive(Debug, Clone)]
-pub struct Opening {
+pub struct StateOptions {
     pub dir: PathBuf,
     /// The process that opens the state, named in the error message of others.
-    pub owner: Owner,
+    pub owner: LockOwner,
     /// The id of this boot: an index left open under another one is not trusted.
     pub boot: String,
     /// Rebuilds the index in any case.
     pub rebuild: bool,
     /// Location of the mark outside the state directory; `None` for a state that needs none.
-    pub marking: Option<Marking>,
+    pub marking: Option<MarkOptions>,
 }
 
 /// An open state.
 #[derive(Debug)]
-pub struct State {
+pub struct OpenState {
     pub writer: Arc<Writer<Record, IndexFold>>,
-    pub facts: Facts,
+    pub facts: ReadModel,
     pub vault: Vault,
-    pub found: Found,
+    pub found: OpenReport,
     compactor: Arc<Compactor>,
     index: Arc<dyn Index>,
-    reader: Reader,
+    reader: JournalReader,
     _lock: StateLock,
 }
 
 /// Findings and repairs of an opening.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct OpenReport {
     /// A torn tail that was cut.
     pub cut: Option<CutTail>,
     /// The reason for rebuilding the index.
@@ -78,7 +80,7 @@ pub struct Found {
     /// The number of records that were folded.
     pub folded: u64,
     /// Set if the state is older than its mark, or another one: a new epoch began.
-    pub put_back: Option<PutBack>,
+    pub put_back: Option<RollbackDetected>,
     /// Set if a state with records has no mark, or a new one, with the reason.
     pub unmarked: Option<String>,
 }
@@ -91,7 +93,7 @@ pub enum OpenError {
     Lock(#[from] LockError),
     /// The key cannot be read or created.
     #[error(transparent)]
-    Key(#[from] KeyError),
+    Key(#[from] MasterKeyError),
     #[error(transparent)]
     Journal(#[from] JournalError),
     #[error(transparent)]
@@ -102,7 +104,7 @@ pub enum OpenError {
     #[error(transparent)]
     Index(#[from] IndexError),
     #[error(transparent)]
-    Fact(#[from] FactError),
+    Fact(#[from] ReadModelError),
     #[error("open the state directory {}: {source}", dir.display())]
     Io { dir: PathBuf, source: std::io::Error },
     /// The mark outside the state directory cannot be used.
@@ -131,9 +133,9 @@ pub enum OpenError {
     },
 }
 
-impl State {
+impl OpenState {
     /// Opens a state directory, or creates it.
-    pub fn open(opening: &Opening, key: &MasterKey) -> Result<Self, OpenError> {
+    pub fn open(opening: &StateOptions, key: &MasterKey) -> Result<Self, OpenError> {
         if opening.dir.join(RESTORING).exists() {
             return Err(OpenError::Interrupted { dir: opening.dir.clone() });
         }
@@ -141,51 +143,58 @@ impl State {
     }
 
     /// Opens a state that a backup is being restored into: its mark is that of the state before.
-    pub(super) fn open_restoring(opening: &Opening, key: &MasterKey) -> Result<Self, OpenError> {
+    pub(super) fn open_restoring(
+        opening: &StateOptions,
+        key: &MasterKey,
+    ) -> Result<Self, OpenError> {
         Self::open_as(opening, key, true)
     }
 
-    fn open_as(opening: &Opening, key: &MasterKey, restoring: bool) -> Result<Self, OpenError> {
+    fn open_as(
+        opening: &StateOptions,
+        key: &MasterKey,
+        restoring: bool,
+    ) -> Result<Self, OpenError> {
         let io = |source| OpenError::Io { dir: opening.dir.clone(), source };
         let journal_disk = RealDisk::open(&opening.dir.join("journal")).map_err(io)?;
         let vault_disk = RealDisk::open(&opening.dir.join("vault")).map_err(io)?;
         let lock = StateLock::acquire(&opening.dir, &opening.owner)?;
-        let mut found = Found::default();
+        let mut found = OpenReport::default();
         let index = open_index(&opening.dir, &mut found)?;
         let marking = opening.marking.as_ref();
         let watch =
             marking.map(|one| one.watch(&opening.dir, restoring, &mut found)).transpose()?;
         let (journal_disk, vault_disk): (Arc<dyn Disk>, Arc<dyn Disk>) =
             (Arc::new(journal_disk), Arc::new(vault_disk));
-        let pieces = Pieces {
+        let pieces = StateParts {
             watch: watch.flatten(),
             journal: Arc::clone(&journal_disk),
             vault: Arc::clone(&vault_disk),
             index: index.clone(),
             boot: opening.boot.clone(),
             rebuild: opening.rebuild,
-            segment_bytes: Options::default().segment_bytes,
+            segment_bytes: JournalOptions::default().segment_bytes,
         };
-        let Assembled { journal, fold, vault, found } = assemble(pieces, key, found)?;
+        let AssembledState { journal, fold, vault, found } = assemble(pieces, key, found)?;
         let reader = journal.reader();
-        let writer = Arc::new(Writer::threaded(journal, vault.clone(), fold)?);
-        let facts = Facts::new(index.clone());
+        let writer = Arc::new(Writer::on_thread(journal, vault.clone(), fold)?);
+        let facts = ReadModel::new(index.clone());
         let compactor = Arc::new(Compactor {
             writer: writer.clone(),
             index: index.clone(),
-            slots: Box::new(slots::Folders::of(&opening.dir)),
+            slots: Box::new(slots::IndexFolders::of(&opening.dir)),
             journal: journal_disk,
             vault_disk,
             vault: vault.clone(),
             archive: Archive::in_folder(opening.dir.join("archive")),
-            turn: Turn::default(),
+            turn: CompactionLock::default(),
         });
         Ok(Self { writer, facts, vault, found, compactor, index, reader, _lock: lock })
     }
 
     /// Checks the owner of this state; a state without an owner gets this one.
-    pub async fn bind(&self, binding: &Binding) -> Result<(), OpenError> {
-        bind(&self.writer, &self.facts, binding).await
+    pub async fn check_owner(&self, binding: &StateOwner) -> Result<(), OpenError> {
+        check_owner(&self.writer, &self.facts, binding).await
     }
 
     /// Verifies every record of the journal, the first included, and returns its head.
@@ -207,7 +216,7 @@ impl State {
     }
 
     /// Returns the record behind which the journal begins: 0 unless it was compacted.
-    pub fn begins_behind(&self) -> Result<u64, OpenError> {
+    pub fn base_sequence(&self) -> Result<u64, OpenError> {
         Ok(self.reader.base()?.map_or(0, |base| base.head.sequence))
     }
 
@@ -224,19 +233,19 @@ impl State {
     /// Closes the state cleanly, so that the next opening starts from here. A running compaction is
     /// ended first.
     pub async fn close(self) -> Result<Head, OpenError> {
-        self.compactor.end().await;
+        self.compactor.stop().await;
         close(&self.writer, &*self.index).await
     }
 }
 
 /// Checks the owner of this state; a state without an owner gets this one.
-pub async fn bind(
+pub async fn check_owner(
     writer: &Writer<Record, IndexFold>,
-    facts: &Facts,
-    binding: &Binding,
+    facts: &ReadModel,
+    binding: &StateOwner,
 ) -> Result<(), OpenError> {
-    let Some(bound) = facts.binding()? else {
-        writer.append(Commit::of(vec![Record::Bound(binding.clone())])).await?;
+    let Some(bound) = facts.state_owner()? else {
+        writer.append(Commit::of(vec![Record::StateOwner(binding.clone())])).await?;
         return Ok(());
     };
     let differs = [

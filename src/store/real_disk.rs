@@ -67,7 +67,7 @@ impl RealDisk {
             && name.len() <= NAME_BYTES_MAX
             && !name.starts_with('.')
             && name.bytes().all(plain);
-        if flat { Ok(self.dir.join(name)) } else { Err(refused(name, "is not a plain name")) }
+        if flat { Ok(self.dir.join(name)) } else { Err(input_error(name, "is not a plain name")) }
     }
 
     /// Returns the open file, or a handle for this one use.
@@ -76,7 +76,7 @@ impl RealDisk {
             return Ok(Arc::clone(file));
         }
         let path = self.path(name)?;
-        regular(&path, name)?;
+        require_regular(&path, name)?;
         Ok(Arc::new(File::open(path)?))
     }
 
@@ -89,7 +89,7 @@ impl RealDisk {
         let path = self.path(name)?;
         let mut options = OpenOptions::new();
         options.read(true).write(true).mode(0o600);
-        let file = match regular(&path, name) {
+        let file = match require_regular(&path, name) {
             Ok(()) => options.open(&path)?,
             Err(error) if make && error.kind() == io::ErrorKind::NotFound => {
                 let file = options.create_new(true).open(&path)?;
@@ -101,7 +101,7 @@ impl RealDisk {
         Ok(handles.keep(name, file))
     }
 
-    fn named(&self, name: &str) -> io::Result<()> {
+    fn sync_name(&self, name: &str) -> io::Result<()> {
         if self.handles().fresh.contains(name) {
             sync_dir(&self.dir)?;
             self.handles().fresh.remove(name);
@@ -155,7 +155,7 @@ impl Disk for RealDisk {
 
     fn sync(&self, name: &str) -> io::Result<()> {
         self.writing(name, false)?.sync_data()?;
-        self.named(name)
+        self.sync_name(name)
     }
 
     /// Syncs all files concurrently: the file system then writes what they share only once.
@@ -206,7 +206,7 @@ impl Disk for RealDisk {
 
     fn rename(&self, name: &str, to: &str) -> io::Result<()> {
         let (path, place) = (self.path(name)?, self.path(to)?);
-        regular(&path, name)?;
+        require_regular(&path, name)?;
         fs::rename(path, place)?;
         self.forget(name);
         self.forget(to);
@@ -223,7 +223,7 @@ impl Disk for RealDisk {
             end = end.saturating_add(to_u64(zeros.len()));
         }
         file.sync_all()?;
-        self.named(name)
+        self.sync_name(name)
     }
 }
 
@@ -232,15 +232,15 @@ pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
     File::open(dir)?.sync_all()
 }
 
-fn regular(path: &Path, name: &str) -> io::Result<()> {
+fn require_regular(path: &Path, name: &str) -> io::Result<()> {
     if fs::symlink_metadata(path)?.is_file() {
         Ok(())
     } else {
-        Err(refused(name, "is not a regular file"))
+        Err(input_error(name, "is not a regular file"))
     }
 }
 
-fn refused(name: &str, why: &str) -> io::Error {
+fn input_error(name: &str, why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, format!("{name:?} {why}"))
 }
 

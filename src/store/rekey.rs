@@ -12,9 +12,9 @@ use rand_chacha::ChaCha20Rng;
 
 use super::error::StoreError;
 use super::fold::IndexFold;
-use super::key::{KeyError, MasterKey};
+use super::key::{MasterKey, MasterKeyError};
 use super::key_file::KeyFile;
-use super::open::State;
+use super::open::OpenState;
 use super::vault::{Vault, VaultError};
 use super::writer::{Commit, Writer};
 use crate::model::record::{Record, Rekeyed};
@@ -32,7 +32,7 @@ pub struct Rekeyer {
 
 /// Request for an exchange.
 #[derive(Debug, Clone)]
-pub struct Rekeying {
+pub struct RekeyRequest {
     /// The file of the new key, if the configuration gives the key; otherwise a new key is
     /// generated.
     pub new_key_file: Option<PathBuf>,
@@ -47,22 +47,22 @@ pub struct Rekeying {
 pub enum RekeyError {
     /// A key cannot be read, created or stored.
     #[error("exchange the key, nothing was changed: {0}")]
-    Key(#[source] KeyError),
+    Key(#[source] MasterKeyError),
     #[error(transparent)]
     Vault(VaultError),
     /// The disk failed while the vault's key was exchanged.
     #[error(
         "exchange the key: {0}; the old key or the new one opens the state: stop the daemon if one runs, and open it again"
     )]
-    Unsure(#[source] VaultError),
+    InDoubt(#[source] VaultError),
     /// The new key opens the state, and its file is not in its place yet.
     #[error(
         "the key was exchanged, and its file is not in its place yet: {0}; the next command puts it there"
     )]
-    Unsettled(#[source] KeyError),
+    Unsettled(#[source] MasterKeyError),
     /// The new key opens the state, and the journal has no record of it.
     #[error("the key was exchanged, and the journal does not tell it: {0}")]
-    Untold(#[source] StoreError),
+    Unrecorded(#[source] StoreError),
     /// The configuration gives the key, and no new one was given.
     #[error(
         "exchange the key: secrets.key gives it; name the file of the new one with --new-key-file"
@@ -70,13 +70,13 @@ pub enum RekeyError {
     NewMissing,
     /// A new key was given, although the command generates it.
     #[error("exchange the key: {} is exchanged for a new one; leave --new-key-file out", path.display())]
-    NewNeedless { path: PathBuf },
+    NewUnexpected { path: PathBuf },
 }
 
 impl Rekeyer {
     /// Creates the rekeyer of this state. `key_file` is the one beside it, unless the configuration
     /// gives the key.
-    pub fn new(state: &State, key_file: Option<KeyFile>, rng: ChaCha20Rng) -> Self {
+    pub fn new(state: &OpenState, key_file: Option<KeyFile>, rng: ChaCha20Rng) -> Self {
         let (vault, writer) = (state.vault.clone(), Arc::clone(&state.writer));
         Self { vault, writer, key_file, rng: Mutex::new(rng) }
     }
@@ -85,12 +85,12 @@ impl Rekeyer {
     ///
     /// # Errors
     /// Each error says if the old key or the new one opens the state.
-    pub async fn rekey(&self, wanted: &Rekeying) -> Result<Rekeyed, RekeyError> {
+    pub async fn rekey(&self, wanted: &RekeyRequest) -> Result<Rekeyed, RekeyError> {
         let (rekeyed, settled) = self.exchange(wanted)?;
         let record = Record::Rekeyed(Box::new(rekeyed.clone()));
         let told = self.writer.append(Commit::of(vec![record])).await;
         settled.map_err(RekeyError::Unsettled)?;
-        told.map_err(RekeyError::Untold)?;
+        told.map_err(RekeyError::Unrecorded)?;
         Ok(rekeyed)
     }
 
@@ -98,23 +98,23 @@ impl Rekeyer {
     /// in its place.
     fn exchange(
         &self,
-        Rekeying { new_key_file, at, actor }: &Rekeying,
-    ) -> Result<(Rekeyed, Result<(), KeyError>), RekeyError> {
+        RekeyRequest { new_key_file, at, actor }: &RekeyRequest,
+    ) -> Result<(Rekeyed, Result<(), MasterKeyError>), RekeyError> {
         let mut rng = self.rng.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(file) = &self.key_file else {
-            let new = given(new_key_file.as_deref())?;
+            let new = read_new_key(new_key_file.as_deref())?;
             let done = self.vault.rekey(&new, (*at, actor.clone()), &mut *rng);
-            return Ok((done.map_err(|error| self.failed(error))?, Ok(())));
+            return Ok((done.map_err(|error| self.to_error(error))?, Ok(())));
         };
         if new_key_file.is_some() {
-            return Err(RekeyError::NewNeedless { path: file.path().to_owned() });
+            return Err(RekeyError::NewUnexpected { path: file.path().to_owned() });
         }
         let old = file.read().map_err(RekeyError::Key)?.ok_or(RekeyError::NewMissing)?;
         let new = MasterKey::generate(&mut *rng);
         file.stage(&new, &mut *rng).map_err(RekeyError::Key)?;
         match self.vault.rekey(&new, (*at, actor.clone()), &mut *rng) {
             Ok(rekeyed) => Ok((rekeyed, file.settle(&new))),
-            Err(error) if self.vault.is_unsure() => Err(RekeyError::Unsure(error)),
+            Err(error) if self.vault.is_in_doubt() => Err(RekeyError::InDoubt(error)),
             Err(error) => {
                 file.settle(&old).map_err(RekeyError::Key)?;
                 Err(RekeyError::Vault(error))
@@ -122,15 +122,15 @@ impl Rekeyer {
         }
     }
 
-    fn failed(&self, error: VaultError) -> RekeyError {
-        if self.vault.is_unsure() { RekeyError::Unsure(error) } else { RekeyError::Vault(error) }
+    fn to_error(&self, error: VaultError) -> RekeyError {
+        if self.vault.is_in_doubt() { RekeyError::InDoubt(error) } else { RekeyError::Vault(error) }
     }
 }
 
 /// Reads the new key that the operator gives.
-fn given(path: Option<&Path>) -> Result<MasterKey, RekeyError> {
+fn read_new_key(path: Option<&Path>) -> Result<MasterKey, RekeyError> {
     let path = path.ok_or(RekeyError::NewMissing)?;
-    let missing = || KeyError::io(path, std::io::ErrorKind::NotFound.into());
+    let missing = || MasterKeyError::io(path, std::io::ErrorKind::NotFound.into());
     MasterKey::read_file(path).and_then(|key| key.ok_or_else(missing)).map_err(RekeyError::Key)
 }
 

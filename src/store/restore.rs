@@ -13,14 +13,16 @@ use chrono::{DateTime, Utc};
 use crate::base::hash::Digest;
 use crate::model::epoch::{Release, Restored};
 use crate::model::record::Record;
-use crate::store::backup::{BackupError, Kept, Manifest, Progress, Wrong, prove};
+use crate::store::backup::{
+    BackupError, BackupManifest, BackupProblem, ExistingBackup, ProgressFn, verify,
+};
 use crate::store::bytes::to_u64;
 use crate::store::disk::Disk;
-use crate::store::facts::Facts;
+use crate::store::facts::ReadModel;
 use crate::store::journal::Head;
 use crate::store::key::MasterKey;
 use crate::store::lock::StateLock;
-use crate::store::open::{OpenError, Opening, RESTORING, State};
+use crate::store::open::{OpenError, OpenState, RESTORING, StateOptions};
 use crate::store::private::private_dir;
 use crate::store::real_disk::{RealDisk, sync_dir};
 use crate::store::writer::Commit;
@@ -32,9 +34,9 @@ const PIECE_BYTES: usize = 1 << 20;
 
 /// Request for a restore.
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub struct RestoreRequest {
     /// The state directory, and the process that opens it.
-    pub opening: Opening,
+    pub opening: StateOptions,
     /// The partner that must own the state, if known.
     pub partner: Option<String>,
     /// True if an existing state may be moved aside.
@@ -47,9 +49,9 @@ pub struct Wanted {
 
 /// Result of a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Done {
+pub struct RestoreResult {
     /// The new epoch.
-    pub began: Restored,
+    pub epoch: Restored,
     /// The folder that now holds the former state.
     pub aside: Option<PathBuf>,
     /// The sequence of the journal's last record.
@@ -63,9 +65,9 @@ pub enum RestoreError {
     Backup(#[from] BackupError),
     /// The backup does not verify.
     #[error("the backup does not hold, and nothing was changed:\n{}", lines(.wrong))]
-    Unproved {
+    Unverified {
         /// Every problem of the backup.
-        wrong: Vec<Wrong>,
+        wrong: Vec<BackupProblem>,
     },
     /// The directory holds a state already.
     #[error("{} holds a state already; nothing was changed", dir.display())]
@@ -82,7 +84,7 @@ pub enum RestoreError {
     },
 }
 
-fn lines(wrong: &[Wrong]) -> String {
+fn lines(wrong: &[BackupProblem]) -> String {
     let all: Vec<String> = wrong.iter().map(|wrong| format!("  {wrong}")).collect();
     all.join("\n")
 }
@@ -94,24 +96,24 @@ fn io(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Restor
 
 /// Restores a backup.
 pub async fn restore(
-    kept: &Kept,
-    wanted: &Wanted,
+    kept: &ExistingBackup,
+    wanted: &RestoreRequest,
     key: &MasterKey,
-    progress: Progress<'_>,
-) -> Result<Done, RestoreError> {
+    progress: ProgressFn<'_>,
+) -> Result<RestoreResult, RestoreError> {
     let dir = &wanted.opening.dir;
     let lock = StateLock::acquire(dir, &wanted.opening.owner).map_err(OpenError::from)?;
     let marker = dir.join(RESTORING);
-    if occupied(dir) && !wanted.replace && !marker.exists() {
+    if has_journal(dir) && !wanted.replace && !marker.exists() {
         return Err(RestoreError::Occupied { dir: dir.clone() });
     }
-    let mut wrong = stranger(kept, wanted);
-    match prove(kept, key, progress) {
+    let mut wrong = foreign_partner(kept, wanted);
+    match verify(kept, key, progress) {
         Ok(_) if wrong.is_empty() => {}
-        Ok(_) => return Err(RestoreError::Unproved { wrong }),
+        Ok(_) => return Err(RestoreError::Unverified { wrong }),
         Err(more) => {
             wrong.extend(more);
-            return Err(RestoreError::Unproved { wrong });
+            return Err(RestoreError::Unverified { wrong });
         }
     }
     fs::write(&marker, b"").map_err(io("write", &marker))?;
@@ -122,21 +124,21 @@ pub async fn restore(
     let (began, sequence) = begin(kept, wanted, key).await?;
     fs::remove_file(&marker).map_err(io("remove", &marker))?;
     sync_dir(dir).map_err(io("sync", dir))?;
-    Ok(Done { began, aside, sequence })
+    Ok(RestoreResult { epoch: began, aside, sequence })
 }
 
 /// Returns true if the directory has a journal.
-fn occupied(dir: &Path) -> bool {
+fn has_journal(dir: &Path) -> bool {
     fs::read_dir(dir.join("journal")).is_ok_and(|mut files| files.next().is_some())
 }
 
 /// Returns the problem that the backup belongs to another partner, if it does.
-fn stranger(kept: &Kept, wanted: &Wanted) -> Vec<Wrong> {
+fn foreign_partner(kept: &ExistingBackup, wanted: &RestoreRequest) -> Vec<BackupProblem> {
     let found = &kept.manifest.partner;
     let other = wanted.partner.as_ref().filter(|partner| *partner != found);
     let why = |partner: &String| format!("it is of {found:?}, and partner.name is {partner:?}");
     other
-        .map(|partner| Wrong { what: "partner".to_owned(), why: why(partner) })
+        .map(|partner| BackupProblem { what: "partner".to_owned(), why: why(partner) })
         .into_iter()
         .collect()
 }
@@ -160,7 +162,7 @@ fn move_aside(dir: &Path) -> Result<Option<PathBuf>, RestoreError> {
 }
 
 /// Copies every file of the backup to its place.
-fn copy(kept: &Kept, dir: &Path, progress: Progress<'_>) -> Result<(), RestoreError> {
+fn copy(kept: &ExistingBackup, dir: &Path, progress: ProgressFn<'_>) -> Result<(), RestoreError> {
     let (total, mut done) = (kept.manifest.bytes(), 0_u64);
     for part in PARTS {
         let from = kept.disk(part);
@@ -171,7 +173,7 @@ fn copy(kept: &Kept, dir: &Path, progress: Progress<'_>) -> Result<(), RestoreEr
         }
         let to = RealDisk::open(&dir.join(part)).map_err(io("make", &dir.join(part)))?;
         for file in files {
-            let copied = one(&from, &to, &file, &mut |bytes| {
+            let copied = copy_file(&from, &to, &file, &mut |bytes| {
                 done = done.saturating_add(bytes);
                 progress(done, total);
             });
@@ -182,7 +184,7 @@ fn copy(kept: &Kept, dir: &Path, progress: Progress<'_>) -> Result<(), RestoreEr
 }
 
 /// Copies one file and makes it durable.
-fn one(
+fn copy_file(
     from: &dyn Disk,
     to: &dyn Disk,
     file: &str,
@@ -204,14 +206,14 @@ fn one(
 
 /// Opens the restored state and appends the record of the new epoch.
 async fn begin(
-    kept: &Kept,
-    wanted: &Wanted,
+    kept: &ExistingBackup,
+    wanted: &RestoreRequest,
     key: &MasterKey,
 ) -> Result<(Restored, u64), RestoreError> {
-    let state = State::open_restoring(&wanted.opening, key)?;
-    let Manifest { at: backup_at, .. } = kept.manifest;
+    let state = OpenState::open_restoring(&wanted.opening, key)?;
+    let BackupManifest { at: backup_at, .. } = kept.manifest;
     let (head, actor) = (kept.manifest.head(), wanted.actor.clone());
-    let began = began(&state.facts, (head, backup_at), (wanted.at, actor))?;
+    let began = next_epoch(&state.facts, (head, backup_at), (wanted.at, actor))?;
     let mut records = vec![Record::Restored(Box::new(began.clone()))];
     if wanted.nothing_since {
         let (at, actor) = (wanted.at, wanted.actor.clone());
@@ -231,12 +233,12 @@ async fn begin(
 
 /// Returns the epoch that a restore begins: of a backup with this head and time, at the time `at`,
 /// by `actor`.
-pub(crate) fn began(
-    facts: &Facts,
+pub(crate) fn next_epoch(
+    facts: &ReadModel,
     (head, backup_at): (Head, DateTime<Utc>),
     (at, actor): (DateTime<Utc>, String),
 ) -> Result<Restored, OpenError> {
-    let epoch = facts.binding()?.map_or(0, |bound| bound.epoch).saturating_add(1);
+    let epoch = facts.state_owner()?.map_or(0, |bound| bound.epoch).saturating_add(1);
     let backup_head = Digest::from_bytes(head.hash);
     Ok(Restored {
         epoch,

@@ -22,8 +22,8 @@ use std::{
 };
 
 use super::{
-    bytes::Fields,
-    index::{Batch, Entry, Index, IndexError, lower},
+    bytes::ByteReader,
+    index::{Batch, Index, IndexError, KeyValue, lower},
     private::private_dir,
 };
 
@@ -41,7 +41,7 @@ const WHOLE: u8 = 0;
 const CHUNKED: u8 = 1;
 
 /// Keys of values that are stored in chunks, with the number of chunks.
-type Chunked = BTreeMap<Vec<u8>, u32>;
+type ChunkCounts = BTreeMap<Vec<u8>, u32>;
 
 /// An index in a folder.
 #[derive(Debug)]
@@ -49,20 +49,20 @@ pub struct SledIndex {
     path: PathBuf,
     db: ::sled::Db,
     /// Dropped after the database, so that the drop can wait for it.
-    file: OwnHandle,
+    file: DbFile,
     /// Values stored in chunks, with the number of chunks, so that a change need not read the value
     /// that it replaces. A scan holds this lock while it reads, so that it never sees half of a
     /// batch.
-    chunked: RwLock<Chunked>,
+    chunked: RwLock<ChunkCounts>,
     /// True if a flush must survive a power cut; false if only the end of this process.
     synced: bool,
 }
 
 /// Our own handle on the file of the database: sled's flush does not sync the file on Linux.
 #[derive(Debug)]
-struct OwnHandle(File);
+struct DbFile(File);
 
-impl Drop for OwnHandle {
+impl Drop for DbFile {
     /// Waits until sled's last thread has closed the file. That thread locks it for a moment after
     /// the database is dropped, and opening the folder again would fail in that moment.
     fn drop(&mut self) {
@@ -87,16 +87,16 @@ impl SledIndex {
             Ok(db)
         }));
         let db = match opened {
-            Ok(opened) => opened.map_err(|error| refused(path, error))?,
+            Ok(opened) => opened.map_err(|error| to_index_error(path, error))?,
             Err(_) => return Err(corrupt(path, "it could not be opened")),
         };
-        let chunked = in_chunks(&db).map_err(|error| refused(path, error))?;
+        let chunked = count_chunks(&db).map_err(|error| to_index_error(path, error))?;
         let file =
             OpenOptions::new().read(true).write(true).open(path.join("db")).map_err(failed)?;
         Ok(Self {
             path: path.to_owned(),
             db,
-            file: OwnHandle(file),
+            file: DbFile(file),
             chunked: RwLock::new(chunked),
             synced: true,
         })
@@ -105,34 +105,35 @@ impl SledIndex {
     /// Returns the same index with a flush that reaches only the operating system: flushed values
     /// survive the end of this process, but not a power cut.
     #[must_use]
-    pub fn unsynced(mut self) -> Self {
+    pub fn without_sync(mut self) -> Self {
         self.synced = false;
         self
     }
 
-    fn refused(&self, error: ::sled::Error) -> IndexError {
-        refused(&self.path, error)
+    fn to_index_error(&self, error: ::sled::Error) -> IndexError {
+        to_index_error(&self.path, error)
     }
 
-    fn reading(&self) -> RwLockReadGuard<'_, Chunked> {
+    fn reading(&self) -> RwLockReadGuard<'_, ChunkCounts> {
         self.chunked.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the stored bytes of an entry.
-    fn stored(&self, key: &[u8]) -> Result<Option<::sled::IVec>, IndexError> {
-        self.db.get(entry_key(key)).map_err(|error| self.refused(error))
+    fn read_stored(&self, key: &[u8]) -> Result<Option<::sled::IVec>, IndexError> {
+        self.db.get(entry_key(key)).map_err(|error| self.to_index_error(error))
     }
 
     /// Returns the value of an entry from its stored bytes.
     fn value(&self, key: &[u8], stored: &[u8]) -> Result<Vec<u8>, IndexError> {
         let broken = || corrupt(&self.path, "a value has lost its form");
-        match Form::read(stored).ok_or_else(broken)? {
-            Form::Whole(value) => Ok(value.to_vec()),
-            Form::Chunked(count) => {
+        match StoredValue::read(stored).ok_or_else(broken)? {
+            StoredValue::Whole(value) => Ok(value.to_vec()),
+            StoredValue::Chunked(count) => {
                 let mut value = Vec::new();
                 for number in 0..count {
                     let chunk = self.db.get(chunk_key(key, number));
-                    let chunk = chunk.map_err(|error| self.refused(error))?.ok_or_else(broken)?;
+                    let chunk =
+                        chunk.map_err(|error| self.to_index_error(error))?.ok_or_else(broken)?;
                     value.extend_from_slice(&chunk);
                 }
                 Ok(value)
@@ -144,7 +145,7 @@ impl SledIndex {
 impl Index for SledIndex {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError> {
         let _whole = self.reading();
-        self.stored(key)?.map(|stored| self.value(key, &stored)).transpose()
+        self.read_stored(key)?.map(|stored| self.value(key, &stored)).transpose()
     }
 
     fn scan_from(
@@ -152,13 +153,13 @@ impl Index for SledIndex {
         prefix: &[u8],
         after: Option<&[u8]>,
         limit: usize,
-    ) -> Result<Vec<Entry>, IndexError> {
+    ) -> Result<Vec<KeyValue>, IndexError> {
         let _whole = self.reading();
         let stored_prefix = entry_key(prefix);
         let begin = lower(prefix, after).map(entry_key);
         let mut entries = Vec::new();
         for item in self.db.range((begin, std::ops::Bound::Unbounded)).take(limit) {
-            let (key, stored) = item.map_err(|error| self.refused(error))?;
+            let (key, stored) = item.map_err(|error| self.to_index_error(error))?;
             if !key.starts_with(&stored_prefix) {
                 break;
             }
@@ -170,17 +171,17 @@ impl Index for SledIndex {
     }
 
     fn apply(&self, batch: Batch) -> Result<(), IndexError> {
-        let batch = batch.checked()?;
+        let batch = batch.check_keys()?;
         let mut chunked = self.chunked.write().unwrap_or_else(PoisonError::into_inner);
         let mut out = ::sled::Batch::default();
         for (key, change) in batch {
             stage(&mut chunked, &mut out, key, change);
         }
-        self.db.apply_batch(out).map_err(|error| self.refused(error))
+        self.db.apply_batch(out).map_err(|error| self.to_index_error(error))
     }
 
     fn flush(&self) -> Result<(), IndexError> {
-        self.db.flush().map_err(|error| self.refused(error))?;
+        self.db.flush().map_err(|error| self.to_index_error(error))?;
         if !self.synced {
             return Ok(());
         }
@@ -190,7 +191,12 @@ impl Index for SledIndex {
 }
 
 /// Adds one change to the batch for sled, chunks included.
-fn stage(chunked: &mut Chunked, out: &mut ::sled::Batch, key: Vec<u8>, change: Option<Vec<u8>>) {
+fn stage(
+    chunked: &mut ChunkCounts,
+    out: &mut ::sled::Batch,
+    key: Vec<u8>,
+    change: Option<Vec<u8>>,
+) {
     let before = if chunked.is_empty() { 0 } else { chunked.remove(&key).unwrap_or(0) };
     let after = if let Some(value) = change {
         put(out, &key, value)
@@ -207,8 +213,8 @@ fn stage(chunked: &mut Chunked, out: &mut ::sled::Batch, key: Vec<u8>, change: O
 }
 
 /// Lists the values that are stored in chunks.
-fn in_chunks(db: &::sled::Db) -> Result<Chunked, ::sled::Error> {
-    let mut chunked = Chunked::new();
+fn count_chunks(db: &::sled::Db) -> Result<ChunkCounts, ::sled::Error> {
+    let mut chunked = ChunkCounts::new();
     for item in db.scan_prefix([CHUNK]).keys() {
         let stored = item?;
         let Some(key) = chunked_key(&stored) else { continue };
@@ -219,15 +225,15 @@ fn in_chunks(db: &::sled::Db) -> Result<Chunked, ::sled::Error> {
 }
 
 /// The stored form of a value.
-enum Form<'a> {
+enum StoredValue<'a> {
     Whole(&'a [u8]),
     /// The number of chunks.
     Chunked(u32),
 }
 
-impl<'a> Form<'a> {
+impl<'a> StoredValue<'a> {
     fn read(stored: &'a [u8]) -> Option<Self> {
-        let mut fields = Fields::new(stored);
+        let mut fields = ByteReader::new(stored);
         match fields.u8()? {
             WHOLE => Some(Self::Whole(fields.rest())),
             CHUNKED => fields.u32().map(Self::Chunked),
@@ -275,12 +281,12 @@ fn chunk_key(key: &[u8], number: u32) -> Vec<u8> {
 
 /// Returns the key of the value that a chunk belongs to.
 fn chunked_key(stored: &[u8]) -> Option<Vec<u8>> {
-    let mut fields = Fields::new(stored.get(1..)?);
+    let mut fields = ByteReader::new(stored.get(1..)?);
     let length = u32::from_be_bytes(fields.array()?);
     fields.take(usize::try_from(length).ok()?).map(<[u8]>::to_vec)
 }
 
-fn refused(path: &Path, error: ::sled::Error) -> IndexError {
+fn to_index_error(path: &Path, error: ::sled::Error) -> IndexError {
     if let ::sled::Error::Io(source) = error {
         return IndexError::Io { path: path.to_owned(), source };
     }

@@ -13,23 +13,23 @@ use serde_json::Value;
 
 use crate::base::hash::Digest;
 use crate::base::id::{IntentId, Key};
-use crate::model::bound::Approval;
-use crate::model::intent::{Intent, Progress};
+use crate::model::bound::BindingApproval;
+use crate::model::intent::{Intent, IntentProgress};
 use crate::model::observed::Observation;
 use crate::model::record::Record;
-use crate::model::remote_object::Standing;
+use crate::model::remote_object::Freshness;
 use crate::store::error::StoreError;
-use crate::store::journal::{Head, JournalError, Picked, Reader};
+use crate::store::journal::{Head, JournalError, JournalReader, PickedRecords};
 use crate::store::open::decode;
 
-pub use past::Past;
+pub use past::EventHistory;
 
 /// Maximum of attempts of a read.
 const READS_MAX: usize = 5;
 
 /// Reference to a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stands {
+pub struct RecordRef {
     /// The sequence.
     pub record: u64,
     /// The hash, which fixes everything before the record.
@@ -38,8 +38,9 @@ pub struct Stands {
 
 /// One entry of a history, with its record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Happened {
-    pub stands: Stands,
+pub struct HistoryEntry {
+    #[serde(rename = "stands")]
+    pub record_ref: RecordRef,
     pub at: DateTime<Utc>,
     /// A word for the entry.
     pub what: String,
@@ -53,26 +54,26 @@ pub struct Happened {
 
 /// One effect, from its intent to its outcome.
 #[derive(Debug, Clone, PartialEq)]
-pub struct EffectStory {
+pub struct EffectHistory {
     /// The record of the intent.
-    pub stands: Stands,
+    pub record_ref: RecordRef,
     pub intent: Intent,
     /// The progress of the intent, in order.
-    pub progress: Vec<Happened>,
+    pub progress: Vec<HistoryEntry>,
     /// Ids of the service that the progress contains.
     pub ids: Vec<String>,
 }
 
 /// Everything that the journal holds about a resource.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Story {
+pub struct ResourceHistory {
     pub key: Key,
     /// The effects, in order.
-    pub effects: Vec<EffectStory>,
+    pub effects: Vec<EffectHistory>,
     /// The other entries, in order.
-    pub others: Vec<Happened>,
+    pub others: Vec<HistoryEntry>,
     /// Approvals of its live binding, for a merchant.
-    pub approvals: Vec<(Stands, Approval)>,
+    pub approvals: Vec<(RecordRef, BindingApproval)>,
     /// Ranges of records that were verified for this history.
     pub verified: Vec<(u64, u64)>,
     /// Records that a compaction dropped for good.
@@ -81,17 +82,20 @@ pub struct Story {
 
 /// The journal's files: the segments in use, and the archived ones.
 #[derive(Debug, Clone)]
-pub struct Books {
-    pub journal: Reader,
+pub struct JournalSet {
+    pub journal: JournalReader,
     /// The archived segments, if the folder exists.
-    pub archive: Option<Reader>,
+    pub archive: Option<JournalReader>,
 }
 
-impl Books {
+impl JournalSet {
     /// Repeats a read if a concurrent compaction moved or dropped segments meanwhile.
-    fn steadily<T>(&self, read: impl Fn() -> Result<T, StoreError>) -> Result<T, StoreError> {
+    fn retry_while_moving<T>(
+        &self,
+        read: impl Fn() -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         let begins = || -> Result<_, StoreError> {
-            let archive = self.archive.as_ref().map(Reader::first).transpose()?;
+            let archive = self.archive.as_ref().map(JournalReader::first).transpose()?;
             Ok((self.journal.first()?, archive.flatten()))
         };
         let (mut before, mut tries) = (begins()?, READS_MAX);
@@ -107,11 +111,11 @@ impl Books {
     }
 
     /// Returns the records of these sequences, and the sequences that no longer exist.
-    fn pick(&self, sequences: &[u64]) -> Result<(Picked, Vec<u64>), StoreError> {
+    fn pick(&self, sequences: &[u64]) -> Result<(PickedRecords, Vec<u64>), StoreError> {
         let begins = self.journal.first()?.unwrap_or(1);
         let split = sequences.partition_point(|sequence| *sequence < begins);
         let (older, newer) = sequences.split_at(split);
-        let (mut picked, mut dropped) = (Picked::default(), Vec::new());
+        let (mut picked, mut dropped) = (PickedRecords::default(), Vec::new());
         match &self.archive {
             Some(archive) if !older.is_empty() => {
                 let begins = archive.first()?.unwrap_or(u64::MAX);
@@ -130,7 +134,7 @@ impl Books {
     /// Verifies the chain to this head, from the first record that exists; returns that record's
     /// sequence.
     pub fn verify(&self, head: Head) -> Result<u64, StoreError> {
-        self.steadily(|| self.verify_once(head))
+        self.retry_while_moving(|| self.verify_once(head))
     }
 
     fn verify_once(&self, head: Head) -> Result<u64, StoreError> {
@@ -148,9 +152,9 @@ impl Books {
     }
 
     /// Returns the history of a resource, from the sequences of its records.
-    pub fn story(&self, key: &Key, sequences: &[u64]) -> Result<Story, StoreError> {
-        let (picked, dropped) = self.steadily(|| self.pick(sequences))?;
-        let mut story = Story {
+    pub fn history(&self, key: &Key, sequences: &[u64]) -> Result<ResourceHistory, StoreError> {
+        let (picked, dropped) = self.retry_while_moving(|| self.pick(sequences))?;
+        let mut story = ResourceHistory {
             key: key.clone(),
             effects: Vec::new(),
             others: Vec::new(),
@@ -160,15 +164,15 @@ impl Books {
         };
         for record in picked.records {
             let hash = Digest::from_bytes(record.hash);
-            let stands = Stands { record: record.sequence, hash };
-            take(&mut story, stands, decode(record.sequence, &record.body)?);
+            let stands = RecordRef { record: record.sequence, hash };
+            add_record(&mut story, stands, decode(record.sequence, &record.body)?);
         }
         Ok(story)
     }
 }
 
 /// Verifies the records from `first` on, which must end in this head.
-fn ends_at(reader: &Reader, first: u64, head: Head) -> Result<(), StoreError> {
+fn ends_at(reader: &JournalReader, first: u64, head: Head) -> Result<(), StoreError> {
     let mut last = Head::EMPTY;
     for record in reader.records(first, head.sequence) {
         let record = record?;
@@ -181,57 +185,57 @@ fn ends_at(reader: &Reader, first: u64, head: Head) -> Result<(), StoreError> {
 }
 
 /// Adds one record to a history.
-fn take(story: &mut Story, stands: Stands, record: Record) {
-    if let Some(line) = adoption::told(stands, &record) {
+fn add_record(story: &mut ResourceHistory, stands: RecordRef, record: Record) {
+    if let Some(line) = adoption::entry_of(stands, &record) {
         return story.others.push(line);
     }
-    if let Some((at, what, detail)) = words::told(&record) {
-        return story.others.push(happened(stands, at, what, detail));
+    if let Some((at, what, detail)) = words::entry_text(&record) {
+        return story.others.push(entry(stands, at, what, detail));
     }
     match record {
-        Record::Intent(intent) => story.effects.push(EffectStory {
-            stands,
+        Record::Intent(intent) => story.effects.push(EffectHistory {
+            record_ref: stands,
             intent: *intent,
             progress: Vec::new(),
             ids: Vec::new(),
         }),
         Record::Progress { intent, at, progress } => {
-            progressed(story, stands, intent, (at, progress));
+            add_progress(story, stands, intent, (at, progress));
         }
-        Record::Observation(fact) => story.others.push(observed(stands, &fact)),
-        Record::Hold { key: _, reason, at } => {
-            story.others.push(happened(stands, at, "held", Some(reason)));
+        Record::Observation(fact) => story.others.push(observation_entry(stands, &fact)),
+        Record::OnHold { key: _, reason, at } => {
+            story.others.push(entry(stands, at, "held", Some(reason)));
         }
         Record::Approval(approval) => story.approvals.push((stands, *approval)),
         Record::Released(release) => {
             let made = if release.done { "done" } else { "not made" };
             let detail = Some(format!("{made} since the backup, said by {}", release.actor));
-            story.others.push(happened(stands, release.at, "released", detail));
+            story.others.push(entry(stands, release.at, "released", detail));
         }
-        Record::Told(told) => {
-            let detail = format!("event {} ({})", told.event, word(told.standing));
-            story.others.push(happened(stands, told.at, &told.kind, Some(detail)));
+        Record::EventVerified(told) => {
+            let detail = format!("event {} ({})", told.event, freshness_word(told.freshness));
+            story.others.push(entry(stands, told.at, &told.kind, Some(detail)));
         }
-        Record::OrphanSeen(seen) => {
+        Record::OrphanDismissed(seen) => {
             let detail = format!("{} by {}: {}", seen.intent, seen.actor, seen.reason);
-            story.others.push(happened(stands, seen.at, "dismissed", Some(detail)));
+            story.others.push(entry(stands, seen.at, "dismissed", Some(detail)));
         }
-        Record::Bound(_)
-        | Record::Inbox(_)
-        | Record::Posted(_)
+        Record::StateOwner(_)
+        | Record::PartnerWebhook(_)
+        | Record::WebhookReceived(_)
         | Record::Forged(_)
         | Record::Polled(_)
-        | Record::Ran(_)
-        | Record::Passed(_)
-        | Record::Granted(_)
-        | Record::Telling(_)
+        | Record::HooksRun(_)
+        | Record::CursorAdvanced(_)
+        | Record::ActionSettled(_)
+        | Record::NotificationAttempt(_)
         | Record::Replayed(_)
         | Record::Rotated(_)
         | Record::Rekeyed(_)
-        | Record::Retained(_)
+        | Record::EventsDropped(_)
         | Record::Lapsed(_)
-        | Record::Dismissed(_)
-        | Record::Loaded(_)
+        | Record::HooksAcknowledged(_)
+        | Record::ScriptsLoaded(_)
         | Record::ScriptForgotten(_)
         | Record::EmptyRemote { .. }
         | Record::Compacted(_)
@@ -242,32 +246,32 @@ fn take(story: &mut Story, stands: Stands, record: Record) {
         | Record::Unauthorised(_)
         | Record::Suspended(_)
         | Record::Resumed { .. }
-        | Record::Absence(_)
+        | Record::MissingDocument(_)
         | Record::Moved(_)
         | Record::Adopted(_)
         | Record::Forgotten(_)
         | Record::Disowned(_)
-        | Record::Strays(_)
-        | Record::Attached(_) => {}
+        | Record::UnknownObjects(_)
+        | Record::TokenAttached(_) => {}
     }
 }
 
 /// Returns a word for the freshness of an event.
-fn word(standing: Standing) -> &'static str {
+fn freshness_word(standing: Freshness) -> &'static str {
     match standing {
-        Standing::News => "news",
-        Standing::Same => "nothing new",
-        Standing::Stale => "older than what was known",
-        Standing::Tie => "read again",
+        Freshness::Newer => "news",
+        Freshness::Same => "nothing new",
+        Freshness::Older => "older than what was known",
+        Freshness::Undecided => "read again",
     }
 }
 
-fn happened(stands: Stands, at: DateTime<Utc>, what: &str, detail: Option<String>) -> Happened {
-    Happened { stands, at, what: what.to_owned(), detail, remote_id: None }
+fn entry(stands: RecordRef, at: DateTime<Utc>, what: &str, detail: Option<String>) -> HistoryEntry {
+    HistoryEntry { record_ref: stands, at, what: what.to_owned(), detail, remote_id: None }
 }
 
 /// Returns the entry of an observation that did not come from an effect.
-fn observed(stands: Stands, fact: &Observation) -> Happened {
+fn observation_entry(stands: RecordRef, fact: &Observation) -> HistoryEntry {
     let what = match fact.exists {
         Some(false) => "seen to be gone",
         Some(true) if fact.remote_id.is_some() => "seen",
@@ -276,29 +280,29 @@ fn observed(stands: Stands, fact: &Observation) -> Happened {
     let source = serde_json::to_value(fact.source).ok();
     let detail = source.and_then(|source| source.as_str().map(|word| format!("source: {word}")));
     let remote_id = fact.remote_id.as_ref().map(ToString::to_string);
-    Happened { remote_id, ..happened(stands, fact.at, what, detail) }
+    HistoryEntry { remote_id, ..entry(stands, fact.at, what, detail) }
 }
 
 /// Adds an intent's progress to its effect.
-fn progressed(
-    story: &mut Story,
-    stands: Stands,
+fn add_progress(
+    story: &mut ResourceHistory,
+    stands: RecordRef,
     id: IntentId,
-    (at, progress): (DateTime<Utc>, Progress),
+    (at, progress): (DateTime<Utc>, IntentProgress),
 ) {
     let Some(effect) = story.effects.iter_mut().rev().find(|effect| effect.intent.id == id) else {
         return;
     };
     let word = progress.word().replace('_', " ");
-    let mut line = happened(stands, at, &word, detail(&progress));
+    let mut line = entry(stands, at, &word, detail(&progress));
     let taught = match &progress {
-        Progress::Done { observation, proof: _ } => Some(&**observation),
-        Progress::Held { reason: _, observation } => observation.as_deref(),
-        Progress::Again
-        | Progress::Doubt { .. }
-        | Progress::NotSent { .. }
-        | Progress::Refused { .. }
-        | Progress::GivenUp { .. } => None,
+        IntentProgress::Done { observation, proof: _ } => Some(&**observation),
+        IntentProgress::OnHold { reason: _, observation } => observation.as_deref(),
+        IntentProgress::Resent
+        | IntentProgress::Doubt { .. }
+        | IntentProgress::NotSent { .. }
+        | IntentProgress::Refused { .. }
+        | IntentProgress::GivenUp { .. } => None,
     };
     if let Some(fact) = taught {
         line.remote_id = fact.remote_id.as_ref().map(ToString::to_string);
@@ -310,31 +314,31 @@ fn progressed(
 }
 
 /// Returns the details of a progress.
-fn detail(progress: &Progress) -> Option<String> {
+fn detail(progress: &IntentProgress) -> Option<String> {
     match progress {
-        Progress::Again => None,
-        Progress::Done { observation: _, proof } => Some(proof.to_string()),
-        Progress::Refused { status, problem } => {
+        IntentProgress::Resent => None,
+        IntentProgress::Done { observation: _, proof } => Some(proof.to_string()),
+        IntentProgress::Refused { status, problem } => {
             Some(format!("HTTP {status}: {}", problem.sentences()))
         }
-        Progress::Doubt { reason, unsent: _ }
-        | Progress::NotSent { reason }
-        | Progress::GivenUp { reason }
-        | Progress::Held { reason, observation: _ } => Some(reason.clone()),
+        IntentProgress::Doubt { reason, unsent: _ }
+        | IntentProgress::NotSent { reason }
+        | IntentProgress::GivenUp { reason }
+        | IntentProgress::OnHold { reason, observation: _ } => Some(reason.clone()),
     }
 }
 
-impl EffectStory {
+impl EffectHistory {
     /// Returns true if an id of the service, or a mark, belongs to an object that this effect
     /// created or changed.
-    pub fn speaks_of(&self, id: &str) -> bool {
+    pub fn concerns(&self, id: &str) -> bool {
         self.ids.iter().any(|one| one == id)
             || self.intent.target.as_ref().is_some_and(|target| target.as_str() == id)
             || self.intent.mark.as_str() == id
     }
 
     /// Returns the values that the answer had to contain, the money among them.
-    pub fn expected(&self) -> Vec<(&str, &Value)> {
+    pub fn expected_values(&self) -> Vec<(&str, &Value)> {
         self.intent.expect.iter().map(|(path, value)| (path.as_str(), value)).collect()
     }
 }

@@ -27,7 +27,7 @@ pub struct SyncCounts {
 
 impl Syncs {
     /// Counts one sync of this duration.
-    pub(super) fn took(&self, time: Duration) {
+    pub(super) fn record(&self, time: Duration) {
         let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         for (class, end) in self.classes.iter().zip(CLASSES_US) {
             if micros <= end {
@@ -57,8 +57,8 @@ mod tests {
     #[test]
     fn a_sync_counts_in_every_class_that_is_long_enough() {
         let syncs = Syncs::default();
-        syncs.took(Duration::from_micros(250));
-        syncs.took(Duration::from_secs(2));
+        syncs.record(Duration::from_micros(250));
+        syncs.record(Duration::from_secs(2));
         let counts = syncs.counts();
         assert_eq!(counts.within, [0, 1, 1, 1, 1, 1, 1, 1]);
         assert_eq!((counts.count, counts.total_us), (2, 2_000_250));

@@ -92,7 +92,7 @@ impl Disk for TestDisk {
 }
 
 /// A generator with a fixed seed.
-pub(crate) fn seeded(seed: u64) -> rand_chacha::ChaCha20Rng {
+pub(crate) fn seeded_rng(seed: u64) -> rand_chacha::ChaCha20Rng {
     rand_core::SeedableRng::seed_from_u64(seed)
 }
 
@@ -192,7 +192,7 @@ impl<D: Disk> Disk for FullDisk<D> {
 }
 
 /// An intent of an invoice, in the form from before exposure was counted.
-pub(crate) fn old(id: u64, name: &str, merchant: &str, mode: Mode) -> Intent {
+pub(crate) fn old_intent(id: u64, name: &str, merchant: &str, mode: Mode) -> Intent {
     let key: Key = format!("Invoice/{name}").parse().unwrap();
     let source_id = SourceId::new("acme", &key, 0);
     let said = json!({

@@ -12,9 +12,9 @@ use crate::base::id::Key;
 
 /// The notes. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub struct Touched(Arc<Mutex<BTreeSet<Key>>>);
+pub struct ChangedResources(Arc<Mutex<BTreeSet<Key>>>);
 
-impl Touched {
+impl ChangedResources {
     /// Notes these resources.
     pub(super) fn note(&self, keys: impl IntoIterator<Item = Key>) {
         self.keys().extend(keys);

@@ -7,17 +7,17 @@ use chrono::{DateTime, Utc};
 use serde_json::json;
 
 use crate::base::hash::Digest;
-use crate::model::observed::{Observation, Source};
-use crate::model::record::{Binding, Record};
+use crate::model::observed::{FactSource, Observation};
+use crate::model::record::{Record, StateOwner};
 use crate::store::disk::{Disk, MemoryDisk};
-use crate::store::facts::Facts;
-use crate::store::index::{Buffered, Index, MemoryIndex};
+use crate::store::facts::ReadModel;
+use crate::store::index::{BufferedIndex, Index, MemoryIndex};
 use crate::store::key::MasterKey;
 use crate::store::open::{
-    Archive, Assembled, Compacting, Compactor, Found, History, InMemory, OpenError, Pieces, Turn,
-    assemble,
+    Archive, ArchivePolicy, AssembledState, CompactionLock, CompactionRequest, Compactor,
+    MemorySlots, OpenError, OpenReport, StateParts, assemble,
 };
-use crate::store::testing::{FullDisk, seeded};
+use crate::store::testing::{FullDisk, seeded_rng};
 use crate::store::writer::{Commit, Writer};
 
 mod compaction;
@@ -60,35 +60,38 @@ impl Disks {
     }
 }
 
-fn pieces(journal: Arc<dyn Disk>, vault: Arc<dyn Disk>, index: Arc<dyn Index>) -> Pieces {
+fn pieces(journal: Arc<dyn Disk>, vault: Arc<dyn Disk>, index: Arc<dyn Index>) -> StateParts {
     let boot = "b".to_owned();
-    Pieces { journal, vault, index, boot, rebuild: false, segment_bytes: SEGMENT, watch: None }
+    StateParts { journal, vault, index, boot, rebuild: false, segment_bytes: SEGMENT, watch: None }
 }
 
 /// Opens a state over a new index, or over this one.
-fn open(disks: &Disks, index: Option<Arc<dyn Index>>) -> Result<(Assembled, Digest), OpenError> {
+fn open(
+    disks: &Disks,
+    index: Option<Arc<dyn Index>>,
+) -> Result<(AssembledState, Digest), OpenError> {
     let index = index.unwrap_or_else(|| Arc::new(MemoryIndex::new()));
     let (journal, vault) = (Arc::new(disks.journal.clone()), Arc::new(disks.vault.clone()));
-    let assembled = assemble(pieces(journal, vault, index.clone()), &key(), Found::default())?;
-    let digest = Facts::new(index).digest()?;
+    let assembled = assemble(pieces(journal, vault, index.clone()), &key(), OpenReport::default())?;
+    let digest = ReadModel::new(index).digest()?;
     Ok((assembled, digest))
 }
 
 fn hold(name: &str) -> Record {
     let key = format!("Contact/{name}").parse().unwrap();
-    Record::Hold { key, reason: "a reason that fills a segment".into(), at: at(1) }
+    Record::OnHold { key, reason: "a reason that fills a segment".into(), at: at(1) }
 }
 
 /// A state of this many records and a sealed value; `salt` makes it another one.
 async fn state(records: usize, salt: &str) -> Disks {
     let disks = Disks { journal: MemoryDisk::new(), vault: MemoryDisk::new() };
-    let Assembled { journal, fold, vault, found: _ } = open(&disks, None).unwrap().0;
-    let sealed = vault.seal("Contact/default/a", salt.as_bytes(), &mut seeded(1)).unwrap();
+    let AssembledState { journal, fold, vault, found: _ } = open(&disks, None).unwrap().0;
+    let sealed = vault.seal("Contact/default/a", salt.as_bytes(), &mut seeded_rng(1)).unwrap();
     let writer = Writer::inline(journal, vault, fold);
     let partner = salt.to_owned();
     let binding =
-        Binding { partner, client: "c".into(), key: key().fingerprint(), epoch: 0, began: None };
-    let first = Commit { blobs: vec![sealed], records: vec![Record::Bound(binding)] };
+        StateOwner { partner, client: "c".into(), key: key().fingerprint(), epoch: 0, began: None };
+    let first = Commit { blobs: vec![sealed], records: vec![Record::StateOwner(binding)] };
     writer.append(first).await.unwrap();
     for number in 1..records {
         writer.append(Commit::of(vec![hold(&format!("{salt}{number}"))])).await.unwrap();
@@ -96,35 +99,35 @@ async fn state(records: usize, salt: &str) -> Disks {
     disks
 }
 
-fn compacting() -> Compacting {
-    Compacting { history: History::Keep, at: at(2), actor: "uid 1".into() }
+fn compacting() -> CompactionRequest {
+    CompactionRequest { history: ArchivePolicy::Keep, at: at(2), actor: "uid 1".into() }
 }
 
 /// The compactor of the state on these disks: journal, vault and archive.
 fn compactor(disks: [Arc<dyn Disk>; 3]) -> Compactor {
     let [journal, vault, archive] = disks;
-    let index = Arc::new(Buffered::new(Arc::new(MemoryIndex::new())));
+    let index = Arc::new(BufferedIndex::new(Arc::new(MemoryIndex::new())));
     let all = pieces(journal.clone(), vault.clone(), index.clone());
-    let assembled = assemble(all, &key(), Found::default()).unwrap();
+    let assembled = assemble(all, &key(), OpenReport::default()).unwrap();
     let (opened, fold) = (assembled.journal, assembled.fold);
     Compactor {
         writer: Arc::new(Writer::inline(opened, assembled.vault.clone(), fold)),
         index,
-        slots: Box::new(InMemory),
+        slots: Box::new(MemorySlots),
         journal,
         vault_disk: vault,
         vault: assembled.vault,
         archive: Archive::over(archive),
-        turn: Turn::default(),
+        turn: CompactionLock::default(),
     }
 }
 
 /// Compacts a state; returns the digest of its fold.
-async fn compacted(disks: &Disks, archive: &MemoryDisk) -> Digest {
+async fn compact_state(disks: &Disks, archive: &MemoryDisk) -> Digest {
     let (journal, vault) = (Arc::new(disks.journal.clone()), Arc::new(disks.vault.clone()));
     let compactor = compactor([journal, vault, Arc::new(archive.clone())]);
     compactor.compact(&compacting()).await.unwrap();
-    Facts::new(compactor.index.clone()).digest().unwrap()
+    ReadModel::new(compactor.index.clone()).digest().unwrap()
 }
 
 /// Returns a copy for each way in which a file can be damaged.
@@ -213,7 +216,7 @@ async fn every_damage_of_every_file_is_repaired_or_refused_with_what_to_do() {
 #[tokio::test]
 async fn the_same_holds_after_a_compaction() {
     let disks = state(40, "acme").await;
-    compacted(&disks, &MemoryDisk::new()).await;
+    compact_state(&disks, &MemoryDisk::new()).await;
     matrix(&disks).await;
 }
 
@@ -221,16 +224,16 @@ async fn the_same_holds_after_a_compaction() {
 async fn a_compacted_journal_makes_the_same_state_and_the_chain_goes_on() {
     let (disks, archive) = (state(40, "acme").await, MemoryDisk::new());
     let before = open(&disks, None).unwrap();
-    let digest = compacted(&disks, &archive).await;
+    let digest = compact_state(&disks, &archive).await;
     assert_eq!(digest, before.1);
     assert!(!disks.journal.list().unwrap().contains(&"00000000000000000001.seg".to_owned()));
     assert!(archive.list().unwrap().contains(&"00000000000000000001.seg".to_owned()));
-    let (Assembled { journal, fold, vault, found }, again) = open(&disks, None).unwrap();
+    let (AssembledState { journal, fold, vault, found }, again) = open(&disks, None).unwrap();
     assert_eq!((again, found.folded), (before.1, 1), "only the record of the compaction is folded");
     assert_eq!(journal.verify().unwrap().sequence, 41);
     let writer = Writer::inline(journal, vault, fold);
     writer.append(Commit::of(vec![hold("later")])).await.unwrap();
-    let twice = compacted(&disks, &archive).await;
+    let twice = compact_state(&disks, &archive).await;
     assert_eq!(open(&disks, None).unwrap().1, twice);
     assert_ne!(twice, digest);
 }
@@ -238,9 +241,9 @@ async fn a_compacted_journal_makes_the_same_state_and_the_chain_goes_on() {
 #[tokio::test]
 async fn a_snapshot_that_no_record_names_is_refused() {
     let (disks, archive) = (state(40, "acme").await, MemoryDisk::new());
-    compacted(&disks, &archive).await;
+    compact_state(&disks, &archive).await;
     let other = state(40, "other").await;
-    compacted(&other, &archive).await;
+    compact_state(&other, &archive).await;
     let snapshot = "00000000000000000040.snap";
     let theirs = other.journal.read_at(snapshot, 0, usize::MAX).unwrap();
     disks.journal.replace(snapshot, &theirs).unwrap();
@@ -257,8 +260,8 @@ async fn a_full_disk_loses_nothing_that_was_acknowledged_and_goes_on_when_there_
         let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());
         let all = pieces(Arc::new(disk.clone()), Arc::new(vault.clone()), index);
         let mut acknowledged = 0;
-        match assemble(all, &key(), Found::default()) {
-            Ok(Assembled { journal, fold, vault, found: _ }) => {
+        match assemble(all, &key(), OpenReport::default()) {
+            Ok(AssembledState { journal, fold, vault, found: _ }) => {
                 let writer = Writer::inline(journal, vault, fold);
                 for number in 0..60 {
                     let written = writer.append(Commit::of(vec![hold(&number.to_string())])).await;
@@ -276,7 +279,7 @@ async fn a_full_disk_loses_nothing_that_was_acknowledged_and_goes_on_when_there_
         }
         disk.free();
         vault.free();
-        let Assembled { journal, fold, vault, found: _ } = open(&inner, None).unwrap().0;
+        let AssembledState { journal, fold, vault, found: _ } = open(&inner, None).unwrap().0;
         assert!(journal.head().sequence >= acknowledged, "room for {room} changes");
         let writer = Writer::inline(journal, vault, fold);
         writer.append(Commit::of(vec![hold("later")])).await.unwrap();
@@ -297,7 +300,8 @@ async fn an_index_that_knows_more_than_the_journal_is_not_believed_and_nothing_i
 async fn records_keep_their_order_when_the_clock_goes_back() {
     let disks = Disks { journal: MemoryDisk::new(), vault: MemoryDisk::new() };
     let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());
-    let Assembled { journal, fold, vault, found: _ } = open(&disks, Some(index.clone())).unwrap().0;
+    let AssembledState { journal, fold, vault, found: _ } =
+        open(&disks, Some(index.clone())).unwrap().0;
     let writer = Writer::inline(journal, vault, fold);
     let fact = |source, minute, state: &str| {
         let key: crate::base::id::Key = "Contact/jane".parse().unwrap();
@@ -312,13 +316,13 @@ async fn records_keep_their_order_when_the_clock_goes_back() {
             facts: json!({"state": state}),
         }))
     };
-    let facts = Facts::new(index);
-    let state = || facts.observed(&"Contact/jane".parse().unwrap()).unwrap().unwrap();
+    let facts = ReadModel::new(index);
+    let state = || facts.observed_state(&"Contact/jane".parse().unwrap()).unwrap().unwrap();
     for (record, wanted) in [
-        (fact(Source::Read, 30, "read"), "read"),
-        (fact(Source::Answer, 10, "answered"), "answered"),
-        (fact(Source::Read, 20, "stale"), "answered"),
-        (fact(Source::Read, 40, "fresh"), "fresh"),
+        (fact(FactSource::Read, 30, "read"), "read"),
+        (fact(FactSource::Answer, 10, "answered"), "answered"),
+        (fact(FactSource::Read, 20, "stale"), "answered"),
+        (fact(FactSource::Read, 40, "fresh"), "fresh"),
     ] {
         writer.append(Commit::of(vec![record])).await.unwrap();
         assert_eq!(state().text("state"), Some(wanted));

@@ -23,7 +23,7 @@ pub(super) enum Hint {
 #[derive(Debug, Default)]
 pub(super) struct Burst {
     paths: BTreeSet<PathBuf>,
-    tree: bool,
+    whole_tree: bool,
     /// Events were lost: the watcher's state is no longer reliable.
     pub(super) lost: bool,
     /// An entry beside the root changed: the root may lead elsewhere.
@@ -32,29 +32,29 @@ pub(super) struct Burst {
 
 impl Burst {
     /// Adds an event; returns whether it is relevant.
-    pub(super) fn take(
+    pub(super) fn add(
         &mut self,
         root: &Path,
         event: notify::Result<Event>,
         leads_to_folder: &dyn Fn(&Path) -> bool,
     ) -> bool {
         let event = match event {
-            Ok(event) if event.need_rescan() => return self.lost(),
+            Ok(event) if event.need_rescan() => return self.mark_lost(),
             Ok(event) => event,
             Err(error) => {
                 tracing::warn!(%error, "the watch of the specs failed");
-                return self.lost();
+                return self.mark_lost();
             }
         };
-        if !says_something(event.kind) {
+        if !is_relevant(event.kind) {
             return false;
         }
         let mut news = false;
         for path in &event.paths {
             news |= match path.strip_prefix(root) {
-                Ok(below) if below.as_os_str().is_empty() => self.beside(event.kind),
-                Ok(below) => self.below(path, below, event.kind, leads_to_folder),
-                Err(_) => self.beside(event.kind),
+                Ok(below) if below.as_os_str().is_empty() => self.handle_beside_root(event.kind),
+                Ok(below) => self.handle_beneath_root(path, below, event.kind, leads_to_folder),
+                Err(_) => self.handle_beside_root(event.kind),
             };
         }
         news
@@ -62,7 +62,7 @@ impl Burst {
 
     /// Summarises the burst.
     pub(super) fn hint(self) -> Hint {
-        if self.tree || self.lost || self.paths.len() > PATHS_MAX {
+        if self.whole_tree || self.lost || self.paths.len() > PATHS_MAX {
             Hint::Tree
         } else if self.paths.is_empty() {
             Hint::Nothing
@@ -71,14 +71,14 @@ impl Burst {
         }
     }
 
-    fn lost(&mut self) -> bool {
+    fn mark_lost(&mut self) -> bool {
         self.lost = true;
         true
     }
 
     /// Handles an event at the root itself, or at an entry beside it. A write to a file there is
     /// ignored.
-    fn beside(&mut self, kind: EventKind) -> bool {
+    fn handle_beside_root(&mut self, kind: EventKind) -> bool {
         let named = is_entry(kind);
         self.around |= named;
         named
@@ -86,7 +86,7 @@ impl Burst {
 
     /// Handles an event beneath the root. A folder that replaces another one requires a reading of
     /// the whole tree. So does a hidden one that visible symlinks may lead through (`..data`).
-    fn below(
+    fn handle_beneath_root(
         &mut self,
         path: &Path,
         below: &Path,
@@ -94,34 +94,36 @@ impl Burst {
         leads_to_folder: &dyn Fn(&Path) -> bool,
     ) -> bool {
         let swap = is_rename(kind) && leads_to_folder(path);
-        match hidden(below) {
-            Hidden::No if swap => self.tree = true,
-            Hidden::No => {
+        match path_visibility(below) {
+            PathVisibility::Visible if swap => self.whole_tree = true,
+            PathVisibility::Visible => {
                 if self.paths.len() <= PATHS_MAX {
                     self.paths.insert(path.to_owned());
                 }
             }
-            Hidden::Data => self.tree = true,
-            Hidden::Name if is_entry(kind) && leads_to_folder(path) => self.tree = true,
-            Hidden::Name | Hidden::Beneath => return false,
+            PathVisibility::KubernetesFolder => self.whole_tree = true,
+            PathVisibility::DotName if is_entry(kind) && leads_to_folder(path) => {
+                self.whole_tree = true;
+            }
+            PathVisibility::DotName | PathVisibility::BeneathDotName => return false,
         }
         true
     }
 }
 
 /// Hiding of a path.
-enum Hidden {
+enum PathVisibility {
     /// Not hidden.
-    No,
+    Visible,
     /// In or at a folder of Kubernetes's form: `..2026_11_20`, `..data`.
-    Data,
+    KubernetesFolder,
     /// Its own name begins with a dot.
-    Name,
+    DotName,
     /// It is beneath such a name.
-    Beneath,
+    BeneathDotName,
 }
 
-fn hidden(below: &Path) -> Hidden {
+fn path_visibility(below: &Path) -> PathVisibility {
     let mut parts = below.components();
     let dotted = parts.find_map(|part| match part {
         Component::Normal(name) => {
@@ -133,15 +135,15 @@ fn hidden(below: &Path) -> Hidden {
         }
     });
     match dotted {
-        None => Hidden::No,
-        Some(true) => Hidden::Data,
-        Some(false) if parts.next().is_none() => Hidden::Name,
-        Some(false) => Hidden::Beneath,
+        None => PathVisibility::Visible,
+        Some(true) => PathVisibility::KubernetesFolder,
+        Some(false) if parts.next().is_none() => PathVisibility::DotName,
+        Some(false) => PathVisibility::BeneathDotName,
     }
 }
 
 /// Returns whether an event can mean a change; readers of the tree cause events, too.
-fn says_something(kind: EventKind) -> bool {
+fn is_relevant(kind: EventKind) -> bool {
     match kind {
         EventKind::Access(AccessKind::Close(AccessMode::Write))
         | EventKind::Any
@@ -177,7 +179,7 @@ mod tests {
     fn hint(kind: EventKind, path: &str) -> Hint {
         let mut burst = Burst::default();
         let event = Event::new(kind).add_path(PathBuf::from(path.trim_end_matches('/')));
-        let news = burst.take(Path::new("/r/specs"), Ok(event), &|_| path.ends_with('/'));
+        let news = burst.add(Path::new("/r/specs"), Ok(event), &|_| path.ends_with('/'));
         let around = burst.around;
         let hint = burst.hint();
         assert_eq!(news, around || hint != Hint::Nothing, "{path}");
@@ -216,7 +218,7 @@ mod tests {
     fn an_entry_beside_the_root_asks_where_the_root_leads() {
         let mut burst = Burst::default();
         let event = Event::new(RENAMED).add_path(PathBuf::from("/r/..data"));
-        assert!(burst.take(Path::new("/r/specs"), Ok(event), &|_| true));
+        assert!(burst.add(Path::new("/r/specs"), Ok(event), &|_| true));
         assert!(burst.around && burst.hint() == Hint::Nothing);
     }
 
@@ -225,14 +227,14 @@ mod tests {
         let lost = Ok(Event::new(EventKind::Other).set_flag(Flag::Rescan));
         for event in [lost, Err(notify::Error::generic("limit"))] {
             let mut burst = Burst::default();
-            assert!(burst.take(Path::new("/r"), event, &|_| false));
+            assert!(burst.add(Path::new("/r"), event, &|_| false));
             assert!(burst.lost);
             assert_eq!(burst.hint(), Hint::Tree);
         }
         let mut flood = Burst::default();
         for number in 0..=PATHS_MAX {
             let event = Event::new(WRITTEN).add_path(PathBuf::from(format!("/r/{number}.yaml")));
-            assert!(flood.take(Path::new("/r"), Ok(event), &|_| false));
+            assert!(flood.add(Path::new("/r"), Ok(event), &|_| false));
         }
         assert_eq!(flood.hint(), Hint::Tree);
     }

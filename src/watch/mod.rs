@@ -17,10 +17,10 @@ use notify::{Config, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout_at};
 
-use crate::engine::Event;
+use crate::engine::EngineInput;
 
 use burst::{Burst, Hint};
-use places::Places;
+use places::RootPlaces;
 
 /// Time without an event after which the tree counts as complete.
 const QUIET: Duration = Duration::from_millis(100);
@@ -51,13 +51,13 @@ pub enum WatchError {
 /// Only a path that has no meaning.
 pub async fn watch(
     root: PathBuf,
-    events: mpsc::Sender<Event>,
+    events: mpsc::Sender<EngineInput>,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), WatchError> {
     let full = std::path::absolute(&root);
     let full = full.map_err(|source| WatchError::Path { root: root.clone(), source })?;
-    let seen = Arc::new(Seen::default());
-    let mut tree = Tree { root, full, seen, armed: None };
+    let seen = Arc::new(SharedBurst::default());
+    let mut tree = WatchedTree { root, full, shared: seen, armed: None };
     tokio::select! {
         biased;
         () = pin!(shutdown) => {}
@@ -68,48 +68,48 @@ pub async fn watch(
 
 /// State shared by the watcher's thread and the task.
 #[derive(Debug, Default)]
-struct Seen {
+struct SharedBurst {
     burst: Mutex<Burst>,
     news: Notify,
 }
 
-impl Seen {
+impl SharedBurst {
     /// Adds one event, on the watcher's thread.
-    fn take(&self, places: &Places, event: notify::Result<notify::Event>) {
+    fn add(&self, places: &RootPlaces, event: notify::Result<notify::Event>) {
         let mut burst = self.burst.lock().unwrap_or_else(PoisonError::into_inner);
-        if burst.take(places.real(), event, &places::leads_to_folder) {
+        if burst.add(places.real(), event, &places::leads_to_folder) {
             self.news.notify_one();
         }
     }
 
     /// Takes the burst since the last call.
-    fn empty(&self) -> Burst {
+    fn take_burst(&self) -> Burst {
         std::mem::take(&mut *self.burst.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 /// One tree under watch.
-struct Tree {
+struct WatchedTree {
     /// The root as it was given: hints begin with it.
     root: PathBuf,
     /// The same from the root of the file system.
     full: PathBuf,
-    seen: Arc<Seen>,
+    shared: Arc<SharedBurst>,
     /// The watcher, and the places that it was made for.
-    armed: Option<(RecommendedWatcher, Places)>,
+    armed: Option<(RecommendedWatcher, RootPlaces)>,
 }
 
-impl Tree {
+impl WatchedTree {
     /// Watches until the receiver is dropped.
-    async fn run(&mut self, events: &mpsc::Sender<Event>) {
+    async fn run(&mut self, events: &mpsc::Sender<EngineInput>) {
         let mut rescan = interval(RESCAN);
         rescan.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let seen = self.seen.clone();
+        let seen = self.shared.clone();
         loop {
             let hint = tokio::select! {
                 _ = rescan.tick() => Hint::Tree,
                 () = seen.news.notified() => {
-                    self.rest().await;
+                    self.wait_until_quiet().await;
                     self.hint()
                 }
             };
@@ -121,20 +121,20 @@ impl Tree {
                 Hint::Tree => Vec::new(),
                 Hint::Paths(paths) => paths,
             };
-            if events.send(Event::Files(paths)).await.is_err() {
+            if events.send(EngineInput::Files(paths)).await.is_err() {
                 return;
             }
         }
     }
 
     /// Waits until the tree is quiet.
-    async fn rest(&self) {
+    async fn wait_until_quiet(&self) {
         let now = Instant::now();
         let limit = now.checked_add(BURST_MAX).unwrap_or(now);
         loop {
             let now = Instant::now();
             let quiet = now.checked_add(QUIET).unwrap_or(now).min(limit);
-            let more = timeout_at(quiet, self.seen.news.notified()).await.is_ok();
+            let more = timeout_at(quiet, self.shared.news.notified()).await.is_ok();
             if !more || quiet >= limit {
                 return;
             }
@@ -143,35 +143,35 @@ impl Tree {
 
     /// Summarises the events since the last call.
     fn hint(&mut self) -> Hint {
-        let burst = self.seen.empty();
-        if burst.lost || (burst.around && !self.stands()) {
+        let burst = self.shared.take_burst();
+        if burst.lost || (burst.around && !self.is_current()) {
             self.armed = None;
             return Hint::Tree;
         }
         match (burst.hint(), &self.armed) {
-            (Hint::Paths(paths), Some((_, places))) => Hint::Paths(self.given(&paths, places)),
+            (Hint::Paths(paths), Some((_, places))) => Hint::Paths(self.rebase(&paths, places)),
             (hint, _) => hint,
         }
     }
 
     /// Rewrites paths beneath the real root to begin with the root as it was given.
-    fn given(&self, paths: &[PathBuf], places: &Places) -> Vec<PathBuf> {
+    fn rebase(&self, paths: &[PathBuf], places: &RootPlaces) -> Vec<PathBuf> {
         let below = paths.iter().filter_map(|path| path.strip_prefix(places.real()).ok());
         below.map(|path| self.root.join(path)).collect()
     }
 
     /// Returns whether the watcher watches the present target of the root.
-    fn stands(&self) -> bool {
-        let now = Places::of(&self.full);
+    fn is_current(&self) -> bool {
+        let now = RootPlaces::of(&self.full);
         self.armed.as_ref().is_some_and(|(_, places)| *places == now)
     }
 
     /// Makes a new watcher for the present tree, unless the old one watches it.
     async fn arm(&mut self) {
-        if self.stands() {
+        if self.is_current() {
             return;
         }
-        let (full, seen) = (self.full.clone(), self.seen.clone());
+        let (full, seen) = (self.full.clone(), self.shared.clone());
         let armed = tokio::task::spawn_blocking(move || arm(&full, &seen)).await;
         self.armed = match armed {
             Ok(Ok(armed)) => Some(armed),
@@ -189,18 +189,18 @@ impl Tree {
 
 /// Makes a watcher of everything beneath `full`, and of the folders in which an entry could replace
 /// it. Symlinks beneath are not followed: the reader does not either, and they may lead anywhere.
-fn arm(full: &Path, seen: &Arc<Seen>) -> notify::Result<(RecommendedWatcher, Places)> {
-    let places = Places::of(full);
+fn arm(full: &Path, seen: &Arc<SharedBurst>) -> notify::Result<(RecommendedWatcher, RootPlaces)> {
+    let places = RootPlaces::of(full);
     let handler = {
         let (places, seen) = (places.clone(), seen.clone());
-        move |event| seen.take(&places, event)
+        move |event| seen.add(&places, event)
     };
     let config = Config::default().with_follow_symlinks(false);
     let mut watcher = RecommendedWatcher::new(handler, config)?;
     for folder in places.around() {
         watcher.watch(folder, RecursiveMode::NonRecursive)?;
     }
-    if places.is_there() {
+    if places.exists() {
         watcher.watch(places.real(), RecursiveMode::Recursive)?;
     }
     Ok((watcher, places))

@@ -10,7 +10,7 @@ const HOPS_MAX: usize = 40;
 
 /// The target of the root. Equal until another entry replaces it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Places {
+pub(super) struct RootPlaces {
     /// The root without symlinks, as far as it exists.
     real: PathBuf,
     /// Folders with an entry on the way to the root that could be replaced.
@@ -19,7 +19,7 @@ pub(super) struct Places {
     identity: Option<(u64, u64)>,
 }
 
-impl Places {
+impl RootPlaces {
     /// Follows a path from the root of the file system.
     pub(super) fn of(full: &Path) -> Self {
         let mut around = BTreeSet::new();
@@ -44,7 +44,7 @@ impl Places {
     }
 
     /// Returns whether the root exists.
-    pub(super) fn is_there(&self) -> bool {
+    pub(super) fn exists(&self) -> bool {
         self.identity.is_some()
     }
 

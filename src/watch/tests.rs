@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// A watch of `specs` in a folder of its own, once it has begun.
 struct Watched {
     folder: tempfile::TempDir,
-    events: mpsc::Receiver<Event>,
+    events: mpsc::Receiver<EngineInput>,
     stop: Option<oneshot::Sender<()>>,
     done: JoinHandle<Result<(), WatchError>>,
 }
@@ -39,7 +39,7 @@ impl Watched {
     /// Waits for the next hint.
     async fn next(&mut self) -> Vec<PathBuf> {
         match timeout(PATIENCE, self.events.recv()).await.expect("a hint in time") {
-            Some(Event::Files(paths)) => paths,
+            Some(EngineInput::Files(paths)) => paths,
             other => panic!("{other:?}"),
         }
     }
@@ -197,7 +197,7 @@ async fn everything_is_looked_at_every_minute() {
     let start = Instant::now();
     tokio::spawn(watch(folder.path().to_owned(), sender, std::future::pending()));
     for minute in 0..3 {
-        assert!(matches!(events.recv().await, Some(Event::Files(paths)) if paths.is_empty()));
+        assert!(matches!(events.recv().await, Some(EngineInput::Files(paths)) if paths.is_empty()));
         assert!(start.elapsed() >= RESCAN * minute);
         assert!(start.elapsed() < RESCAN * (minute + 1));
     }

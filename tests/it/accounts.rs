@@ -6,12 +6,12 @@ use crate::support::payments::{
     MERCHANT, START, account, bank, card, document, first, recurring, requests,
 };
 use crate::support::world::{BRAND, World};
-use reckon::sandbox::Surface;
+use reckon::sandbox::ServiceSurface;
 use serde_json::{Value, json};
 
 #[tokio::test(start_paused = true)]
 async fn what_works_on_an_account_is_signed_with_its_own_key() {
-    for surface in [Surface::Public, Surface::Documented] {
+    for surface in [ServiceSurface::Public, ServiceSurface::Documented] {
         let world = World::new(surface, START);
         let now = "amount: \"20.00 USD\"\n  first_charge: now\n  schedule: {interval_unit: MONTH, interval_delay: 1}";
         let text = [
@@ -41,7 +41,7 @@ async fn what_works_on_an_account_is_signed_with_its_own_key() {
 
 #[tokio::test(start_paused = true)]
 async fn a_lost_answer_is_settled_with_the_key_that_it_was_sent_with() {
-    let world = World::new(Surface::Public, START);
+    let world = World::new(ServiceSurface::Public, START);
     world.write(&[MERCHANT.to_owned(), bank("bank")].concat());
     assert_eq!(world.settle().await, Vec::<String>::new());
     let body =
@@ -57,7 +57,7 @@ async fn a_lost_answer_is_settled_with_the_key_that_it_was_sent_with() {
 
 #[tokio::test(start_paused = true)]
 async fn the_account_is_the_one_that_the_service_would_choose() {
-    let world = World::new(Surface::Public, START);
+    let world = World::new(ServiceSurface::Public, START);
     let club = account(&world, json!({"name": "Club", "primary": true}));
     world.write(
         &[MERCHANT.to_owned(), card("card", "4242424242424242"), recurring("club", "card", "")]
@@ -66,7 +66,7 @@ async fn the_account_is_the_one_that_the_service_would_choose() {
     assert_eq!(world.settle().await, Vec::<String>::new());
     assert_eq!(world.objects("recurring_charges")[0]["account_id"], club["id"]);
     assert_eq!(requests(&world, "POST", "/v1/recurring/charges")[0]["account"], club["id"]);
-    let silent = World::new(Surface::Documented, START);
+    let silent = World::new(ServiceSurface::Documented, START);
     account(&silent, json!({"name": "Club", "primary": true}));
     silent.write(
         &[MERCHANT.to_owned(), card("card", "4242424242424242"), recurring("club", "card", "")]
@@ -82,7 +82,7 @@ async fn the_account_is_the_one_that_the_service_would_choose() {
 
 #[tokio::test(start_paused = true)]
 async fn money_of_another_currency_than_the_chosen_account_s_is_not_sent() {
-    let world = World::new(Surface::Public, START);
+    let world = World::new(ServiceSurface::Public, START);
     account(&world, json!({"name": "Euro", "currency": "EUR", "primary": true}));
     let text = [
         MERCHANT.to_owned(),
@@ -112,7 +112,7 @@ async fn money_of_another_currency_than_the_chosen_account_s_is_not_sent() {
 
 #[tokio::test(start_paused = true)]
 async fn money_bound_for_a_trust_account_is_told_apart() {
-    let world = World::new(Surface::Documented, START);
+    let world = World::new(ServiceSurface::Documented, START);
     account(&world, json!({"name": "Escrow", "trust_account": true}));
     world.write(&[MERCHANT.to_owned(), card("card", "4242424242424242")].concat());
     assert_eq!(world.settle().await, Vec::<String>::new());

@@ -2,11 +2,14 @@
 
 use crate::support::payments::{MERCHANT, START, document};
 use crate::support::world::World;
-use reckon::control::socket::{Door, SocketClient};
-use reckon::control::{Control, Request};
-use reckon::engine::{Event, Question, Reply, Until};
-use reckon::model::adoption::{Adopted, Adopting, Forgetting, Forgot, Inventory, Taken, What};
-use reckon::sandbox::Surface;
+use reckon::control::socket::{ControlSocket, SocketClient};
+use reckon::control::{Control, ControlRequest};
+use reckon::engine::{EngineInput, EngineQuery, Reply, RunUntil};
+use reckon::model::adoption::{
+    AdoptRequest, AdoptionReport, AdoptionStatus, ForgetRequest, ForgetResult, ImportOption,
+    InventoryRequest,
+};
+use reckon::sandbox::ServiceSurface;
 use serde_json::json;
 use tokio::sync::mpsc;
 
@@ -18,15 +21,15 @@ fn saved(world: &World) -> String {
 }
 
 /// What was taken over.
-async fn imported(client: &SocketClient, asked: Adopting) -> Adopted {
-    let reply = client.request(&Request::Import(Box::new(asked))).await.unwrap();
-    let Reply::Adopted(adopted) = reply else { panic!("no answer") };
+async fn imported(client: &SocketClient, asked: AdoptRequest) -> AdoptionReport {
+    let reply = client.request(&ControlRequest::Import(Box::new(asked))).await.unwrap();
+    let Reply::Imported(adopted) = reply else { panic!("no answer") };
     *adopted
 }
 
 #[tokio::test]
 async fn a_daemon_takes_over_what_is_there_and_lets_it_go() {
-    let world = World::new(Surface::Public, START);
+    let world = World::new(ServiceSurface::Public, START);
     world.write(MERCHANT);
     world.settle().await;
     let id = saved(&world);
@@ -35,50 +38,54 @@ async fn a_daemon_takes_over_what_is_there_and_lets_it_go() {
     world.write_beside("card.yaml", &card.replace("{name: jane}", &adopts));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("control.sock");
-    let door = Door::bind(&path).await.unwrap();
+    let door = ControlSocket::bind(&path).await.unwrap();
     let mut engine = world.engine();
     let (sender, events) = mpsc::channel(8);
     let serving = tokio::spawn(door.serve(Control::new(sender.clone()), std::future::pending()));
     let acting = async {
         let client = SocketClient::connect(&path).await.unwrap().expect("somebody listens");
-        client.ask(&Question::Settle).await.unwrap();
+        client.ask(&EngineQuery::Settle).await.unwrap();
         let before = world.objects("cards").len();
         let merchant = "Merchant/acme".parse().unwrap();
-        let asked = Request::Inventory(Inventory { merchant, list: "cards".to_owned() });
+        let asked =
+            ControlRequest::Inventory(InventoryRequest { merchant, list: "cards".to_owned() });
         let Ok(Reply::Inventory(Ok(found))) = client.request(&asked).await else {
             panic!("no answer")
         };
         let key: reckon::base::id::Key = "SavedMethod/jane".parse().unwrap();
-        assert!(found.iter().all(|one| one.what == What::Document(key.clone())), "{found:?}");
-        let asked = |write| Adopting {
+        assert!(
+            found.iter().all(|one| one.import_option == ImportOption::Document(key.clone())),
+            "{found:?}"
+        );
+        let asked = |write| AdoptRequest {
             key: key.clone(),
             id: id.parse().unwrap(),
             unverified: false,
             write,
         };
         let looked = imported(&client, asked(false)).await;
-        let all = Request::ImportAll(vec![asked(true)]);
-        let Ok(Reply::AllAdopted(taken)) = client.request(&all).await else { panic!("no answer") };
-        client.ask(&Question::Settle).await.unwrap();
+        let all = ControlRequest::ImportAll(vec![asked(true)]);
+        let Ok(Reply::AllImported(taken)) = client.request(&all).await else { panic!("no answer") };
+        client.ask(&EngineQuery::Settle).await.unwrap();
         let after = world.objects("cards");
         world.remove("card.yaml");
-        client.ask(&Question::Settle).await.unwrap();
-        let forget = Request::Forget(Forgetting::Resource(key.clone()));
+        client.ask(&EngineQuery::Settle).await.unwrap();
+        let forget = ControlRequest::Forget(ForgetRequest::Resource(key.clone()));
         let Ok(Reply::Forgot(gone)) = client.request(&forget).await else { panic!("no answer") };
-        sender.send(Event::Stop).await.unwrap();
+        sender.send(EngineInput::Stop).await.unwrap();
         (before, looked, taken, after, gone)
     };
     let (ran, (before, looked, taken, after, gone)) =
-        tokio::join!(engine.run(events, Until::Stopped), acting);
+        tokio::join!(engine.run(events, RunUntil::Stopped), acting);
     serving.abort();
     ran.unwrap();
     assert_eq!(before, 1, "its document makes none");
-    assert_eq!(looked.stands, Taken::Fits);
+    assert_eq!(looked.status, AdoptionStatus::Adoptable);
     assert_eq!(looked.changes.len(), 1, "its description: {:?}", looked.changes);
-    assert_eq!(taken.first().map(|one| one.stands), Some(Taken::Adopted));
+    assert_eq!(taken.first().map(|one| one.status), Some(AdoptionStatus::Adopted));
     let described = after.iter().map(|card| card.get("description").and_then(|one| one.as_str()));
     assert_eq!(described.collect::<Vec<_>>(), [Some("Mine")], "the daemon went on with it");
     let key = "SavedMethod/jane".parse().unwrap();
-    assert_eq!(*gone, Forgot::Resource(key, Some(id.parse().unwrap())));
+    assert_eq!(*gone, ForgetResult::Resource(key, Some(id.parse().unwrap())));
     assert_eq!(world.objects("cards").len(), 1);
 }

@@ -9,14 +9,14 @@ use crate::support::partner::provisioned;
 use crate::support::shell::{Shell, code, stderr, stdout};
 use crate::support::world::{World, request};
 use reckon::base::id::{Key, Mode};
-use reckon::control::socket::{Door, SocketClient};
-use reckon::control::{Control, Request};
-use reckon::engine::{Approving, Event, Question, Reply, StateReply, Until};
-use reckon::model::bound::{Approval, LiveBinding};
-use reckon::model::epoch::Releasing;
+use reckon::control::socket::{ControlSocket, SocketClient};
+use reckon::control::{Control, ControlRequest};
+use reckon::engine::{ApproveLive, EngineInput, EngineQuery, Reply, RunUntil, StateReply};
+use reckon::model::bound::{BindingApproval, LiveBinding};
+use reckon::model::epoch::ReleaseRequest;
 use reckon::model::observed::Observed;
 use reckon::model::record::Record;
-use reckon::store::facts::Facts;
+use reckon::store::facts::ReadModel;
 use reckon::store::writer::Commit;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -41,16 +41,16 @@ fn told(told: &[String], start: &str) -> bool {
 
 /// What waits for an approval.
 fn waiting(world: &World) -> Vec<LiveBinding> {
-    let Reply::Approvals(waiting) = world.engine().answer(Question::Approvals).unwrap() else {
+    let Reply::Approvals(waiting) = world.engine().answer(EngineQuery::Approvals).unwrap() else {
         panic!("approvals are answered by approvals");
     };
     waiting
 }
 
 /// Approves in a process in which nothing runs.
-async fn approve(world: &World, binding: &LiveBinding) -> Option<Approval> {
-    let approving = Approving { binding: binding.clone(), actor: "uid 7".to_owned() };
-    let reply = world.engine().approve_alone(approving).await.unwrap();
+async fn approve(world: &World, binding: &LiveBinding) -> Option<BindingApproval> {
+    let approving = ApproveLive { binding: binding.clone(), actor: "uid 7".to_owned() };
+    let reply = world.engine().approve_offline(approving).await.unwrap();
     let Reply::Approved(approved) = reply else { panic!("{reply:?}") };
     approved.map(|approval| *approval)
 }
@@ -58,7 +58,7 @@ async fn approve(world: &World, binding: &LiveBinding) -> Option<Approval> {
 /// What is known of a merchant.
 fn known(world: &World, name: &str) -> Observed {
     let key = format!("Merchant/{name}").parse().unwrap();
-    Facts::new(world.index.clone()).observed(&key).unwrap().expect("something")
+    ReadModel::new(world.index.clone()).observed_state(&key).unwrap().expect("something")
 }
 
 /// What the service has of a merchant in a mode.
@@ -189,7 +189,9 @@ async fn a_raised_generation_binds_anew_and_leaves_the_old_account_to_others() {
     let mut world = world(&by_code("acme", "test", 0));
     world.files.insert("acme".to_owned(), world.code("Alpha"));
     assert_eq!(world.settle().await, Vec::<String>::new());
-    let keys = |world: &World, name: &str| json!(known(world, name).bound().unwrap().public_keys);
+    let keys = |world: &World, name: &str| {
+        json!(known(world, name).merchant_binding().unwrap().public_keys)
+    };
     assert_eq!(keys(&world, "acme"), public_keys(&world, "Alpha", "test"));
     world.files.insert("acme".to_owned(), world.code("Beta"));
     assert_eq!(world.settle().await, Vec::<String>::new());
@@ -215,7 +217,7 @@ async fn a_raised_generation_reads_with_the_token_that_the_document_names_now() 
     world.files.insert("acme".to_owned(), token(&world, "Beta"));
     world.write(&tree(1));
     assert_eq!(world.settle().await, Vec::<String>::new());
-    let bound = known(&world, "acme").bound().unwrap();
+    let bound = known(&world, "acme").merchant_binding().unwrap();
     assert_eq!(json!(bound.public_keys), public_keys(&world, "Beta", "test"));
     assert_eq!(bound.generation, 1);
 }
@@ -234,7 +236,7 @@ async fn keys_that_take_the_place_of_a_code_leave_nothing_of_its_token() {
     world.write(&by_code("acme", "test", 1).replace(code, &keys));
     assert_eq!(world.settle().await, Vec::<String>::new());
     let known = known(&world, "acme");
-    assert_eq!(json!(known.bound().unwrap().public_keys), json!([public]));
+    assert_eq!(json!(known.merchant_binding().unwrap().public_keys), json!([public]));
     for older in ["token", "secret_key", "bank_accounts", "merchant_name"] {
         assert!(known.fact(older).is_null(), "{older}");
     }
@@ -257,25 +259,25 @@ async fn an_approval_reaches_the_daemon_over_its_socket_and_it_goes_on_by_itself
     world.decided().await;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("control.sock");
-    let door = Door::bind(&path).await.unwrap();
+    let door = ControlSocket::bind(&path).await.unwrap();
     let mut engine = world.engine();
     let (sender, events) = mpsc::channel(8);
     let serving = tokio::spawn(door.serve(Control::new(sender.clone()), std::future::pending()));
     let acting = async {
         let client = SocketClient::connect(&path).await.unwrap().expect("somebody listens");
-        let Ok(Reply::Approvals(waiting)) = client.ask(&Question::Approvals).await else {
+        let Ok(Reply::Approvals(waiting)) = client.ask(&EngineQuery::Approvals).await else {
             panic!("no approvals");
         };
-        let approve = Request::Approve(Box::new(waiting[0].clone()));
+        let approve = ControlRequest::Approve(Box::new(waiting[0].clone()));
         let Ok(Reply::Approved(Some(approval))) = client.request(&approve).await else {
             panic!("not approved");
         };
         let again = client.request(&approve).await;
-        client.ask(&Question::Settle).await.unwrap();
-        sender.send(Event::Stop).await.unwrap();
+        client.ask(&EngineQuery::Settle).await.unwrap();
+        sender.send(EngineInput::Stop).await.unwrap();
         (approval, again)
     };
-    let (ran, (approval, again)) = tokio::join!(engine.run(events, Until::Stopped), acting);
+    let (ran, (approval, again)) = tokio::join!(engine.run(events, RunUntil::Stopped), acting);
     serving.abort();
     ran.unwrap();
     assert!(approval.actor.starts_with("uid "), "{}", approval.actor);
@@ -288,8 +290,8 @@ async fn an_approval_reaches_the_daemon_over_its_socket_and_it_goes_on_by_itself
 /// What a person says of the application.
 async fn release(world: &World) -> bool {
     let application: Key = "MerchantApplication/harbor".parse().unwrap();
-    let said = Releasing { keys: vec![application], done: false };
-    let reply = world.engine().release_alone(said, "uid 7".to_owned()).await.unwrap();
+    let said = ReleaseRequest { keys: vec![application], done: false };
+    let reply = world.engine().release_offline(said, "uid 7".to_owned()).await.unwrap();
     let Reply::State(StateReply::Released(done)) = reply else { panic!("{reply:?}") };
     done
 }

@@ -10,7 +10,7 @@ use axum::{Json, Router};
 use reckon::api::{Auth, Call, Host, Method};
 use reckon::base::clock::SystemClock;
 use reckon::base::secret::Secret;
-use reckon::client::{Access, Client, Service, Transport, Untouched};
+use reckon::client::{Access, Client, FaultlessWire, ServiceConfig, Transport};
 use reckon::model::outcome::Outcome;
 
 const CANARY: &str = "canary4242424242424242";
@@ -31,7 +31,7 @@ impl io::Write for Lines {
 }
 
 fn client() -> Client {
-    let service = Service {
+    let service = ServiceConfig {
         base_url: "https://base.test".to_owned(),
         web_url: "https://web.test".to_owned(),
         timeout: Duration::from_secs(30),
@@ -40,7 +40,7 @@ fn client() -> Client {
         jitter_seed: 0,
     };
     let router = Router::new().route("/x", get(async || Json(CANARY)));
-    let wire = Arc::new(Untouched);
+    let wire = Arc::new(FaultlessWire);
     Client::new(service, Transport::InProcess { router, wire }, Arc::new(SystemClock)).unwrap()
 }
 

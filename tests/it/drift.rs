@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use crate::support::payments::{MERCHANT, START, card, only, recurring, requests};
 use crate::support::world::{World, told};
-use reckon::engine::{Confidence, Engine, Event, Question, Reply, ResourceView, Until};
-use reckon::sandbox::Surface;
+use reckon::engine::{Confidence, Engine, EngineInput, EngineQuery, Reply, ResourceView, RunUntil};
+use reckon::sandbox::ServiceSurface;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
 /// A world with a merchant, a card and a recurring charge.
-async fn connected(surface: Surface, annotations: &str) -> World {
+async fn connected(surface: ServiceSurface, annotations: &str) -> World {
     let world = World::new(surface, START);
     let rent = recurring("rent", "jane", "description: Rent\n  ");
     let rent = rent.replace("{name: rent}", &format!("{{name: rent, annotations: {annotations}}}"));
@@ -28,7 +28,7 @@ fn change(world: &World, fields: &Value) {
 /// An engine that has looked at everything.
 async fn looked(world: &World) -> Engine {
     let mut engine = world.engine();
-    engine.look_at_everything().await.unwrap();
+    engine.sweep_everything().await.unwrap();
     engine
 }
 
@@ -37,7 +37,7 @@ fn confidence(engine: &Engine, name: &str) -> Option<Confidence> {
 }
 
 fn resource(engine: &Engine, name: &str) -> ResourceView {
-    let Reply::Resources(all) = engine.answer(Question::Resources).unwrap() else {
+    let Reply::Resources(all) = engine.answer(EngineQuery::Resources).unwrap() else {
         panic!("another answer")
     };
     all.into_iter().find(|one| one.name == name).unwrap()
@@ -51,7 +51,7 @@ fn synced(engine: &Engine, name: &str) -> (String, String) {
 
 #[tokio::test(start_paused = true)]
 async fn what_somebody_else_changed_is_shown_and_put_back() {
-    let world = connected(Surface::Public, "{}").await;
+    let world = connected(ServiceSurface::Public, "{}").await;
     change(&world, &json!({"amount": 99_900, "description": "Mine now"}));
     assert_eq!(world.plan(), Vec::<String>::new(), "nobody has looked yet");
     let shown = told(&looked(&world).await);
@@ -69,7 +69,7 @@ async fn what_somebody_else_changed_is_shown_and_put_back() {
 
 #[tokio::test(start_paused = true)]
 async fn a_look_that_teaches_nothing_writes_nothing() {
-    let world = connected(Surface::Public, "{}").await;
+    let world = connected(ServiceSurface::Public, "{}").await;
     // The first look learns what the service counts by itself.
     let before = looked(&world).await.plan_view().position;
     let after = looked(&world).await.plan_view();
@@ -80,7 +80,7 @@ async fn a_look_that_teaches_nothing_writes_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn what_comes_back_again_and_again_is_left_alone() {
-    let world = connected(Surface::Public, "{}").await;
+    let world = connected(ServiceSurface::Public, "{}").await;
     for _ in 0..2 {
         change(&world, &json!({"amount": 100}));
         assert!(told(&looked(&world).await)[0].contains("Drifted"));
@@ -96,7 +96,7 @@ async fn what_comes_back_again_and_again_is_left_alone() {
 
 #[tokio::test(start_paused = true)]
 async fn drift_of_a_field_that_others_may_change_is_no_matter() {
-    let world = connected(Surface::Public, "{reckon.dev/ignore-drift: amount}").await;
+    let world = connected(ServiceSurface::Public, "{reckon.dev/ignore-drift: amount}").await;
     change(&world, &json!({"amount": 99_900}));
     assert_eq!(told(&looked(&world).await), Vec::<String>::new());
     change(&world, &json!({"amount": 99_901, "description": "Mine"}));
@@ -109,7 +109,7 @@ async fn drift_of_a_field_that_others_may_change_is_no_matter() {
 #[tokio::test(start_paused = true)]
 async fn what_somebody_ended_is_not_made_again_without_a_word() {
     for verb in [("POST", "/cancel"), ("DELETE", "")] {
-        let world = connected(Surface::Public, "{}").await;
+        let world = connected(ServiceSurface::Public, "{}").await;
         let id = only(&world, "recurring_charges")["id"].as_str().unwrap().to_owned();
         let path = format!("/v1/recurring/charges/{id}{}", verb.1);
         world.ask("acme", verb.0, &path, &Value::Null);
@@ -128,7 +128,7 @@ async fn what_somebody_ended_is_not_made_again_without_a_word() {
 
 #[tokio::test(start_paused = true)]
 async fn a_card_that_somebody_removed_is_not_saved_again_without_a_word() {
-    let world = connected(Surface::Documented, "{}").await;
+    let world = connected(ServiceSurface::Documented, "{}").await;
     let id = only(&world, "cards")["id"].as_str().unwrap().to_owned();
     world.ask("acme", "DELETE", &format!("/v1/cards/{id}"), &Value::Null);
     let shown = told(&looked(&world).await);
@@ -139,7 +139,7 @@ async fn a_card_that_somebody_removed_is_not_saved_again_without_a_word() {
 /// the card is deleted and saved again by ourselves: the new one is neither gone nor changed.
 #[tokio::test(start_paused = true)]
 async fn a_card_that_was_exchanged_while_its_list_was_read_is_not_taken_for_removed() {
-    let world = World::new(Surface::Documented, START);
+    let world = World::new(ServiceSurface::Documented, START);
     let saved = |year: &str| {
         let deleted = "{name: jane, annotations: {reckon.dev/deletion: delete}}";
         let card = card("jane", "4242424242424242").replace("{name: jane}", deleted);
@@ -151,14 +151,14 @@ async fn a_card_that_was_exchanged_while_its_list_was_read_is_not_taken_for_remo
     let slow = json!({"method": "GET", "path": "/v1/cards", "fault": "delay", "delay_ms": 20_000});
     world.control("POST", "faults", &slow);
     let mut engine = world.engine();
-    let (sender, events) = mpsc::channel::<Event>(8);
+    let (sender, events) = mpsc::channel::<EngineInput>(8);
     let act = async {
         let (reply, looked) = oneshot::channel();
-        sender.send(Event::Refresh(reply)).await.unwrap();
+        sender.send(EngineInput::Refresh(reply)).await.unwrap();
         for tree in [MERCHANT.to_owned(), saved("exp_year: 2032")] {
             tokio::time::sleep(Duration::from_secs(3)).await;
             world.write(&tree);
-            sender.send(Event::Files(Vec::new())).await.unwrap();
+            sender.send(EngineInput::Files(Vec::new())).await.unwrap();
         }
         tokio::time::sleep(Duration::from_secs(3)).await;
         let second = only(&world, "cards")["id"].clone();
@@ -167,7 +167,7 @@ async fn a_card_that_was_exchanged_while_its_list_was_read_is_not_taken_for_remo
         assert_eq!(only(&world, "cards")["id"], second);
     };
     tokio::select! {
-        ended = engine.run(events, Until::Stopped) => panic!("the daemon ended: {ended:?}"),
+        ended = engine.run(events, RunUntil::Stopped) => panic!("the daemon ended: {ended:?}"),
         () = act => {}
     }
     drop(engine);
@@ -177,7 +177,7 @@ async fn a_card_that_was_exchanged_while_its_list_was_read_is_not_taken_for_remo
 /// Closes M11: what cannot be read is not said to match.
 #[tokio::test(start_paused = true)]
 async fn no_claim_is_made_of_what_was_never_read() {
-    let world = connected(Surface::Documented, "{}").await;
+    let world = connected(ServiceSurface::Documented, "{}").await;
     let engine = world.engine();
     assert_eq!(confidence(&engine, "jane"), Some(Confidence::LastKnown));
     let engine = looked(&world).await;
@@ -187,6 +187,6 @@ async fn no_claim_is_made_of_what_was_never_read() {
     assert_eq!(reason, "NotVerified", "{message}");
     assert!(message.contains("the service does not show it since"), "{message}");
     assert_eq!(synced(&engine, "jane").0, "InSync");
-    let public = connected(Surface::Public, "{}").await;
+    let public = connected(ServiceSurface::Public, "{}").await;
     assert_eq!(confidence(&looked(&public).await, "rent"), Some(Confidence::Verified));
 }

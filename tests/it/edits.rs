@@ -2,8 +2,8 @@
 
 use crate::support::world::World;
 use proptest::prelude::*;
-use reckon::policy::prune::Prune;
-use reckon::sandbox::Surface;
+use reckon::policy::prune::PruneGuards;
+use reckon::sandbox::ServiceSurface;
 use serde_json::Value;
 
 const START: &str = "2029-12-01T10:00:00Z";
@@ -111,11 +111,11 @@ fn collections(world: &World) -> (usize, usize) {
     (all.len(), firing.count())
 }
 
-async fn check(surface: Surface, edits: &[Edit]) {
+async fn check(surface: ServiceSurface, edits: &[Edit]) {
     let mut world = World::new(surface, START);
     write_all(&world);
     assert_eq!(world.settle().await, Vec::<String>::new());
-    world.prune = Prune::default();
+    world.prune = PruneGuards::default();
     let before = collections(&world);
     for edit in edits {
         make(&world, edit);
@@ -134,7 +134,7 @@ proptest! {
         documented: bool,
         edits in prop::collection::vec(edit(), 1..4),
     ) {
-        let surface = if documented { Surface::Documented } else { Surface::Public };
+        let surface = if documented { ServiceSurface::Documented } else { ServiceSurface::Public };
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .start_paused(true)

@@ -7,12 +7,12 @@ use crate::support::backups::{back_up, restore};
 use crate::support::world::World;
 use reckon::base::id::Key;
 use reckon::engine::{Reply, StateReply};
-use reckon::model::epoch::Releasing;
+use reckon::model::epoch::ReleaseRequest;
 use reckon::model::record::Record;
-use reckon::sandbox::Surface;
+use reckon::sandbox::ServiceSurface;
 use reckon::store::fold::IndexFold;
 use reckon::store::index::Index;
-use reckon::store::journal::{Journal, Options};
+use reckon::store::journal::{Journal, JournalOptions};
 use reckon::store::key::MasterKey;
 use reckon::store::vault::Vault;
 use reckon::store::writer::{Commit, Writer};
@@ -73,7 +73,7 @@ spec:
 }
 
 fn start() -> World {
-    World::new(Surface::Public, "2026-11-20T08:00:00Z")
+    World::new(ServiceSurface::Public, "2026-11-20T08:00:00Z")
 }
 
 #[tokio::test(start_paused = true)]
@@ -95,8 +95,8 @@ async fn a_contact_that_the_backup_does_not_know_is_held_until_a_person_says_tha
     assert_eq!(world.objects("contacts").len(), 2, "nothing was made twice");
     let bob: Key = "Contact/bob".parse().unwrap();
     let mut engine = world.engine();
-    let said = Releasing { keys: vec![bob], done: false };
-    let reply = engine.release_alone(said, "uid 1000".to_owned()).await.unwrap();
+    let said = ReleaseRequest { keys: vec![bob], done: false };
+    let reply = engine.release_offline(said, "uid 1000".to_owned()).await.unwrap();
     assert_eq!(reply, Reply::State(StateReply::Released(true)));
     assert_eq!(world.settle().await, [""; 0]);
     assert_eq!(world.objects("contacts").len(), 3, "a person asked for it");
@@ -175,7 +175,8 @@ async fn a_machine_that_was_put_back_saves_no_card_a_second_time() {
 
 /// `init --empty-remote`.
 async fn declare(world: &World) {
-    let (journal, _) = Journal::open(Arc::new(world.journal.clone()), Options::default()).unwrap();
+    let (journal, _) =
+        Journal::open(Arc::new(world.journal.clone()), JournalOptions::default()).unwrap();
     let vault = Vault::open(Arc::new(world.vault.clone()), &MasterKey::new([7; 32])).unwrap();
     let index: Arc<dyn Index> = world.index.clone();
     let writer = Writer::inline(journal, vault, IndexFold::new(index));

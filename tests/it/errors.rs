@@ -12,8 +12,8 @@ const OTHERS: [&str; 2] = ["reckon::cli::main", "reckon::effects"];
 /// Calls whose first text is the end of a code: the folder, the call, and the beginning of the code.
 const CALLS: [(&str, &str, &str); 3] = [
     ("src/hooks/", ".problem(", "reckon::hooks::"),
-    ("src/hooks/", ".tell(", "reckon::hooks::"),
-    ("src/cli/signed/", ".unfit(", "reckon::approval::"),
+    ("src/hooks/", ".report(", "reckon::hooks::"),
+    ("src/cli/signed/", ".untrusted(", "reckon::approval::"),
 ];
 /// Where the codes of the HTTP interface are.
 const INTERFACE: [&str; 3] = ["src/control/", "src/http/", "src/cli/server/"];

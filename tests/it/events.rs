@@ -8,21 +8,21 @@ use std::collections::BTreeSet;
 use crate::support::payments::{MERCHANT, START, card, recurring, requests};
 use crate::support::webhooks::{BASE, Ears, address, merchant, partner_address};
 use crate::support::world::World;
-use reckon::base::hash::keyed;
+use reckon::base::hash::keyed_digest;
 use reckon::base::id::{Key, Mode};
-use reckon::control::{Control, Request};
-use reckon::engine::{Question, Recovered, Recovering, Reply, ResourceView};
-use reckon::http::Outside;
-use reckon::model::condition::{Condition, ConditionType, Status};
+use reckon::control::{Control, ControlRequest};
+use reckon::engine::{EngineQuery, Reply, ResourceView, ResyncEvents, ResyncedEvents};
+use reckon::http::PublicRoutes;
+use reckon::model::condition::{Condition, ConditionStatus, ConditionType};
 use reckon::model::event::Via;
 use reckon::model::payment::PaymentResult;
-use reckon::model::remote_object::Standing;
-use reckon::model::rotation::{Address, Rotating, RotationStep};
-use reckon::sandbox::Surface;
+use reckon::model::remote_object::Freshness;
+use reckon::model::rotation::{RotationRequest, RotationStep, WebhookAddress};
+use reckon::sandbox::ServiceSurface;
 use serde_json::{Value, json};
 
 /// A merchant that is connected, a card and a recurring charge.
-async fn connected(surface: Surface) -> World {
+async fn connected(surface: ServiceSurface) -> World {
     let world = World::new(surface, START);
     world.write(
         &[MERCHANT.to_owned(), card("jane", "4242424242424242"), recurring("rent", "jane", "")]
@@ -56,11 +56,11 @@ async fn told(ears: &Ears<'_>) -> BTreeSet<String> {
 
 #[tokio::test(start_paused = true)]
 async fn an_event_that_was_posted_is_read_back_and_taken_in_once() {
-    let world = connected(Surface::Public).await;
+    let world = connected(ServiceSurface::Public).await;
     world
         .hearing(async |ears| {
             ears.wait(5).await;
-            let before = ears.events().await.receivers[0].ledger.told;
+            let before = ears.events().await.receivers[0].ledger.verified;
             world.sends_events();
             let id = charge(&world, 700);
             let news = events(&world);
@@ -77,7 +77,7 @@ async fn an_event_that_was_posted_is_read_back_and_taken_in_once() {
                 .collect();
             assert_eq!(of_charge.len(), 2, "created and authorized, each once");
             assert!(of_charge.iter().all(|event| event.via == Some(Via::ReadBack)));
-            assert_eq!(view.receivers[0].ledger.told, before + 2);
+            assert_eq!(view.receivers[0].ledger.verified, before + 2);
             ears.wait(120).await;
             assert_eq!(
                 told(ears).await,
@@ -94,9 +94,9 @@ async fn rotate(
     ears: &Ears<'_>,
     step: RotationStep,
     of: Option<&str>,
-) -> Result<Vec<Address>, String> {
+) -> Result<Vec<WebhookAddress>, String> {
     let merchant = of.map(|name| format!("Merchant/{name}").parse().unwrap());
-    let asked = Request::Rotate(Rotating { merchant, step });
+    let asked = ControlRequest::Rotate(RotationRequest { merchant, step });
     let Reply::Rotated(rotated) = ears.control.handle(asked, "uid 7".to_owned()).await.unwrap()
     else {
         panic!("another answer")
@@ -106,7 +106,7 @@ async fn rotate(
 
 /// What is answered at the addresses of the generations 0, 1 and 2: the partner's, and the merchant's.
 async fn doors(ears: &Ears<'_>) -> [(u16, u16); 3] {
-    let outside = Outside::new(&[3; 32]);
+    let outside = PublicRoutes::new(&[3; 32]);
     let mut answers = [(0, 0); 3];
     for (generation, answer) in (0..).zip(&mut answers) {
         let partner = format!("{}r", outside.event_url(BASE, generation));
@@ -119,8 +119,8 @@ async fn doors(ears: &Ears<'_>) -> [(u16, u16); 3] {
 
 #[tokio::test(start_paused = true)]
 async fn an_address_that_is_exchanged_is_good_until_that_is_finished() {
-    let world = connected(Surface::Public).await;
-    let acme = || Address::Merchant(merchant());
+    let world = connected(ServiceSurface::Public).await;
+    let acme = || WebhookAddress::Merchant(merchant());
     world
         .hearing(async |ears| {
             ears.wait(5).await;
@@ -143,18 +143,18 @@ async fn an_address_that_is_exchanged_is_good_until_that_is_finished() {
             assert_eq!(doors(ears).await[0], (200, 200), "another process knows it, too");
             assert_eq!(rotate(ears, RotationStep::Finished, None).await, Ok(vec![acme()]));
             assert_eq!(doors(ears).await, [(200, 404), (404, 200), (404, 404)]);
-            let both = vec![Address::Partner, acme()];
+            let both = vec![WebhookAddress::Partner, acme()];
             assert_eq!(rotate(ears, RotationStep::AtOnce, None).await, Ok(both));
             assert_eq!(doors(ears).await, [(404, 404), (200, 404), (404, 200)]);
         })
         .await;
-    assert_ne!(partner_address(), Outside::new(&[3; 32]).event_url(BASE, 1));
+    assert_ne!(partner_address(), PublicRoutes::new(&[3; 32]).event_url(BASE, 1));
 }
 
 /// Has the lists read again from this moment on.
-async fn recover(ears: &Ears<'_>, since: &str, without_hooks: bool) -> Vec<Recovered> {
+async fn recover(ears: &Ears<'_>, since: &str, without_hooks: bool) -> Vec<ResyncedEvents> {
     let since = since.parse().unwrap();
-    let asked = Request::Recover(Recovering { merchant: None, since, without_hooks });
+    let asked = ControlRequest::ResyncEvents(ResyncEvents { merchant: None, since, without_hooks });
     let Reply::Recovered(read) = ears.control.handle(asked, "uid 7".to_owned()).await.unwrap()
     else {
         panic!("another answer")
@@ -164,7 +164,7 @@ async fn recover(ears: &Ears<'_>, since: &str, without_hooks: bool) -> Vec<Recov
 
 #[tokio::test(start_paused = true)]
 async fn lists_that_are_read_again_add_what_is_not_known_and_nothing_twice() {
-    let world = connected(Surface::Public).await;
+    let world = connected(ServiceSurface::Public).await;
     charge(&world, 700);
     world.control("POST", "clock", &json!({"advance": "P10D"}));
     charge(&world, 800);
@@ -193,7 +193,7 @@ async fn lists_that_are_read_again_add_what_is_not_known_and_nothing_twice() {
 
 #[tokio::test(start_paused = true)]
 async fn the_sandbox_tells_an_event_on_order_and_it_can_be_read_back() {
-    let world = connected(Surface::Public).await;
+    let world = connected(ServiceSurface::Public).await;
     let id = charge(&world, 700);
     world
         .hearing(async |ears| {
@@ -230,7 +230,7 @@ async fn the_sandbox_tells_an_event_on_order_and_it_can_be_read_back() {
 
 #[tokio::test(start_paused = true)]
 async fn what_no_post_told_comes_by_the_list_once() {
-    for surface in [Surface::Public, Surface::Documented] {
+    for surface in [ServiceSurface::Public, ServiceSurface::Documented] {
         let world = connected(surface).await;
         world
             .hearing(async |ears| {
@@ -248,7 +248,7 @@ async fn what_no_post_told_comes_by_the_list_once() {
                 assert_eq!(told(ears).await, ids(&world));
                 let ledger = &view.receivers[0].ledger;
                 assert_eq!(
-                    (ledger.told, ledger.posts),
+                    (ledger.verified, ledger.posts),
                     (u64::try_from(ids(&world).len()).unwrap(), 0)
                 );
             })
@@ -258,7 +258,7 @@ async fn what_no_post_told_comes_by_the_list_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_post_that_was_answered_is_looked_up_by_the_next_process() {
-    let world = connected(Surface::Public).await;
+    let world = connected(ServiceSurface::Public).await;
     world.hearing(async |ears| ears.wait(5).await).await;
     charge(&world, 700);
     let event = events(&world)[0].clone();
@@ -269,7 +269,7 @@ async fn a_post_that_was_answered_is_looked_up_by_the_next_process() {
             ears.wait(2).await;
             let view = ears.events().await;
             let known = view.items.iter().find(|known| known.id == id).unwrap();
-            assert_eq!((known.stands.as_str(), known.posts), ("told", 1));
+            assert_eq!((known.status.as_str(), known.posts), ("told", 1));
         })
         .await;
     covers::covers(&["51.8"]);
@@ -277,7 +277,7 @@ async fn a_post_that_was_answered_is_looked_up_by_the_next_process() {
 
 #[tokio::test(start_paused = true)]
 async fn a_forged_event_is_kept_and_never_acted_on() {
-    let world = connected(Surface::Public).await;
+    let world = connected(ServiceSurface::Public).await;
     world.control("POST", "credentials", &json!({"merchant": "bravo"}));
     let method =
         json!({"type": "card", "number": "4242424242424242", "exp_month": 12, "exp_year": 2031});
@@ -303,7 +303,7 @@ async fn a_forged_event_is_kept_and_never_acted_on() {
 
 #[tokio::test(start_paused = true)]
 async fn posts_cannot_make_us_call_the_service_without_bound() {
-    let world = connected(Surface::Public).await;
+    let world = connected(ServiceSurface::Public).await;
     world
         .hearing(async |ears| {
             ears.wait(5).await;
@@ -323,7 +323,7 @@ async fn posts_cannot_make_us_call_the_service_without_bound() {
 
 #[tokio::test(start_paused = true)]
 async fn an_older_event_changes_nothing_whatever_the_order_of_posts() {
-    let world = connected(Surface::Public).await;
+    let world = connected(ServiceSurface::Public).await;
     world
         .hearing(async |ears| {
             ears.wait(5).await;
@@ -343,17 +343,20 @@ async fn an_older_event_changes_nothing_whatever_the_order_of_posts() {
                         object.id == id && object.status.as_deref() == Some(status)
                     })
                 });
-                known.next().unwrap().standing.unwrap()
+                known.next().unwrap().freshness.unwrap()
             };
-            assert_eq!(worth("VOIDED"), Standing::News);
-            assert_eq!((worth("AUTHORIZED"), worth("PENDING")), (Standing::Stale, Standing::Stale));
+            assert_eq!(worth("VOIDED"), Freshness::Newer);
+            assert_eq!(
+                (worth("AUTHORIZED"), worth("PENDING")),
+                (Freshness::Older, Freshness::Older)
+            );
         })
         .await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_is_no_event_is_kept_counted_and_sent_away() {
-    let world = connected(Surface::Public).await;
+    let world = connected(ServiceSurface::Public).await;
     world
         .hearing(async |ears| {
             let url = address(Mode::Test);
@@ -370,7 +373,7 @@ async fn what_is_no_event_is_kept_counted_and_sent_away() {
             }
             assert_eq!(ears.post_to(&url, "{").await, 400);
             let ledger = ears.events().await.receivers[0].ledger.clone();
-            assert_eq!((ledger.garbled, ledger.waiting), (7, 0));
+            assert_eq!((ledger.malformed, ledger.waiting), (7, 0));
             let other = address(Mode::Live);
             assert_eq!(ears.post_to(&other, "{\"id\":\"live-1\"}").await, 200);
             let wrong = url.replace("acme", "bravo");
@@ -384,7 +387,7 @@ async fn what_is_no_event_is_kept_counted_and_sent_away() {
 
 #[tokio::test(start_paused = true)]
 async fn a_resource_is_looked_at_as_soon_as_an_event_speaks_of_it() {
-    let world = connected(Surface::Public).await;
+    let world = connected(ServiceSurface::Public).await;
     world
         .hearing(async |ears| {
             ears.wait(5).await;
@@ -408,7 +411,7 @@ async fn a_resource_is_looked_at_as_soon_as_an_event_speaks_of_it() {
 
 async fn rent(control: &Control) -> ResourceView {
     let key = "RecurringCharge/rent".parse().unwrap();
-    let Ok(Reply::Resource(Some(view))) = control.ask(Question::Resource(key)).await else {
+    let Ok(Reply::Resource(Some(view))) = control.ask(EngineQuery::Resource(key)).await else {
         panic!("another answer")
     };
     *view
@@ -421,7 +424,7 @@ fn healthy(view: &ResourceView) -> &Condition {
 /// Closes M3.
 #[tokio::test(start_paused = true)]
 async fn a_charge_whose_card_is_declined_says_so_and_goes_on_saying_it_after_a_restart() {
-    let world = World::new(Surface::Public, START);
+    let world = World::new(ServiceSurface::Public, START);
     let declined = card("jane", "4000000000000002");
     world.write(&[MERCHANT.to_owned(), declined, recurring("rent", "jane", "")].concat());
     assert_eq!(world.settle().await, Vec::<String>::new());
@@ -430,14 +433,18 @@ async fn a_charge_whose_card_is_declined_says_so_and_goes_on_saying_it_after_a_r
         .hearing(async |ears| {
             ears.wait(70).await;
             let well = rent(&ears.control).await;
-            assert!(well.ready && healthy(&well).status == Status::True, "{well:?}");
+            assert!(well.ready && healthy(&well).status == ConditionStatus::True, "{well:?}");
             assert!(well.payments.unwrap().next.is_some(), "the next payment is known");
             world.control("POST", "clock", &json!({"advance": "P130D"}));
             ears.wait(130).await;
             let view = rent(&ears.control).await;
             assert_eq!((view.ready, view.reason.as_str()), (false, "PaymentFailed"));
-            assert_eq!(view.conditions[0].status, Status::True, "it is as its document says");
-            assert_eq!(healthy(&view).status, Status::False);
+            assert_eq!(
+                view.conditions[0].status,
+                ConditionStatus::True,
+                "it is as its document says"
+            );
+            assert_eq!(healthy(&view).status, ConditionStatus::False);
             since.clone_from(&healthy(&view).since);
             let payments = view.payments.unwrap();
             let last = payments.last.unwrap();
@@ -445,7 +452,7 @@ async fn a_charge_whose_card_is_declined_says_so_and_goes_on_saying_it_after_a_r
             assert_eq!(last.result, PaymentResult::Declined);
             assert_eq!(last.reason.as_deref(), Some("card_declined"));
             assert!(last.amount.is_some() && last.currency.as_deref() == Some("USD"), "{last:?}");
-            let Ok(Reply::Metrics(metrics)) = ears.control.ask(Question::Metrics).await else {
+            let Ok(Reply::Metrics(metrics)) = ears.control.ask(EngineQuery::Metrics).await else {
                 panic!("another answer")
             };
             assert_eq!(metrics.conditions["Healthy"]["False"], 1);
@@ -463,8 +470,8 @@ async fn a_charge_whose_card_is_declined_says_so_and_goes_on_saying_it_after_a_r
 
 /// The address of a merchant's events in the form before: its parts are joined by dots.
 fn older_address(text: &str) -> String {
-    let key = *keyed(&[3; 32], "outside", b"").as_bytes();
-    let code = keyed(&key, "gateway-token", text.as_bytes()).to_string();
+    let key = *keyed_digest(&[3; 32], "outside", b"").as_bytes();
+    let code = keyed_digest(&key, "gateway-token", text.as_bytes()).to_string();
     format!("{BASE}/webhooks/gateway/{text}.{}", &code[..32])
 }
 
@@ -476,12 +483,12 @@ fn merchant_document(namespace: &str, name: &str) -> String {
 /// more once `Merchant/a/b.acme` could be meant, too.
 #[tokio::test(start_paused = true)]
 async fn the_events_of_a_merchant_in_a_namespace_with_a_dot_reach_it() {
-    let world = World::new(Surface::Public, START);
+    let world = World::new(ServiceSurface::Public, START);
     let ours = merchant_document("a.b", "acme");
     world.write(&ours);
     assert_eq!(world.settle().await, Vec::<String>::new());
     let key: Key = "Merchant/a.b/acme".parse().unwrap();
-    let address = Outside::new(&[3; 32]).gateway_url(BASE, &key, Mode::Test, 0);
+    let address = PublicRoutes::new(&[3; 32]).gateway_url(BASE, &key, Mode::Test, 0);
     let older = older_address("a.b.acme.test");
     let event = json!({"id": "AAAAAAAAAAAAAAAAAAAAAA"}).to_string();
     world

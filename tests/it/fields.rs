@@ -19,9 +19,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::support::applicants::{BORN, COMPLETE, LICENSE, SIGNATURE, SSN};
 use crate::support::world::World;
 use case::Table;
+use reckon::kinds::diff::mutability_of;
 use reckon::kinds::register::KINDS;
-use reckon::kinds::step::change_of;
-use reckon::sandbox::Surface;
+use reckon::sandbox::ServiceSurface;
 use round::faults;
 use serde_json::{Value, json};
 
@@ -62,7 +62,7 @@ fn every_case_says_of_a_change_what_the_field_says_of_itself() {
     for table in TABLES {
         let fields = KINDS.iter().find(|row| row.name == table.kind).unwrap().fields;
         for case in table.cases {
-            let said = change_of(fields, &case.path.replace("[]", "[0]"));
+            let said = mutability_of(fields, &case.path.replace("[]", "[0]"));
             if case.does.change().is_some_and(|expect| expect != said) {
                 wrong.push(format!("{}.{}: {said:?}", table.kind, case.path));
             }
@@ -182,7 +182,7 @@ async fn every_field_of_a_merchant() {
 
 #[tokio::test(start_paused = true)]
 async fn an_application_under_way_is_offered_to_no_applicant() {
-    let mut world = World::new(Surface::Public, "2029-12-01T10:00:00Z");
+    let mut world = World::new(ServiceSurface::Public, "2029-12-01T10:00:00Z");
     with_an_applicant(&mut world).await;
     world.write(COMPLETE);
     world.settle().await;
@@ -201,7 +201,7 @@ async fn an_application_under_way_is_offered_to_no_applicant() {
 
 #[tokio::test(start_paused = true)]
 async fn every_field_of_a_sign_up_may_change_until_its_applicant_has_finished_it() {
-    let mut world = World::new(Surface::Public, "2029-12-01T10:00:00Z");
+    let mut world = World::new(ServiceSurface::Public, "2029-12-01T10:00:00Z");
     with_an_applicant(&mut world).await;
     for is_edited in [false, true] {
         world.write(&application::sign_up(is_edited));

@@ -10,11 +10,11 @@ use crate::support::payments::{MERCHANT, START, card};
 use crate::support::webhooks::{Ears, merchant};
 use crate::support::world::World;
 use reckon::base::hash::sha256;
-use reckon::engine::{Found, HooksView, Question, Rehearsing, Reply};
-use reckon::hooks::{Hooks, Known, Source};
+use reckon::engine::{EngineQuery, HooksView, Reply, ScriptSet, TrialRunQuery};
+use reckon::hooks::{ConfiguredNames, Hooks, ScriptSource};
 use reckon::policy::Rights;
-use reckon::sandbox::Surface;
-use reckon::store::facts::Facts;
+use reckon::sandbox::ServiceSurface;
+use reckon::store::facts::ReadModel;
 use serde_json::{Value, json};
 
 /// It reads from the service, which takes its time.
@@ -34,26 +34,26 @@ fn on_transaction_authorized(event) {
 "#;
 
 /// A set of scripts by their names.
-fn scripts(all: &[(&str, &str)]) -> Found {
+fn scripts(all: &[(&str, &str)]) -> ScriptSet {
     let source = |(name, text): &(&str, &str)| {
         let path = format!("{name}.rhai");
-        Source { shown: format!("scripts/{path}"), path, text: (*text).into() }
+        ScriptSource { display_path: format!("scripts/{path}"), path, text: (*text).into() }
     };
-    let sources: Vec<Source> = all.iter().map(source).collect();
+    let sources: Vec<ScriptSource> = all.iter().map(source).collect();
     let set = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<BTreeSet<_>>();
-    let known = Known {
+    let known = ConfiguredNames {
         targets: set(&["ops"]),
         kinds: set(&["Merchant", "SavedMethod"]),
         rights: Rights::all(),
-        ..Known::default()
+        ..ConfiguredNames::default()
     };
     let hooks = Hooks::load(&sources, &known);
     assert!(hooks.is_ok(), "{:?}", hooks.err());
-    Found { hooks: hooks.ok(), files: sha256(format!("{all:?}").as_bytes()), problems: 0 }
+    ScriptSet { hooks: hooks.ok(), files: sha256(format!("{all:?}").as_bytes()), problems: 0 }
 }
 
 async fn connected() -> World {
-    let world = World::new(Surface::Public, START);
+    let world = World::new(ServiceSurface::Public, START);
     world.write(&[MERCHANT.to_owned(), card("jane", "4242424242424242")].concat());
     assert_eq!(world.settle().await, Vec::<String>::new());
     world
@@ -84,15 +84,16 @@ fn told(pigeon: &Pigeon, word: &str) -> usize {
 }
 
 async fn hooks(ears: &Ears<'_>) -> HooksView {
-    let Ok(Reply::Hooks(view)) = ears.control.ask(Question::Hooks).await else {
+    let Ok(Reply::Hooks(view)) = ears.control.ask(EngineQuery::Hooks).await else {
         panic!("another answer")
     };
     *view
 }
 
 async fn kept(ears: &Ears<'_>, script: &str) -> Value {
-    let asked = Rehearsing::Kept { script: script.to_owned(), key: "count".to_owned() };
-    let Ok(Reply::Known(Ok(kept))) = ears.control.ask(Question::Rehearsing(asked)).await else {
+    let asked = TrialRunQuery::Kept { script: script.to_owned(), key: "count".to_owned() };
+    let Ok(Reply::ScriptData(Ok(kept))) = ears.control.ask(EngineQuery::TrialRun(asked)).await
+    else {
         panic!("another answer")
     };
     kept
@@ -100,8 +101,8 @@ async fn kept(ears: &Ears<'_>, script: &str) -> Value {
 
 /// How many events are known, and how many have been through every script.
 fn ledger(world: &World) -> (u64, u64) {
-    let ledger = Facts::new(world.index.clone()).event_ledger(&merchant()).unwrap();
-    (ledger.told, ledger.ran_to)
+    let ledger = ReadModel::new(world.index.clone()).event_ledger(&merchant()).unwrap();
+    (ledger.verified, ledger.ran_to)
 }
 
 #[tokio::test(start_paused = true)]
@@ -128,7 +129,7 @@ async fn a_slow_script_delays_only_itself() {
         .await;
     let (known, ran_to) = ledger(&world);
     assert_eq!(known, ran_to);
-    let facts = Facts::new(world.index.clone());
+    let facts = ReadModel::new(world.index.clone());
     assert_eq!(facts.hook_cursors(&merchant()).unwrap(), [], "nobody is ahead of another one");
 }
 
@@ -239,17 +240,19 @@ async fn a_wrong_set_is_shown_and_the_last_good_one_goes_on() {
     let good = scripts(&[("quick", QUICK)]);
     let (loaded, files) = (good.files.to_string(), sha256(b"wrong"));
     let mut engine = world.engine();
-    engine.keep_looking();
-    engine.tell_through(pigeon.clone());
+    engine.start_sweeps();
+    engine.set_notifier(pigeon.clone());
     engine.use_scripts(good).unwrap();
-    engine.use_scripts(Found { hooks: None, files, problems: 2 }).unwrap();
-    let Ok(Reply::Hooks(view)) = engine.answer(Question::Hooks) else { panic!("another answer") };
+    engine.use_scripts(ScriptSet { hooks: None, files, problems: 2 }).unwrap();
+    let Ok(Reply::Hooks(view)) = engine.answer(EngineQuery::Hooks) else {
+        panic!("another answer")
+    };
     assert_eq!((view.loaded, view.files), (Some(loaded), Some(files.to_string())));
     assert_eq!((view.scripts, view.problems), (vec!["quick".to_owned()], 2));
     charge(&world, 700);
     let (_sender, events) = tokio::sync::mpsc::channel(1);
     tokio::select! {
-        ended = engine.run(events, reckon::engine::Until::Stopped) => panic!("{ended:?}"),
+        ended = engine.run(events, reckon::engine::RunUntil::Stopped) => panic!("{ended:?}"),
         () = tokio::time::sleep(std::time::Duration::from_mins(2)) => {}
     }
     assert_eq!(told(&pigeon, "quick"), 1);

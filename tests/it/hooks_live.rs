@@ -11,15 +11,15 @@ use crate::support::payments::{MERCHANT, START, card, recurring};
 use crate::support::webhooks::{Ears, merchant};
 use crate::support::world::World;
 use reckon::base::hash::sha256;
-use reckon::control::Request;
-use reckon::engine::{Found, HooksView, Question, Recovering, Reply};
-use reckon::hooks::{Hooks, Known, Source};
+use reckon::control::ControlRequest;
+use reckon::engine::{EngineQuery, HooksView, Reply, ResyncEvents, ScriptSet};
+use reckon::hooks::{ConfiguredNames, Hooks, ScriptSource};
 use reckon::model::event::EventLedger;
-use reckon::model::ran::Fate;
-use reckon::outbox::Sent;
+use reckon::model::ran::ActionOutcome;
+use reckon::outbox::DeliveryResult;
 use reckon::policy::Rights;
-use reckon::sandbox::Surface;
-use reckon::store::facts::Facts;
+use reckon::sandbox::ServiceSurface;
+use reckon::store::facts::ReadModel;
 use reckon::store::index::Index;
 use serde_json::{Value, json};
 
@@ -32,20 +32,24 @@ fn on_transaction_authorized(event) {
 "#;
 
 /// A set of one script.
-fn scripts(name: &str, text: &str) -> Found {
+fn scripts(name: &str, text: &str) -> ScriptSet {
     let path = format!("{name}.rhai");
-    let source = Source { shown: format!("scripts/{path}"), path, text: text.into() };
+    let source = ScriptSource { display_path: format!("scripts/{path}"), path, text: text.into() };
     let set = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<BTreeSet<_>>();
     let kinds = set(&["Merchant", "SavedMethod", "RecurringCharge"]);
-    let known =
-        Known { targets: set(&["ops", "chat"]), kinds, rights: Rights::all(), ..Known::default() };
+    let known = ConfiguredNames {
+        targets: set(&["ops", "chat"]),
+        kinds,
+        rights: Rights::all(),
+        ..ConfiguredNames::default()
+    };
     let hooks = Hooks::load(&[source], &known);
     assert!(hooks.is_ok(), "{:?}", hooks.err());
-    Found { hooks: hooks.ok(), files: sha256(text.as_bytes()), problems: 0 }
+    ScriptSet { hooks: hooks.ok(), files: sha256(text.as_bytes()), problems: 0 }
 }
 
 async fn connected() -> World {
-    let world = World::new(Surface::Public, START);
+    let world = World::new(ServiceSurface::Public, START);
     let tree =
         [MERCHANT.to_owned(), card("jane", "4242424242424242"), recurring("rent", "jane", "")];
     world.write(&tree.concat());
@@ -66,7 +70,7 @@ fn refunds(world: &World) -> usize {
 }
 
 async fn hooks(ears: &Ears<'_>) -> HooksView {
-    let Ok(Reply::Hooks(view)) = ears.control.ask(Question::Hooks).await else {
+    let Ok(Reply::Hooks(view)) = ears.control.ask(EngineQuery::Hooks).await else {
         panic!("another answer")
     };
     *view
@@ -141,7 +145,7 @@ fn on_transaction_voided(event) { kv_set("mended", true); }
             world.ask("acme", "POST", &format!("/v1/transactions/{other}/void"), &json!({}));
             ears.wait(65).await;
             let event = view.dead[0].event.clone();
-            let asked = ears.control.handle(Request::Replay(event), "ann".to_owned()).await;
+            let asked = ears.control.handle(ControlRequest::Replay(event), "ann".to_owned()).await;
             assert_eq!(asked, Ok(Reply::Replayed(1)));
             ears.wait(60).await;
             assert_eq!((hooks(ears).await.dead.len(), refunds(&world)), (0, 1));
@@ -172,7 +176,7 @@ fn on_transaction_authorized(event) {
             assert_eq!((view.waiting.len(), view.waiting[0].verb.as_str()), (1, "suspend"));
             ears.wait(3 * 24 * 3600).await;
             assert_eq!(hooks(ears).await.waiting, []);
-            let Ok(Reply::Overview(now)) = ears.control.ask(Question::Overview).await else {
+            let Ok(Reply::Overview(now)) = ears.control.ask(EngineQuery::Overview).await else {
                 panic!("another answer")
             };
             assert_eq!(now.suspended, 1);
@@ -189,9 +193,9 @@ fn on_transaction_authorized(event) {
 
 #[tokio::test(start_paused = true)]
 async fn somebody_is_told_once_and_never_again_where_that_is_in_doubt() {
-    let gone = Sent::NotSent("nobody listens".to_owned());
-    let lost = Sent::InDoubt("no answer came".to_owned());
-    for (answers, times) in [(vec![gone.clone(), gone, Sent::Done], 3), (vec![lost], 1)] {
+    let gone = DeliveryResult::NotSent("nobody listens".to_owned());
+    let lost = DeliveryResult::InDoubt("no answer came".to_owned());
+    for (answers, times) in [(vec![gone.clone(), gone, DeliveryResult::Done], 3), (vec![lost], 1)] {
         let world = connected().await;
         let pigeon = Pigeon::answering(&answers);
         let found = scripts("tell", TELL);
@@ -206,10 +210,13 @@ async fn somebody_is_told_once_and_never_again_where_that_is_in_doubt() {
                     (Vec::new(), usize::from(times == 1))
                 );
                 let Some(lost) = view.undone.first() else { return };
-                assert_eq!((lost.fate, lost.message.as_str()), (Fate::Unknown, "no answer came"));
+                assert_eq!(
+                    (lost.fate, lost.message.as_str()),
+                    (ActionOutcome::Unknown, "no answer came")
+                );
                 assert!(lost.help.starts_with("check whether it arrived"), "{}", lost.help);
                 let seen = async |event: &str| {
-                    let request = Request::Dismiss(event.to_owned());
+                    let request = ControlRequest::Dismiss(event.to_owned());
                     ears.control.handle(request, "uid 7".to_owned()).await.unwrap()
                 };
                 assert_eq!(seen("evt_other").await, Reply::Dismissed(0));
@@ -298,8 +305,8 @@ fn on_transaction_authorized(event) {
 /// Closes K7.
 #[tokio::test(start_paused = true)]
 async fn a_target_that_drops_repeats_is_told_again_under_one_key_until_a_day_is_over() {
-    let lost = Sent::InDoubt("no answer came".to_owned());
-    for (lost_answers, fate) in [(3, None), (1000, Some(Fate::Unknown))] {
+    let lost = DeliveryResult::InDoubt("no answer came".to_owned());
+    for (lost_answers, fate) in [(3, None), (1000, Some(ActionOutcome::Unknown))] {
         let world = connected().await;
         let answers = vec![lost.clone(); lost_answers];
         let pigeon = Arc::new(Pigeon { repeats: true, ..Pigeon::telling(&answers) });
@@ -351,8 +358,8 @@ fn on_transaction_authorized(event) {
 
 #[tokio::test(start_paused = true)]
 async fn a_template_is_told_with_its_html_and_the_link_that_only_its_reader_sees() {
-    let file = |path: &str, text: &str| Source {
-        shown: format!("scripts/{path}"),
+    let file = |path: &str, text: &str| ScriptSource {
+        display_path: format!("scripts/{path}"),
         path: path.to_owned(),
         text: text.into(),
     };
@@ -368,14 +375,14 @@ fn on_transaction_authorized(event) {
         file("templates/pay.html", "<a href=\"{{link}}\">{{name}}</a>\n"),
     ];
     let set = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<BTreeSet<_>>();
-    let known = Known {
+    let known = ConfiguredNames {
         targets: set(&["ops"]),
         kinds: set(&["Merchant", "SavedMethod"]),
         rights: Rights::all(),
-        ..Known::default()
+        ..ConfiguredNames::default()
     };
     let hooks = Hooks::load(&sources, &known).unwrap();
-    let found = Found { hooks: Some(hooks), files: sha256(b"templates"), problems: 0 };
+    let found = ScriptSet { hooks: Some(hooks), files: sha256(b"templates"), problems: 0 };
     let (world, pigeon) = (connected().await, Pigeon::answering(&[]));
     let waits = payments::document("SavedMethod", "later", "type: card\n  source: intake");
     world.write_beside("later.yaml", &waits);
@@ -397,7 +404,7 @@ fn on_transaction_authorized(event) {
 
 /// How the merchant's events stand in the index.
 fn event_ledger(world: &World) -> EventLedger {
-    Facts::new(world.index.clone()).event_ledger(&merchant()).unwrap()
+    ReadModel::new(world.index.clone()).event_ledger(&merchant()).unwrap()
 }
 
 /// Closes K11: what is settled goes after `keep`, what is open stays, and what the list shows again is no news.
@@ -427,21 +434,23 @@ fn on_transaction_authorized(event) {
             charge(&world, 800);
             ears.wait(3 * 3600).await;
             let ledger = event_ledger(&world);
-            assert!(ledger.dropped >= 2 && ledger.dropped <= ledger.told - 3, "{ledger:?}");
+            assert!(ledger.dropped >= 2 && ledger.dropped <= ledger.verified - 3, "{ledger:?}");
             assert_eq!((ledger.pending, ledger.dead), (1, 1), "what is open stays");
             let (merchant, start) = (None, START.parse().unwrap());
-            let asked = Recovering { merchant, since: start, without_hooks: false };
-            let reply = ears.control.handle(Request::Recover(asked), "ann".to_owned()).await;
+            let asked = ResyncEvents { merchant, since: start, without_hooks: false };
+            let reply =
+                ears.control.handle(ControlRequest::ResyncEvents(asked), "ann".to_owned()).await;
             let Ok(Reply::Recovered(Ok(read))) = reply else { panic!("{reply:?}") };
             assert_eq!(read[0].new, 0, "{read:?}");
             assert!(read[0].read > 3 && read[0].horizon.is_some(), "{read:?}");
             assert_eq!(refunds(&world), 1);
             let dead = hooks(ears).await.dead[0].event.clone();
             let known = |id: &str| {
-                let facts = Facts::new(world.index.clone());
+                let facts = ReadModel::new(world.index.clone());
                 facts.event(&webhooks::merchant(), id).unwrap().is_some()
             };
-            let seen = ears.control.handle(Request::Dismiss(dead.clone()), "ann".to_owned()).await;
+            let seen =
+                ears.control.handle(ControlRequest::Dismiss(dead.clone()), "ann".to_owned()).await;
             assert_eq!((seen, known(&dead)), (Ok(Reply::Dismissed(1)), true));
             ears.wait(40 * 3600).await;
             charge(&world, 800);
@@ -503,8 +512,9 @@ async fn a_refund_of_half_a_year_ago_leaves_the_index_and_is_not_made_again() {
         .hearing_with(Some(scripts("refunds", REFUND)), None, async |ears| {
             ears.wait(3 * 3600).await;
             let (merchant, since) = (None, START.parse().unwrap());
-            let asked = Recovering { merchant, since, without_hooks: false };
-            let reply = ears.control.handle(Request::Recover(asked), "ann".to_owned()).await;
+            let asked = ResyncEvents { merchant, since, without_hooks: false };
+            let reply =
+                ears.control.handle(ControlRequest::ResyncEvents(asked), "ann".to_owned()).await;
             let Ok(Reply::Recovered(Ok(read))) = reply else { panic!("{reply:?}") };
             assert_eq!(read[0].new, 0, "{read:?}");
             ears.wait(60).await;

@@ -10,13 +10,13 @@ use crate::support::payments::{MERCHANT, START, card};
 use crate::support::webhooks::Ears;
 use crate::support::world::World;
 use reckon::base::hash::sha256;
-use reckon::control::Request;
-use reckon::engine::{Courier, Found, HooksView, Question, Reply, StateReply};
-use reckon::hooks::{Hooks, Known, Source};
-use reckon::model::epoch::Releasing;
-use reckon::model::record::{Binding, Record};
+use reckon::control::ControlRequest;
+use reckon::engine::{EngineQuery, HooksView, NotificationSender, Reply, ScriptSet, StateReply};
+use reckon::hooks::{ConfiguredNames, Hooks, ScriptSource};
+use reckon::model::epoch::ReleaseRequest;
+use reckon::model::record::{Record, StateOwner};
 use reckon::policy::Rights;
-use reckon::sandbox::Surface;
+use reckon::sandbox::ServiceSurface;
 use reckon::store::writer::Commit;
 use serde_json::{Value, json};
 
@@ -37,20 +37,20 @@ fn on_transaction_authorized(event) {
 }
 "#;
 
-fn scripts(name: &str, text: &str) -> Found {
+fn scripts(name: &str, text: &str) -> ScriptSet {
     let path = format!("{name}.rhai");
-    let source = Source { shown: format!("scripts/{path}"), path, text: text.into() };
+    let source = ScriptSource { display_path: format!("scripts/{path}"), path, text: text.into() };
     let set = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<BTreeSet<_>>();
     let hooks = Hooks::load(
         &[source],
-        &Known {
+        &ConfiguredNames {
             targets: set(&["ops"]),
             kinds: set(&["Merchant"]),
             rights: Rights::all(),
-            ..Known::default()
+            ..ConfiguredNames::default()
         },
     );
-    Found { hooks: Some(hooks.unwrap()), files: sha256(text.as_bytes()), problems: 0 }
+    ScriptSet { hooks: Some(hooks.unwrap()), files: sha256(text.as_bytes()), problems: 0 }
 }
 
 fn charge(world: &World) -> String {
@@ -69,7 +69,7 @@ fn refunded(world: &World) -> Vec<i64> {
 }
 
 async fn hooks(ears: &Ears<'_>) -> HooksView {
-    let Ok(Reply::Hooks(view)) = ears.control.ask(Question::Hooks).await else {
+    let Ok(Reply::Hooks(view)) = ears.control.ask(EngineQuery::Hooks).await else {
         panic!("another answer")
     };
     *view
@@ -77,14 +77,14 @@ async fn hooks(ears: &Ears<'_>) -> HooksView {
 
 /// Says when the state began, as the first record of every state does.
 async fn began(world: &World, at: &str) {
-    let binding = Binding {
+    let binding = StateOwner {
         partner: "acme".to_owned(),
         client: "client".to_owned(),
         key: "key".to_owned(),
         epoch: 0,
         began: Some(at.parse().unwrap()),
     };
-    world.shared().writer.append(Commit::of(vec![Record::Bound(binding)])).await.unwrap();
+    world.shared().writer.append(Commit::of(vec![Record::StateOwner(binding)])).await.unwrap();
 }
 
 /// Closes K19: what a lost state may have sent is over once call timeout and grace are, counted from the beginning of
@@ -92,13 +92,13 @@ async fn began(world: &World, at: &str) {
 #[tokio::test(start_paused = true)]
 async fn the_first_action_of_a_fresh_state_waits_only_while_an_older_state_may_have_sent_it() {
     for (age, waits) in [(0, true), (59, true), (120, false)] {
-        let world = World::new(Surface::Public, START);
+        let world = World::new(ServiceSurface::Public, START);
         began(&world, START).await;
         world.write(MERCHANT);
         assert_eq!(world.settle().await, Vec::<String>::new());
         world.sends_events();
         tokio::time::sleep(Duration::from_secs(age)).await;
-        let pigeon: Option<Arc<dyn Courier>> = Some(Pigeon::answering(&[]));
+        let pigeon: Option<Arc<dyn NotificationSender>> = Some(Pigeon::answering(&[]));
         let script = scripts("returns", BEFORE);
         world
             .hearing_with(Some(script), pigeon, async |ears| {
@@ -121,12 +121,12 @@ async fn the_first_action_of_a_fresh_state_waits_only_while_an_older_state_may_h
 
 #[tokio::test(start_paused = true)]
 async fn what_a_lost_state_did_for_an_event_is_found_or_held_and_never_done_twice() {
-    let mut world = World::new(Surface::Public, START);
+    let mut world = World::new(ServiceSurface::Public, START);
     world.write(&[MERCHANT.to_owned(), card("jane", "4242424242424242")].concat());
     assert_eq!(world.settle().await, Vec::<String>::new());
     let pigeon = Pigeon::answering(&[]);
     let first = scripts("returns", BEFORE);
-    let hears: Option<Arc<dyn Courier>> = Some(pigeon.clone());
+    let hears: Option<Arc<dyn NotificationSender>> = Some(pigeon.clone());
     world.hearing_with(Some(first.clone()), hears.clone(), async |ears| ears.wait(65).await).await;
     let backup = back_up(&world);
     world
@@ -143,12 +143,12 @@ async fn what_a_lost_state_did_for_an_event_is_found_or_held_and_never_done_twic
             let view = hooks(ears).await;
             assert_eq!(refunded(&world), [10, 100], "what is there is found, what is not is done");
             assert_eq!((view.waiting.len(), pigeon.carried().len()), (1, 1), "{:?}", view.waiting);
-            let held = view.waiting[0].held.clone().unwrap();
+            let held = view.waiting[0].on_hold.clone().unwrap();
             assert!(held.contains("epoch 1") && held.contains("2026-11-20 08:00"), "{held}");
             let name = held.split("reckon store release ").nth(1).unwrap();
             let action = name.split('`').next().unwrap().parse().unwrap();
-            let said = Releasing { keys: vec![action], done: true };
-            let told = ears.control.handle(Request::Release(said), "ann".to_owned()).await;
+            let said = ReleaseRequest { keys: vec![action], done: true };
+            let told = ears.control.handle(ControlRequest::Release(said), "ann".to_owned()).await;
             assert_eq!(told, Ok(Reply::State(StateReply::Released(true))));
             ears.wait(60).await;
             assert_eq!((hooks(ears).await.waiting, pigeon.carried().len()), (Vec::new(), 1));

@@ -13,9 +13,11 @@ use chrono::{DateTime, TimeDelta, Utc};
 use reckon::base::id::Key;
 use reckon::base::secret::Secret;
 use reckon::control::Control;
-use reckon::engine::{Attaching, Event, IntakeLink, Question, Reply, Terms, Until};
-use reckon::http::{Outside, hooks};
-use reckon::sandbox::Surface;
+use reckon::engine::{
+    AttachToken, EngineInput, EngineQuery, IntakeLink, IntakeTerms, Reply, RunUntil,
+};
+use reckon::http::{PublicRoutes, webhook_router};
+use reckon::sandbox::ServiceSurface;
 use reckon::store::disk::Disk;
 use reckon::store::index::Index;
 use serde_json::{Value, json};
@@ -47,28 +49,30 @@ fn told(told: &[String], start: &str) -> bool {
 }
 
 /// A world in which all but the payer's part is done.
-async fn waiting(surface: Surface, sort: &str) -> (World, Vec<String>) {
+async fn waiting(surface: ServiceSurface, sort: &str) -> (World, Vec<String>) {
     let world = World::new(surface, START);
     world.write(&tree(sort));
     let told = world.settle().await;
     (world, told)
 }
 
-fn outside() -> Outside {
-    Outside::new(&[5; 32])
+fn outside() -> PublicRoutes {
+    PublicRoutes::new(&[5; 32])
 }
 
 /// The path of a link that is good for so many days from the beginning.
 fn link(generation: u32, days: i64) -> String {
     let start: DateTime<Utc> = START.parse().unwrap();
     let until = start + TimeDelta::days(days);
-    outside()
-        .intake("", &IntakeLink { key: jane(), terms: Terms { generation, replaces: None }, until })
+    outside().intake_url(
+        "",
+        &IntakeLink { key: jane(), terms: IntakeTerms { generation, replaces: None }, until },
+    )
 }
 
 /// What a browser gets: status, and the page.
 async fn browse(daemon: &Daemon<'_>, method: &str, path: &str, body: &str) -> (u16, String) {
-    payers::browse(hooks(daemon.control.clone(), &outside()), method, path, body).await
+    payers::browse(webhook_router(daemon.control.clone(), &outside()), method, path, body).await
 }
 
 /// What the service's own fields send: the token of a card or a bank account.
@@ -80,7 +84,7 @@ fn token(world: &World, sort: &str) -> String {
 /// A person brings a token.
 async fn attach(control: &Control, token: &str) -> Result<Key, String> {
     let (token, more) = (Secret::from(token), Vec::new());
-    let attaching = Attaching { key: jane(), token, more, replace: false };
+    let attaching = AttachToken { key: jane(), token, more, replace: false };
     let reply = control.attach(attaching, None, "ada".to_owned()).await.unwrap();
     let Reply::Attached(attached) = reply else { return Err("another answer".to_owned()) };
     attached
@@ -89,7 +93,7 @@ async fn attach(control: &Control, token: &str) -> Result<Key, String> {
 /// A process that takes these tokens in and ends before it does anything with them.
 async fn cut_off(world: &World, tokens: &[&str]) -> Vec<Result<Key, String>> {
     let mut engine = world.engine();
-    engine.choose([].into());
+    engine.select_targets([].into());
     let (sender, events) = mpsc::channel(8);
     let control = Control::new(sender.clone());
     let acting = async {
@@ -97,10 +101,10 @@ async fn cut_off(world: &World, tokens: &[&str]) -> Vec<Result<Key, String>> {
         for token in tokens {
             answers.push(attach(&control, token).await);
         }
-        sender.send(Event::Stop).await.unwrap();
+        sender.send(EngineInput::Stop).await.unwrap();
         answers
     };
-    let (ran, answers) = tokio::join!(engine.run(events, Until::Stopped), acting);
+    let (ran, answers) = tokio::join!(engine.run(events, RunUntil::Stopped), acting);
     ran.unwrap();
     answers
 }
@@ -114,7 +118,7 @@ async fn attached(world: &World, token: &str) -> Vec<String> {
 
 #[tokio::test(start_paused = true)]
 async fn a_payer_gives_a_card_or_an_account_and_what_waited_goes_on_by_itself() {
-    for surface in [Surface::Public, Surface::Documented] {
+    for surface in [ServiceSurface::Public, ServiceSurface::Documented] {
         for (sort, objects) in [("card", "cards"), ("bank", "banks")] {
             let (world, waits) = waiting(surface, sort).await;
             assert!(told(&waits, "Wait SavedMethod/jane: AwaitsIntake"), "{waits:?}");
@@ -127,7 +131,7 @@ async fn a_payer_gives_a_card_or_an_account_and_what_waited_goes_on_by_itself() 
                     assert!(page.contains(&format!("data-sort=\"{sort}\"")), "{page}");
                     let body = format!("token_id={}", token(&world, sort));
                     assert_eq!(browse(daemon, "POST", &link(0, 7), &body).await.0, 303);
-                    daemon.control.ask(Question::Settle).await.unwrap();
+                    daemon.control.ask(EngineQuery::Settle).await.unwrap();
                     let (status, page) = browse(daemon, "GET", &link(0, 7), "").await;
                     assert!(status == 410 && page.contains("Your details are saved"), "{page}");
                     let again = format!("token_id={}", token(&world, sort));
@@ -146,7 +150,7 @@ async fn a_payer_gives_a_card_or_an_account_and_what_waited_goes_on_by_itself() 
 
 #[tokio::test(start_paused = true)]
 async fn a_lost_answer_is_settled_by_the_mark_and_a_token_that_made_nothing_is_sent_again() {
-    for surface in [Surface::Public, Surface::Documented] {
+    for surface in [ServiceSurface::Public, ServiceSurface::Documented] {
         for (fault, status, sent) in [
             ("drop_after", 0, 1),
             ("error_after", 500, 1),
@@ -168,7 +172,7 @@ async fn a_lost_answer_is_settled_by_the_mark_and_a_token_that_made_nothing_is_s
 
 #[tokio::test(start_paused = true)]
 async fn a_token_that_was_brought_outlives_the_process() {
-    let (world, _) = waiting(Surface::Public, "card").await;
+    let (world, _) = waiting(ServiceSurface::Public, "card").await;
     assert_eq!(cut_off(&world, &[&token(&world, "card")]).await, [Ok(jane())]);
     assert_eq!(world.objects("cards").len(), 0);
     let plan = world.plan();
@@ -180,7 +184,7 @@ async fn a_token_that_was_brought_outlives_the_process() {
 #[tokio::test(start_paused = true)]
 async fn a_process_that_ends_in_doubt_leaves_the_proof_to_the_next_one() {
     for fault in ["drop_after", "error_before"] {
-        let (world, _) = waiting(Surface::Public, "card").await;
+        let (world, _) = waiting(ServiceSurface::Public, "card").await;
         cut_off(&world, &[&token(&world, "card")]).await;
         let strike = json!({"method": "POST", "path": "/v1/cards", "fault": fault, "times": 1,
             "status": 500});
@@ -201,7 +205,7 @@ async fn a_process_that_ends_in_doubt_leaves_the_proof_to_the_next_one() {
 async fn a_token_that_is_too_old_is_asked_for_again_and_that_is_no_error() {
     let late = "Wait SavedMethod/jane: AwaitsIntake (the token was not taken in time";
     // The process was away for too long.
-    let (world, _) = waiting(Surface::Public, "card").await;
+    let (world, _) = waiting(ServiceSurface::Public, "card").await;
     cut_off(&world, &[&token(&world, "card")]).await;
     tokio::time::sleep(Duration::from_secs(301)).await;
     let after = world.settle().await;
@@ -210,7 +214,7 @@ async fn a_token_that_is_too_old_is_asked_for_again_and_that_is_no_error() {
     assert_eq!(world.engine().overview().stuck, 0);
     assert_eq!(attached(&world, &token(&world, "card")).await, Vec::<String>::new());
     // The token was old when it came.
-    let (world, _) = waiting(Surface::Public, "card").await;
+    let (world, _) = waiting(ServiceSurface::Public, "card").await;
     let old = token(&world, "card");
     tokio::time::sleep(Duration::from_secs(301)).await;
     let after = attached(&world, &old).await;
@@ -226,12 +230,12 @@ async fn a_token_that_is_too_old_is_asked_for_again_and_that_is_no_error() {
 #[tokio::test(start_paused = true)]
 async fn a_token_of_the_wrong_type_saves_nothing_and_the_payer_is_asked_once_more() {
     for (sort, other, objects) in [("card", "bank", "cards"), ("bank", "card", "banks")] {
-        let (world, _) = waiting(Surface::Public, sort).await;
+        let (world, _) = waiting(ServiceSurface::Public, sort).await;
         let after = world
             .while_running(async |daemon| {
                 let body = format!("token_id={}", token(&world, other));
                 assert_eq!(browse(daemon, "POST", &link(0, 7), &body).await.0, 303);
-                daemon.control.ask(Question::Settle).await.unwrap();
+                daemon.control.ask(EngineQuery::Settle).await.unwrap();
                 let (status, page) = browse(daemon, "GET", &link(0, 7), "").await;
                 assert!(status == 200 && page.contains("It could not be saved"), "{page}");
             })
@@ -248,7 +252,7 @@ async fn a_token_of_the_wrong_type_saves_nothing_and_the_payer_is_asked_once_mor
 
 #[tokio::test(start_paused = true)]
 async fn one_token_is_taken_at_a_time_and_the_same_one_twice_is_one() {
-    let (world, _) = waiting(Surface::Public, "card").await;
+    let (world, _) = waiting(ServiceSurface::Public, "card").await;
     let (first, second) = (token(&world, "card"), token(&world, "card"));
     let answers = cut_off(&world, &[&first, &second, &first, "no token!", ""]).await;
     assert_eq!((&answers[0], &answers[2]), (&Ok(jane()), &Ok(jane())));
@@ -266,7 +270,7 @@ async fn one_token_is_taken_at_a_time_and_the_same_one_twice_is_one() {
 
 #[tokio::test(start_paused = true)]
 async fn another_generation_asks_again_and_keeps_what_is_stored_beside() {
-    let (world, _) = waiting(Surface::Public, "card").await;
+    let (world, _) = waiting(ServiceSurface::Public, "card").await;
     assert_eq!(attached(&world, &token(&world, "card")).await, Vec::<String>::new());
     let late = world.while_running(async |daemon| {
         let why = attach(&daemon.control, &token(&world, "card")).await.unwrap_err();
@@ -278,8 +282,8 @@ async fn another_generation_asks_again_and_keeps_what_is_stored_beside() {
     let waits = world.settle().await;
     assert!(told(&waits, "Wait SavedMethod/jane: AwaitsIntake"), "{waits:?}");
     let after = world.while_running(async |daemon| {
-        let reply = daemon.control.ask(Question::IntakeLink(jane())).await.unwrap();
-        assert_eq!(reply, Reply::IntakeLink(Ok(Terms { generation: 1, replaces: None })));
+        let reply = daemon.control.ask(EngineQuery::IntakeLink(jane())).await.unwrap();
+        assert_eq!(reply, Reply::IntakeLink(Ok(IntakeTerms { generation: 1, replaces: None })));
         let (status, page) = browse(daemon, "GET", &link(0, 7), "").await;
         assert!(status == 410 && page.contains("not valid any more"), "{page}");
         let body = format!("token_id={}", token(&world, "card"));
@@ -296,7 +300,7 @@ async fn another_generation_asks_again_and_keeps_what_is_stored_beside() {
 
 #[tokio::test(start_paused = true)]
 async fn a_link_ends_and_takes_nothing_afterwards() {
-    let (world, waits) = waiting(Surface::Public, "card").await;
+    let (world, waits) = waiting(ServiceSurface::Public, "card").await;
     let position = world.position();
     let after = world.while_running(async |daemon| {
         tokio::time::sleep(Duration::from_hours(24)).await;
@@ -314,7 +318,7 @@ async fn a_link_ends_and_takes_nothing_afterwards() {
 
 #[tokio::test(start_paused = true)]
 async fn nobody_is_asked_for_what_no_document_asks_for() {
-    let world = World::new(Surface::Public, START);
+    let world = World::new(ServiceSurface::Public, START);
     world.write(&[MERCHANT.to_owned(), payments::card("jane", NUMBER)].concat());
     assert_eq!(world.settle().await, Vec::<String>::new());
     let after = world.while_running(async |daemon| {
@@ -333,7 +337,7 @@ async fn nobody_is_asked_for_what_no_document_asks_for() {
 
 #[tokio::test(start_paused = true)]
 async fn neither_the_token_nor_the_link_is_anywhere_but_in_the_vault() {
-    let (world, _) = waiting(Surface::Public, "card").await;
+    let (world, _) = waiting(ServiceSurface::Public, "card").await;
     let (good, bad) = (token(&world, "card"), token(&world, "bank"));
     let (mut canaries, mut said) = (Canaries::default(), String::new());
     canaries.plant("the token", &good);
@@ -343,9 +347,12 @@ async fn neither_the_token_nor_the_link_is_anywhere_but_in_the_vault() {
         let heard = world.while_running(async |daemon| {
             let body = format!("token_id={token}");
             assert_eq!(browse(daemon, "POST", &link(0, 7), &body).await.0, 303);
-            for question in
-                [Question::Plan, Question::Resources, Question::Resource(jane()), Question::Intents]
-            {
+            for question in [
+                EngineQuery::Plan,
+                EngineQuery::Resources,
+                EngineQuery::Resource(jane()),
+                EngineQuery::Intents,
+            ] {
                 let reply = daemon.control.ask(question).await.unwrap();
                 write!(said, "{reply:?}{}", serde_json::to_string(&reply).unwrap()).unwrap();
             }

@@ -14,17 +14,17 @@ use crate::support::renewals::{
 use crate::support::world::World;
 use reckon::base::id::Key;
 use reckon::base::secret::Secret;
-use reckon::control::Request;
-use reckon::engine::{Acted, Attaching, Question, Reply, Stands};
+use reckon::control::ControlRequest;
+use reckon::engine::{ActionReport, ActionStatus, AttachToken, EngineQuery, Reply};
 use reckon::model::action::Action;
-use reckon::sandbox::Surface;
+use reckon::sandbox::ServiceSurface;
 use reckon::store::disk::Disk;
 use reckon::store::index::Index;
 use serde_json::{Value, json};
 
 #[tokio::test(start_paused = true)]
 async fn a_payer_gives_another_card_under_a_link_and_it_pays_from_then_on() {
-    for surface in [Surface::Public, Surface::Documented] {
+    for surface in [ServiceSurface::Public, ServiceSurface::Documented] {
         let world = stored(surface).await;
         let (card, charge) = (only(&world, "cards"), only(&world, "recurring_charges"));
         let after = world
@@ -38,7 +38,7 @@ async fn a_payer_gives_another_card_under_a_link_and_it_pays_from_then_on() {
                     browse(daemon, "POST", &first, &form(&world, &[SECOND, SECOND])).await.0,
                     303
                 );
-                daemon.control.ask(Question::Settle).await.unwrap();
+                daemon.control.ask(EngineQuery::Settle).await.unwrap();
                 for used in [&first, &other] {
                     let (status, page) = browse(daemon, "GET", used, "").await;
                     assert!(status == 410 && page.contains("Your details are saved"), "{page}");
@@ -64,7 +64,7 @@ async fn a_payer_gives_another_card_under_a_link_and_it_pays_from_then_on() {
 
 #[tokio::test(start_paused = true)]
 async fn a_bank_account_is_replaced_the_same_way() {
-    let world = World::new(Surface::Public, START);
+    let world = World::new(ServiceSurface::Public, START);
     world.write(&tree().replace("type: card", "type: bank"));
     world.settle().await;
     for (account, replace) in [("12345678", false), ("87654321", true)] {
@@ -81,14 +81,14 @@ async fn a_bank_account_is_replaced_the_same_way() {
 
 #[tokio::test(start_paused = true)]
 async fn what_the_service_refuses_changes_nothing_and_the_same_link_asks_once_more() {
-    let world = stored(Surface::Public).await;
+    let world = stored(ServiceSurface::Public).await;
     let after = world
         .while_running(async |daemon| {
             let path = link(&daemon.control).await;
             let wrong = payers::token(&world, &payers::bank("12345678"));
             let body = format!("token_id={wrong}&{}", form(&world, &[SECOND]));
             assert_eq!(browse(daemon, "POST", &path, &body).await.0, 303);
-            daemon.control.ask(Question::Settle).await.unwrap();
+            daemon.control.ask(EngineQuery::Settle).await.unwrap();
             let (status, page) = browse(daemon, "GET", &path, "").await;
             assert!(status == 200 && page.contains("It could not be saved"), "{page}");
         })
@@ -102,7 +102,7 @@ async fn what_the_service_refuses_changes_nothing_and_the_same_link_asks_once_mo
 
 #[tokio::test(start_paused = true)]
 async fn a_charge_without_a_token_of_its_own_says_so_and_changes_in_everything_else() {
-    let world = stored(Surface::Public).await;
+    let world = stored(ServiceSurface::Public).await;
     let after = given(&world, &[SECOND], true).await;
     assert!(after.len() == 1 && after[0].starts_with(LAGS), "{after:?}");
     assert!(after[0].contains("`reckon link SavedMethod/jane` prints the link"), "{after:?}");
@@ -118,7 +118,7 @@ async fn a_charge_without_a_token_of_its_own_says_so_and_changes_in_everything_e
 
 #[tokio::test(start_paused = true)]
 async fn a_token_of_another_card_for_the_charge_is_held_for_a_person() {
-    let world = stored(Surface::Public).await;
+    let world = stored(ServiceSurface::Public).await;
     let after = given(&world, &[SECOND, "4111111111111111"], true).await;
     assert!(after[0].starts_with("Blocked RecurringCharge/club: Held"), "{after:?}");
     assert!(after[0].contains("the answer is not what was asked: method.fingerprint"), "{after:?}");
@@ -126,7 +126,7 @@ async fn a_token_of_another_card_for_the_charge_is_held_for_a_person() {
 
 #[tokio::test(start_paused = true)]
 async fn a_person_says_so_before_anything_is_replaced_and_the_same_token_twice_is_one() {
-    let world = stored(Surface::Public).await;
+    let world = stored(ServiceSurface::Public).await;
     let tokens = [token(&world, SECOND), token(&world, SECOND)];
     let twice = [tokens[0].clone(), tokens[0].clone()];
     let after = world
@@ -139,7 +139,7 @@ async fn a_person_says_so_before_anything_is_replaced_and_the_same_token_twice_i
             for _ in 0..2 {
                 assert_eq!(bring(control, &tokens, true).await, Ok(jane()));
             }
-            control.ask(Question::Settle).await.unwrap();
+            control.ask(EngineQuery::Settle).await.unwrap();
             assert_eq!(bring(control, &tokens, true).await, Ok(jane()), "it gave what is saved");
         })
         .await;
@@ -150,13 +150,13 @@ async fn a_person_says_so_before_anything_is_replaced_and_the_same_token_twice_i
 
 #[tokio::test(start_paused = true)]
 async fn details_that_stood_in_the_document_are_replaced_once_it_says_intake() {
-    let world = World::new(Surface::Public, START);
+    let world = World::new(ServiceSurface::Public, START);
     let written = tree().replace(&intake(), &payments::card("jane", FIRST));
     world.write(&written);
     assert_eq!(world.settle().await, Vec::<String>::new());
     world
         .while_running(async |daemon| {
-            let reply = daemon.control.ask(Question::IntakeLink(jane())).await.unwrap();
+            let reply = daemon.control.ask(EngineQuery::IntakeLink(jane())).await.unwrap();
             let Reply::IntakeLink(Err(why)) = reply else { panic!("a link: {reply:?}") };
             assert!(why.contains("does not say `source: intake`"), "{why}");
             assert!(why.contains("in the place of `card` or `bank`"), "{why}");
@@ -184,7 +184,7 @@ async fn details_that_stood_in_the_document_are_replaced_once_it_says_intake() {
 
 #[tokio::test(start_paused = true)]
 async fn a_charge_that_is_given_to_another_method_takes_it_from_that_one_s_payer() {
-    let world = stored(Surface::Public).await;
+    let world = stored(ServiceSurface::Public).await;
     let other = document("SavedMethod", "joe", "type: card\n  source: intake");
     world.write(&[tree().replace("method: jane", "method: joe"), other].concat());
     let waits = world.settle().await;
@@ -196,7 +196,7 @@ async fn a_charge_that_is_given_to_another_method_takes_it_from_that_one_s_payer
             let joe: Key = "SavedMethod/default/joe".parse().unwrap();
             let [token, more] = tokens.each_ref().map(|one| Secret::from(one.as_str()));
             let more = vec![more];
-            let attaching = Attaching { key: joe.clone(), token, more, replace: false };
+            let attaching = AttachToken { key: joe.clone(), token, more, replace: false };
             let reply = daemon.control.attach(attaching, None, "ada".to_owned()).await.unwrap();
             assert_eq!(reply, Reply::Attached(Ok(joe)));
         })
@@ -208,7 +208,7 @@ async fn a_charge_that_is_given_to_another_method_takes_it_from_that_one_s_payer
 
 #[tokio::test(start_paused = true)]
 async fn no_token_is_anywhere_but_in_the_vault_even_where_the_service_names_it() {
-    let world = stored(Surface::Public).await;
+    let world = stored(ServiceSurface::Public).await;
     let tokens = [token(&world, SECOND), token(&world, SECOND)];
     let used = json!({"token_id": tokens[1]});
     assert!(world.ask("acme", "POST", "/v1/cards", &used)["id"].is_string());
@@ -217,9 +217,11 @@ async fn no_token_is_anywhere_but_in_the_vault_even_where_the_service_names_it()
         .while_running(async |daemon| {
             let control = &daemon.control;
             assert_eq!(bring(control, &tokens, true).await, Ok(jane()));
-            control.ask(Question::Settle).await.unwrap();
+            control.ask(EngineQuery::Settle).await.unwrap();
             let club: Key = "RecurringCharge/default/club".parse().unwrap();
-            for question in [Question::Plan, Question::Resource(jane()), Question::Resource(club)] {
+            for question in
+                [EngineQuery::Plan, EngineQuery::Resource(jane()), EngineQuery::Resource(club)]
+            {
                 let reply = control.ask(question).await.unwrap();
                 write!(said, "{reply:?}{}", serde_json::to_string(&reply).unwrap()).unwrap();
             }
@@ -246,7 +248,7 @@ async fn no_token_is_anywhere_but_in_the_vault_even_where_the_service_names_it()
 /// Closes the item of a person's one-time token: a dead one is not sent again, and another one is asked for.
 #[tokio::test(start_paused = true)]
 async fn a_dead_token_of_a_person_is_sent_once_whatever_the_time() {
-    let world = stored(Surface::Public).await;
+    let world = stored(ServiceSurface::Public).await;
     let tokens = [token(&world, SECOND), token(&world, SECOND)];
     assert!(
         world.ask("acme", "POST", "/v1/cards", &json!({"token_id": tokens[1]}))["id"].is_string()
@@ -254,7 +256,7 @@ async fn a_dead_token_of_a_person_is_sent_once_whatever_the_time() {
     let after = world
         .while_running(async |daemon| {
             assert_eq!(bring(&daemon.control, &tokens, true).await, Ok(jane()));
-            daemon.control.ask(Question::Settle).await.unwrap();
+            daemon.control.ask(EngineQuery::Settle).await.unwrap();
             tokio::time::sleep(Duration::from_hours(1)).await;
         })
         .await;
@@ -266,16 +268,16 @@ async fn a_dead_token_of_a_person_is_sent_once_whatever_the_time() {
 }
 
 /// Has the recurring charge of this id changed by a command.
-async fn changed(daemon: &Daemon<'_>, id: &Value, set: Value) -> Acted {
+async fn changed(daemon: &Daemon<'_>, id: &Value, set: Value) -> ActionReport {
     let action = Action {
         verb: "change".to_owned(),
         merchant: "Merchant/acme".parse().unwrap(),
         name: None,
         fields: json!({"type": "recurring", "id": id, "set": set}),
     };
-    let asked = Request::Act(Box::new(action));
+    let asked = ControlRequest::Act(Box::new(action));
     let reply = daemon.control.handle(asked, "ada".to_owned()).await.unwrap();
-    let Reply::Acted(acted) = reply else { panic!("another answer: {reply:?}") };
+    let Reply::Action(acted) = reply else { panic!("another answer: {reply:?}") };
     *acted
 }
 
@@ -283,7 +285,7 @@ async fn changed(daemon: &Daemon<'_>, id: &Value, set: Value) -> Acted {
 /// person may, and everything else of the charge is its document's.
 #[tokio::test(start_paused = true)]
 async fn a_charge_by_a_payer_s_card_gets_its_new_date_without_the_payer() {
-    for surface in [Surface::Public, Surface::Documented] {
+    for surface in [ServiceSurface::Public, ServiceSurface::Documented] {
         let world = stored(surface).await;
         let id = only(&world, "recurring_charges")["id"].clone();
         let tokens = requests(&world, "POST", "/v1/tokens").len();
@@ -291,10 +293,10 @@ async fn a_charge_by_a_payer_s_card_gets_its_new_date_without_the_payer() {
             .while_running(async |daemon| {
                 let date = json!({"exp_month": 7, "exp_year": 2034});
                 let acted = changed(daemon, &id, date).await;
-                assert_eq!(acted.stands, Stands::Done, "{acted:?}");
+                assert_eq!(acted.status, ActionStatus::Done, "{acted:?}");
                 let more = json!({"exp_month": 7, "exp_year": 2035, "description": "more"});
                 let acted = changed(daemon, &id, more).await;
-                assert_eq!(acted.stands, Stands::Invalid, "{acted:?}");
+                assert_eq!(acted.status, ActionStatus::Invalid, "{acted:?}");
                 assert!(acted.message.contains("change its document at"), "{}", acted.message);
             })
             .await;
@@ -312,14 +314,14 @@ async fn a_charge_by_a_payer_s_card_gets_its_new_date_without_the_payer() {
 /// The date of a card is changed in its document, if it has one.
 #[tokio::test(start_paused = true)]
 async fn the_date_of_a_card_that_a_document_holds_is_its_document_s() {
-    let world = World::new(Surface::Public, START);
+    let world = World::new(ServiceSurface::Public, START);
     world.write(&tree().replace(&intake(), &payments::card("jane", FIRST)));
     assert_eq!(world.settle().await, Vec::<String>::new());
     let id = only(&world, "recurring_charges")["id"].clone();
     world
         .while_running(async |daemon| {
             let acted = changed(daemon, &id, json!({"exp_month": 7, "exp_year": 2034})).await;
-            assert_eq!(acted.stands, Stands::Invalid, "{acted:?}");
+            assert_eq!(acted.status, ActionStatus::Invalid, "{acted:?}");
         })
         .await;
     assert_eq!(requests(&world, "PATCH", "/v1/recurring/").len(), 0);

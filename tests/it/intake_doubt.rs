@@ -7,12 +7,12 @@ use crate::support::payments::requests;
 use crate::support::renewals::{
     LAGS, NEW, OLD, SECOND, browse, cut_off, form, given, link, shown, stored, strike,
 };
-use reckon::sandbox::Surface;
+use reckon::sandbox::ServiceSurface;
 use serde_json::{Value, json};
 
 #[tokio::test(start_paused = true)]
 async fn a_lost_answer_is_settled_and_a_token_is_used_once() {
-    for surface in [Surface::Public, Surface::Documented] {
+    for surface in [ServiceSurface::Public, ServiceSurface::Documented] {
         for fault in ["drop_after", "error_after", "error_before", "throttle"] {
             let world = stored(surface).await;
             strike(&world, "/v1/cards", fault);
@@ -26,7 +26,7 @@ async fn a_lost_answer_is_settled_and_a_token_is_used_once() {
 #[tokio::test(start_paused = true)]
 async fn a_lost_answer_of_a_charge_is_settled_where_the_service_shows_it() {
     for fault in ["drop_after", "error_before"] {
-        let world = stored(Surface::Public).await;
+        let world = stored(ServiceSurface::Public).await;
         strike(&world, "/v1/recurring", fault);
         assert_eq!(given(&world, &[SECOND, SECOND], true).await, Vec::<String>::new(), "{fault}");
         assert_eq!(shown(&world), (NEW.to_owned(), NEW.to_owned()), "{fault}");
@@ -35,7 +35,7 @@ async fn a_lost_answer_of_a_charge_is_settled_where_the_service_shows_it() {
 
 #[tokio::test(start_paused = true)]
 async fn where_nothing_shows_what_became_of_a_charge_its_payer_is_asked_once_more() {
-    let world = stored(Surface::Documented).await;
+    let world = stored(ServiceSurface::Documented).await;
     strike(&world, "/v1/recurring", "drop_after");
     let after = given(&world, &[SECOND, SECOND], true).await;
     assert!(after.len() == 1 && after[0].starts_with(LAGS), "{after:?}");
@@ -45,7 +45,7 @@ async fn where_nothing_shows_what_became_of_a_charge_its_payer_is_asked_once_mor
 
 #[tokio::test(start_paused = true)]
 async fn tokens_that_were_brought_outlive_the_process() {
-    let world = stored(Surface::Public).await;
+    let world = stored(ServiceSurface::Public).await;
     cut_off(&world, &[SECOND, SECOND]).await;
     assert_eq!(shown(&world), (OLD.to_owned(), OLD.to_owned()));
     let plan = world.plan();
@@ -57,7 +57,7 @@ async fn tokens_that_were_brought_outlive_the_process() {
 #[tokio::test(start_paused = true)]
 async fn a_process_that_ends_in_doubt_leaves_the_proof_to_the_next_one() {
     for fault in ["drop_after", "error_before"] {
-        let world = stored(Surface::Public).await;
+        let world = stored(ServiceSurface::Public).await;
         cut_off(&world, &[SECOND, SECOND]).await;
         strike(&world, "/v1/cards", fault);
         let blind = json!({"method": "GET", "path": "/v1/tokens", "fault": "error_before",
@@ -76,7 +76,7 @@ async fn a_process_that_ends_in_doubt_leaves_the_proof_to_the_next_one() {
 
 #[tokio::test(start_paused = true)]
 async fn what_comes_too_late_changes_nothing_and_the_same_link_asks_once_more() {
-    let world = stored(Surface::Public).await;
+    let world = stored(ServiceSurface::Public).await;
     cut_off(&world, &[SECOND, SECOND]).await;
     tokio::time::sleep(Duration::from_secs(301)).await;
     assert_eq!(world.settle().await, Vec::<String>::new());
@@ -100,7 +100,7 @@ async fn what_comes_too_late_changes_nothing_and_the_same_link_asks_once_more() 
 async fn wherever_the_process_ends_there_is_one_card_and_its_charge_gets_it() {
     let mut sent = BTreeSet::new();
     for turns in 0..24 {
-        let world = stored(Surface::Public).await;
+        let world = stored(ServiceSurface::Public).await;
         cut_off(&world, &[SECOND, SECOND]).await;
         let killed = async {
             for _ in 0..turns {

@@ -3,9 +3,9 @@
 use crate::support::covers;
 use crate::support::world;
 use crate::support::world::World;
-use reckon::engine::{Event, Page, Question, Reply, Until};
+use reckon::engine::{EngineInput, EngineQuery, PageLink, Reply, RunUntil};
 use reckon::render;
-use reckon::sandbox::Surface;
+use reckon::sandbox::ServiceSurface;
 use reckon::store::disk::Disk;
 use reckon::store::index::Index;
 use serde_json::{Value, json};
@@ -46,7 +46,7 @@ fn tree(invoices: &[String]) -> String {
 
 const LETTER: &str = "  attachments: [{file: letter.pdf}]\n";
 
-fn house(surface: Surface) -> World {
+fn house(surface: ServiceSurface) -> World {
     World::new(surface, "2029-12-01T10:00:00Z")
 }
 
@@ -67,7 +67,7 @@ fn strike(world: &World, path: &str, fault: &str, times: u32) {
 
 #[tokio::test(start_paused = true)]
 async fn a_file_is_uploaded_once_processed_and_then_attached() {
-    for surface in [Surface::Public, Surface::Documented] {
+    for surface in [ServiceSurface::Public, ServiceSurface::Documented] {
         let world = house(surface);
         world.attach("letter.pdf", "Dear Jane");
         world.write(&tree(&[invoice("one", 0, LETTER), invoice("two", 0, LETTER)]));
@@ -102,7 +102,7 @@ async fn a_lost_upload_is_sent_again_and_a_lost_invoice_names_the_same_file() {
         ("/invoices", "drop_after", 1),
         ("/invoices", "error_after", 1),
     ] {
-        let world = house(Surface::Documented);
+        let world = house(ServiceSurface::Documented);
         world.attach("letter.pdf", "Dear Jane");
         world.write(&tree(&[invoice("one", 0, LETTER)]));
         strike(&world, path, fault, 1);
@@ -115,22 +115,22 @@ async fn a_lost_upload_is_sent_again_and_a_lost_invoice_names_the_same_file() {
 
 #[tokio::test(start_paused = true)]
 async fn a_file_that_changes_before_it_is_sent_is_looked_at_again() {
-    let world = house(Surface::Documented);
+    let world = house(ServiceSurface::Documented);
     world.attach("letter.pdf", "Dear Jane");
     world.write(&tree(&[invoice("one", 0, LETTER)]));
     let mut engine = world.engine();
     world.attach("letter.pdf", "Dear Jane, once more");
-    let (sender, events) = mpsc::channel::<Event>(8);
+    let (sender, events) = mpsc::channel::<EngineInput>(8);
     let hold = async {
         tokio::time::sleep(std::time::Duration::from_mins(1)).await;
         assert_eq!(world.objects("files").len(), 0, "another file than was planned is not sent");
-        sender.send(Event::Files(Vec::new())).await.unwrap();
+        sender.send(EngineInput::Files(Vec::new())).await.unwrap();
         let (answer, settled) = oneshot::channel();
-        sender.send(Event::Ask(Question::Settle, answer)).await.unwrap();
+        sender.send(EngineInput::Ask(EngineQuery::Settle, answer)).await.unwrap();
         assert_eq!(settled.await.unwrap(), Reply::Settled);
-        sender.send(Event::Stop).await.unwrap();
+        sender.send(EngineInput::Stop).await.unwrap();
     };
-    let (ended, ()) = tokio::join!(engine.run(events, Until::Stopped), hold);
+    let (ended, ()) = tokio::join!(engine.run(events, RunUntil::Stopped), hold);
     ended.unwrap();
     assert_eq!(world.objects("files")[0]["size"], 20);
     assert_eq!(world.objects("invoices").len(), 1);
@@ -138,21 +138,21 @@ async fn a_file_that_changes_before_it_is_sent_is_looked_at_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_file_that_is_not_there_is_told_at_its_line_and_found_when_it_comes() {
-    let world = house(Surface::Documented);
+    let world = house(ServiceSurface::Documented);
     world.write(&tree(&[invoice("one", 0, LETTER)]));
     let mut engine = world.engine();
     let problems = engine.plan_view().problems;
     assert_eq!((problems.len(), problems[0].code.as_str()), (1, "reckon::file::unreadable"));
     assert_eq!((problems[0].line, problems[0].column), (28, 24));
     world.attach("letter.pdf", "Dear Jane");
-    let (sender, events) = mpsc::channel::<Event>(8);
+    let (sender, events) = mpsc::channel::<EngineInput>(8);
     let looked = async {
         let (answer, settled) = oneshot::channel();
-        sender.send(Event::Ask(Question::Settle, answer)).await.unwrap();
+        sender.send(EngineInput::Ask(EngineQuery::Settle, answer)).await.unwrap();
         settled.await.unwrap();
-        sender.send(Event::Stop).await.unwrap();
+        sender.send(EngineInput::Stop).await.unwrap();
     };
-    let (ended, ()) = tokio::join!(engine.run(events, Until::Stopped), looked);
+    let (ended, ()) = tokio::join!(engine.run(events, RunUntil::Stopped), looked);
     ended.unwrap();
     assert_eq!(world::told(&engine), Vec::<String>::new());
     assert_eq!(world.objects("invoices")[0]["attachments"][0]["file_name"], "letter.pdf");
@@ -160,7 +160,7 @@ async fn a_file_that_is_not_there_is_told_at_its_line_and_found_when_it_comes() 
 
 #[tokio::test(start_paused = true)]
 async fn a_replacement_says_that_the_old_invoice_stays_payable() {
-    let world = house(Surface::Documented);
+    let world = house(ServiceSurface::Documented);
     world.attach("letter.pdf", "Dear Jane");
     world.write(&tree(&[invoice("one", 0, "")]));
     assert_eq!(world.settle().await, Vec::<String>::new());
@@ -196,7 +196,7 @@ async fn a_replacement_says_that_the_old_invoice_stays_payable() {
 
 #[tokio::test(start_paused = true)]
 async fn a_live_bank_account_is_told_before_a_test_invoice_is_sent() {
-    let world = house(Surface::Documented);
+    let world = house(ServiceSurface::Documented);
     world.write(HEAD);
     world.settle().await;
     let all = world.control("GET", "credentials", &Value::Null);
@@ -219,29 +219,29 @@ async fn a_live_bank_account_is_told_before_a_test_invoice_is_sent() {
 }
 
 /// Asks so many times for the portal link of an invoice, as `reckon link` does.
-async fn links(world: &World, name: &str, times: usize) -> Vec<Page> {
+async fn links(world: &World, name: &str, times: usize) -> Vec<PageLink> {
     let mut engine = world.engine();
-    engine.choose([].into());
+    engine.select_targets([].into());
     let (sender, events) = mpsc::channel(2);
     let asked = async {
         let mut pages = Vec::new();
         for _ in 0..times {
             let (page, answer) = oneshot::channel();
             let key = format!("Invoice/{name}").parse().unwrap();
-            sender.send(Event::Visit(key, page)).await.unwrap();
+            sender.send(EngineInput::Visit(key, page)).await.unwrap();
             pages.push(answer.await.unwrap());
         }
-        sender.send(Event::Stop).await.unwrap();
+        sender.send(EngineInput::Stop).await.unwrap();
         pages
     };
-    let (ended, pages) = tokio::join!(engine.run(events, Until::Stopped), asked);
+    let (ended, pages) = tokio::join!(engine.run(events, RunUntil::Stopped), asked);
     ended.unwrap();
     pages
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_portal_link_is_made_when_asked_for_and_shows_nowhere() {
-    let world = house(Surface::Documented);
+    let world = house(ServiceSurface::Documented);
     world.write(&tree(&[invoice("one", 0, ""), invoice("two", 0, "")]));
     assert_eq!(links(&world, "one", 1).await, [None], "there is no invoice yet");
     assert_eq!(world.objects("contacts").len(), 0, "who asks for a link does nothing else");
@@ -259,8 +259,8 @@ async fn a_portal_link_is_made_when_asked_for_and_shows_nowhere() {
     let views = format!(
         "{:?}{:?}{:?}",
         engine.plan_view(),
-        engine.answer(Question::Resources).unwrap(),
-        engine.answer(Question::Resource(key)).unwrap(),
+        engine.answer(EngineQuery::Resources).unwrap(),
+        engine.answer(EngineQuery::Resource(key)).unwrap(),
     );
     assert!(!views.contains(&hash) && !views.contains("/contacts/"), "{views}");
     for disk in [&world.journal, &world.vault] {
@@ -280,7 +280,7 @@ async fn a_portal_link_is_made_when_asked_for_and_shows_nowhere() {
 
 #[tokio::test(start_paused = true)]
 async fn a_link_that_is_lost_is_asked_for_again_and_one_that_is_refused_spoils_nothing() {
-    let world = house(Surface::Documented);
+    let world = house(ServiceSurface::Documented);
     world.write(&tree(&[invoice("one", 0, "")]));
     world.settle().await;
     strike(&world, "/contacts/", "drop_after", 1);
@@ -297,7 +297,7 @@ async fn a_link_that_is_lost_is_asked_for_again_and_one_that_is_refused_spoils_n
 
 #[tokio::test(start_paused = true)]
 async fn no_attached_byte_is_in_journal_index_or_vault() {
-    let world = house(Surface::Documented);
+    let world = house(ServiceSurface::Documented);
     let text = "A letter that nobody else reads";
     world.attach("letter.pdf", text);
     world.write(&tree(&[invoice("one", 0, LETTER)]));
@@ -335,7 +335,7 @@ async fn pay(world: &World, invoice: &Value) {
 
 #[tokio::test(start_paused = true)]
 async fn an_invoice_that_is_paid_is_no_difference_and_is_not_made_again() {
-    for surface in [Surface::Public, Surface::Documented] {
+    for surface in [ServiceSurface::Public, ServiceSurface::Documented] {
         let world = house(surface);
         world.write(&tree(&[invoice("one", 0, "")]));
         assert_eq!(world.settle().await, Vec::<String>::new());
@@ -343,7 +343,7 @@ async fn an_invoice_that_is_paid_is_no_difference_and_is_not_made_again() {
         let paid = world.objects("invoices")[0].clone();
         assert_eq!((&paid["status"], &paid["amount_paid"]), (&json!("paid"), &json!(12500)));
         let mut engine = world.engine();
-        engine.look_at_everything().await.unwrap();
+        engine.sweep_everything().await.unwrap();
         assert_eq!(world::told(&engine), Vec::<String>::new());
         drop(engine);
         assert_eq!(world.settle().await, Vec::<String>::new());

@@ -10,23 +10,25 @@ use crate::support::payments::{MERCHANT, START, card, document, recurring};
 use crate::support::world::World;
 use reckon::base::money::Money;
 use reckon::config::Config;
-use reckon::engine::{ApprovingPlan, Event, PlanAnswer, Question, Reply, Until};
+use reckon::engine::{
+    ApprovingPlan, EngineInput, EngineQuery, PlanApprovalResult, Reply, RunUntil,
+};
 use reckon::model::plan_approval::PlanApproval;
-use reckon::policy::Rules;
-use reckon::sandbox::Surface;
-use reckon::store::facts::Facts;
+use reckon::policy::PolicyRules;
+use reckon::sandbox::ServiceSurface;
+use reckon::store::facts::ReadModel;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
 /// What `reckon.yaml` says with this beneath `policy`, which begins in line 4.
-fn rules(policy: &str) -> Rules {
+fn rules(policy: &str) -> PolicyRules {
     let text = format!("apiVersion: reckon.dev/v1\nkind: Config\npolicy:\n{policy}\n");
     let config = Config::parse("reckon.yaml", Path::new("."), text.into_bytes()).unwrap();
     config.rules(&|_: &str| None).unwrap()
 }
 
 fn house(policy: &str, tree: &str) -> World {
-    let mut world = World::new(Surface::Public, START);
+    let mut world = World::new(ServiceSurface::Public, START);
     world.policy = rules(policy);
     world.write(tree);
     world
@@ -69,16 +71,21 @@ fn checksum(world: &World) -> String {
 /// Somebody approves the present plan.
 async fn approve(world: &World, actor: &str) -> (PlanApproval, Vec<String>, usize) {
     let answer = answered(world, &checksum(world), &[], actor).await;
-    let PlanAnswer::Approved { approval, approved_by, approvers } = answer else {
+    let PlanApprovalResult::Approved { approval, approved_by, approvers } = answer else {
         panic!("{answer:?}")
     };
     (*approval, approved_by, approvers)
 }
 
-async fn answered(world: &World, checksum: &str, ceilings: &[&str], actor: &str) -> PlanAnswer {
+async fn answered(
+    world: &World,
+    checksum: &str,
+    ceilings: &[&str],
+    actor: &str,
+) -> PlanApprovalResult {
     let ceilings: Vec<Money> = ceilings.iter().map(|one| one.parse().unwrap()).collect();
     let plan = ApprovingPlan { checksum: checksum.to_owned(), ceilings, actor: actor.to_owned() };
-    let reply = world.engine().approve_plan_alone(plan).await.unwrap();
+    let reply = world.engine().approve_plan_offline(plan).await.unwrap();
     let Reply::PlanApproved(answer) = reply else { panic!("{reply:?}") };
     *answer
 }
@@ -109,9 +116,9 @@ async fn a_plan_over_a_sum_is_refused_whole_before_its_first_effect() {
     let policy = "  limits: {per_run: [\"50.00 USD\"]}";
     let tree = invoices(&[("a", "20.00 USD"), ("b", "20.00 USD"), ("c", "20.00 USD")]);
     let mut world = house(policy, &tree);
-    let refused = world.engine().refused_whole();
+    let refused = world.engine().exceeded_limits();
     assert_eq!((refused.len(), refused[0].limit.as_str()), (1, "policy.limits.per_run"));
-    assert_eq!(refused[0].would, "60.00 USD");
+    assert_eq!(refused[0].resulting, "60.00 USD");
     let after = world.settle().await;
     let blocked = after.iter().filter(|one| one.contains("the whole plan would make it 60.00 USD"));
     assert_eq!(blocked.count(), 3, "{after:?}");
@@ -170,18 +177,18 @@ async fn an_approval_is_for_the_plan_that_was_looked_at() {
     let seen = checksum(&world);
     let beyond = answered(&world, &seen, &["1999.99 USD"], "ann").await;
     let moves: Money = "2000.00 USD".parse().unwrap();
-    assert_eq!(beyond, PlanAnswer::Beyond { moves, ceiling: "1999.99 USD".parse().ok() });
+    assert_eq!(beyond, PlanApprovalResult::Beyond { moves, ceiling: "1999.99 USD".parse().ok() });
     world.write(&invoices(&[("a", "3000.00 USD")]));
-    let changed = PlanAnswer::Changed { checksum: checksum(&world) };
+    let changed = PlanApprovalResult::Changed { checksum: checksum(&world) };
     assert_eq!(answered(&world, &seen, &[], "ann").await, changed);
     assert_eq!(answered(&world, "", &[], "ann").await, changed, "nothing names no plan");
     assert_eq!(world.engine().overview().position, position, "nothing was written");
     world.write(&invoices(&[("a", "2000.00 USD")]));
     let written = answered(&world, &seen[..16], &["2000.00 USD"], "ann").await;
-    assert!(matches!(written, PlanAnswer::Approved { .. }), "{written:?}");
+    assert!(matches!(written, PlanApprovalResult::Approved { .. }), "{written:?}");
     assert_eq!(checksum(&world), seen, "an approval changes no plan");
     assert_eq!(world.settle().await, Vec::<String>::new());
-    assert_eq!(answered(&world, &checksum(&world), &[], "ann").await, PlanAnswer::Nothing);
+    assert_eq!(answered(&world, &checksum(&world), &[], "ann").await, PlanApprovalResult::Nothing);
 }
 
 #[tokio::test(start_paused = true)]
@@ -225,10 +232,10 @@ async fn what_was_not_sent_is_given_back_and_a_resend_counts_once() {
 fn counted_usd(world: &World) -> i64 {
     use reckon::base::id::Mode;
     use reckon::base::money::Currency;
-    use reckon::policy::meter::Span;
+    use reckon::policy::meter::LimitPeriod;
     let day = &START[..10];
-    let facts = Facts::new(world.index.clone());
-    facts.counted((Span::Day, day), Mode::Test, None).unwrap().sum(Currency::USD)
+    let facts = ReadModel::new(world.index.clone());
+    facts.tally((LimitPeriod::Day, day), Mode::Test, None).unwrap().sum(Currency::USD)
 }
 
 #[tokio::test(start_paused = true)]
@@ -278,9 +285,9 @@ async fn a_schedule_of_a_hundred_times_its_usual_amount_is_blocked() {
 }
 
 /// Asks a running engine.
-async fn ask(events: &mpsc::Sender<Event>, question: Question) -> Reply {
+async fn ask(events: &mpsc::Sender<EngineInput>, question: EngineQuery) -> Reply {
     let (reply, answer) = oneshot::channel();
-    events.send(Event::Ask(question, reply)).await.unwrap();
+    events.send(EngineInput::Ask(question, reply)).await.unwrap();
     answer.await.unwrap()
 }
 
@@ -290,20 +297,20 @@ async fn a_daemon_goes_on_by_itself_once_its_plan_is_approved() {
     let mut engine = world.engine();
     let (events, received) = mpsc::channel(4);
     let act = async {
-        ask(&events, Question::Settle).await;
+        ask(&events, EngineQuery::Settle).await;
         assert!(made(&world).is_empty());
-        let Reply::Plan(plan) = ask(&events, Question::Plan).await else { panic!("no plan") };
+        let Reply::Plan(plan) = ask(&events, EngineQuery::Plan).await else { panic!("no plan") };
         let (reply, answer) = oneshot::channel();
         let (checksum, actor) = (plan.checksum, "ann".to_owned());
         let approving = ApprovingPlan { checksum, ceilings: Vec::new(), actor };
-        events.send(Event::ApprovePlan(approving, reply)).await.unwrap();
+        events.send(EngineInput::ApprovePlan(approving, reply)).await.unwrap();
         let answer = answer.await.unwrap();
         assert!(matches!(answer, Reply::PlanApproved(_)), "{answer:?}");
-        ask(&events, Question::Settle).await;
+        ask(&events, EngineQuery::Settle).await;
         assert_eq!(made(&world), [200_000]);
-        events.send(Event::Stop).await.unwrap();
+        events.send(EngineInput::Stop).await.unwrap();
     };
-    let (ran, ()) = tokio::join!(engine.run(received, Until::Stopped), act);
+    let (ran, ()) = tokio::join!(engine.run(received, RunUntil::Stopped), act);
     ran.unwrap();
 }
 

@@ -11,9 +11,9 @@ use crate::support::partner::{declined, provisioned};
 use crate::support::requests::Seen;
 use crate::support::world::World;
 use reckon::base::secret::Secret;
-use reckon::engine::{Question, Reply};
+use reckon::engine::{EngineQuery, Reply};
 use reckon::store::disk::Disk;
-use reckon::store::facts::Facts;
+use reckon::store::facts::ReadModel;
 use reckon::store::index::Index;
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -101,10 +101,10 @@ async fn what_comes_twice_or_too_late_or_from_strangers_changes_nothing() {
     assert_eq!(world.notified(&reference, &declined("nobody")).await, Vec::<String>::new());
     assert_eq!((notices(&world), world.requests()), (4, requests));
     // Closes K17: what is made up is listed with its reason, and counted.
-    let facts = Facts::new(world.index.clone());
-    assert_eq!(facts.notices_ignored().unwrap(), 2);
+    let facts = ReadModel::new(world.index.clone());
+    assert_eq!(facts.ignored_webhooks().unwrap(), 2);
     let wanted = reckon::engine::EventsWanted { merchant: None, most: 10 };
-    let asked = world.engine().answer(Question::Events(wanted));
+    let asked = world.engine().answer(EngineQuery::Events(wanted));
     let view = match asked {
         Ok(Reply::Events(view)) => Some(view),
         Ok(_) | Err(_) => None,
@@ -239,14 +239,14 @@ async fn a_test_ends_as_it_was_to_end_and_its_code_is_not_even_kept() {
 /// Whether the code of the application's approval is known.
 fn keeps_a_code(world: &World) -> bool {
     let key = "MerchantApplication/default/harbor".parse().unwrap();
-    let known = Facts::new(world.index.clone()).observed(&key).unwrap().unwrap();
+    let known = ReadModel::new(world.index.clone()).observed_state(&key).unwrap().unwrap();
     !known.fact("code").is_null()
 }
 
 /// What is told of the application.
 fn application(world: &World) -> Value {
     let key = "MerchantApplication/default/harbor".parse().unwrap();
-    let reply = world.engine().answer(Question::Resource(key)).unwrap();
+    let reply = world.engine().answer(EngineQuery::Resource(key)).unwrap();
     let Reply::Resource(Some(view)) = reply else { return Value::Null };
     serde_json::to_value(view).unwrap()
 }
@@ -346,7 +346,7 @@ async fn a_refusal_names_the_field() {
     assert!(after[0].starts_with("Blocked MerchantApplication/harbor: Refused"), "{after:?}");
     assert!(after[0].contains("owner_date_of_birth: "), "{after:?}");
     assert!(!after[0].contains("yesterday"), "{after:?}");
-    let Reply::Plan(plan) = complete.engine().answer(Question::Plan).unwrap() else { panic!() };
+    let Reply::Plan(plan) = complete.engine().answer(EngineQuery::Plan).unwrap() else { panic!() };
     let [problem] = plan.steps[0].problems.as_slice() else { panic!("{plan:?}") };
     let text = tree();
     let line = text.lines().nth(problem.line - 1).unwrap();
@@ -391,7 +391,7 @@ async fn no_code_and_no_secret_of_an_applicant_is_in_the_journal_the_index_or_a_
             let code = body["events"][0]["data"]["auth_code"].as_str().expect("a code");
             canaries.plant("the code", code);
         }
-        for question in [Question::Plan, Question::Resources, Question::Intents] {
+        for question in [EngineQuery::Plan, EngineQuery::Resources, EngineQuery::Intents] {
             let reply = daemon.control.ask(question).await.unwrap();
             said.push_str(&serde_json::to_string(&reply).unwrap());
         }

@@ -7,9 +7,9 @@ use std::process::{Command, Output};
 use crate::support::shell::{Shell, code, stderr, stdout};
 use crate::support::world::World;
 use reckon::control::Control;
-use reckon::control::socket::Door;
-use reckon::engine::{Event, Until};
-use reckon::sandbox::Surface;
+use reckon::control::socket::ControlSocket;
+use reckon::engine::{EngineInput, RunUntil};
+use reckon::sandbox::ServiceSurface;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -230,11 +230,11 @@ async fn beside_a_daemon_a_plan_is_saved_and_none_is_applied() {
     let shell = Shell::start();
     shell.write("specs/tree.yaml", TREE);
     fs::create_dir(shell.path(".reckon")).unwrap();
-    let door = Door::bind(&shell.path(".reckon/control.sock")).await.unwrap();
-    let world = World::new(Surface::Public, "2029-12-01T10:00:00Z");
+    let door = ControlSocket::bind(&shell.path(".reckon/control.sock")).await.unwrap();
+    let world = World::new(ServiceSurface::Public, "2029-12-01T10:00:00Z");
     world.write(TREE);
     let mut engine = world.engine();
-    engine.choose([].into());
+    engine.select_targets([].into());
     let (sender, events) = mpsc::channel(8);
     let serving = tokio::spawn(door.serve(Control::new(sender.clone()), std::future::pending()));
     let commands = tokio::task::spawn_blocking(move || {
@@ -248,10 +248,10 @@ async fn beside_a_daemon_a_plan_is_saved_and_none_is_applied() {
     });
     let acting = async {
         let outputs = commands.await.unwrap();
-        sender.send(Event::Stop).await.unwrap();
+        sender.send(EngineInput::Stop).await.unwrap();
         outputs
     };
-    let (ran, outputs) = tokio::join!(engine.run(events, Until::Stopped), acting);
+    let (ran, outputs) = tokio::join!(engine.run(events, RunUntil::Stopped), acting);
     serving.abort();
     ran.unwrap();
     let codes = outputs.each_ref().map(code);

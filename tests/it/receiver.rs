@@ -14,16 +14,16 @@ use http::Request;
 use reckon::base::hash::Digest;
 use reckon::base::id::Key;
 use reckon::control::Control;
-use reckon::engine::{Engine, Event, Question, Reply, Specs, Until};
-use reckon::http::{Outside, public};
+use reckon::engine::{Engine, EngineInput, EngineQuery, Reply, RunUntil, SpecSource};
+use reckon::http::{PublicRoutes, public_router};
 use reckon::model::desired::Desired;
-use reckon::model::issue::{Issue, Problem, Problems};
+use reckon::model::issue::{Issue, PlacedIssue, TreeProblems};
 use serde_json::json;
 use tokio::sync::mpsc;
 use tower::ServiceExt;
 
 /// The service's notification of an approval.
-fn approval(outside: &Outside, reference: &str, code: &str) -> Request<Body> {
+fn approval(outside: &PublicRoutes, reference: &str, code: &str) -> Request<Body> {
     let path = format!("{}{reference}", outside.event_url("", 0));
     let body = json!({"events": [provisioned(reference, code)]}).to_string();
     Request::post(path).body(Body::from(body)).unwrap()
@@ -31,16 +31,16 @@ fn approval(outside: &Outside, reference: &str, code: &str) -> Request<Body> {
 
 /// Posts an approval to the door of a daemon; answers the status. The daemon ends at that moment, as one that is killed.
 async fn posted(world: &World, reference: &str, code: &str, runs: bool) -> u16 {
-    let outside = Outside::new(&[3; 32]);
+    let outside = PublicRoutes::new(&[3; 32]);
     let request = approval(&outside, reference, code);
     let mut engine = world.engine();
-    let (sender, events) = mpsc::channel::<Event>(8);
-    let answer = public(Control::new(sender), &outside).oneshot(request);
+    let (sender, events) = mpsc::channel::<EngineInput>(8);
+    let answer = public_router(Control::new(sender), &outside).oneshot(request);
     if !runs {
         return answer.await.unwrap().status().as_u16();
     }
     tokio::select! {
-        ended = engine.run(events, Until::Stopped) => panic!("the daemon ended: {ended:?}"),
+        ended = engine.run(events, RunUntil::Stopped) => panic!("the daemon ended: {ended:?}"),
         answer = answer => answer.unwrap().status().as_u16(),
     }
 }
@@ -65,12 +65,12 @@ type Gate = Arc<(Mutex<bool>, Condvar)>;
 
 /// A tree whose every look takes until a gate is opened.
 struct Slow {
-    specs: Box<dyn Specs>,
+    specs: Box<dyn SpecSource>,
     gate: Gate,
     begun: mpsc::UnboundedSender<()>,
 }
 
-impl Specs for Slow {
+impl SpecSource for Slow {
     fn desired(&self) -> Arc<Desired> {
         self.specs.desired()
     }
@@ -86,7 +86,7 @@ impl Specs for Slow {
         self.reload(&[])
     }
 
-    fn problems(&self) -> Problems {
+    fn problems(&self) -> TreeProblems {
         self.specs.problems()
     }
 
@@ -94,7 +94,7 @@ impl Specs for Slow {
         self.specs.digest()
     }
 
-    fn place(&self, key: &Key, issue: &Issue) -> Option<Problem> {
+    fn place(&self, key: &Key, issue: &Issue) -> Option<PlacedIssue> {
         self.specs.place(key, issue)
     }
 }
@@ -112,20 +112,20 @@ async fn a_tree_that_takes_long_to_read_keeps_nothing_else_waiting() {
     let (begun, mut begins) = mpsc::unbounded_channel();
     let slow = Slow { specs: world.specs(), gate: gate.clone(), begun };
     let mut engine = Engine::new(world.shared(), Box::new(slow)).unwrap();
-    engine.read_aside();
-    let (sender, events) = mpsc::channel::<Event>(8);
+    engine.read_in_background();
+    let (sender, events) = mpsc::channel::<EngineInput>(8);
     let control = Control::new(sender.clone());
     let people = async {
-        sender.send(Event::Files(Vec::new())).await.unwrap();
+        sender.send(EngineInput::Files(Vec::new())).await.unwrap();
         begins.recv().await.unwrap();
-        assert!(matches!(control.ask(Question::Overview).await, Ok(Reply::Overview(_))));
-        let outside = Outside::new(&[3; 32]);
+        assert!(matches!(control.ask(EngineQuery::Overview).await, Ok(Reply::Overview(_))));
+        let outside = PublicRoutes::new(&[3; 32]);
         let posted = approval(&outside, &reference, &code);
-        let answer = public(control.clone(), &outside).oneshot(posted).await.unwrap();
+        let answer = public_router(control.clone(), &outside).oneshot(posted).await.unwrap();
         assert_eq!(answer.status().as_u16(), 200);
-        assert!(matches!(control.ask(Question::Resources).await, Ok(Reply::Resources(_))));
+        assert!(matches!(control.ask(EngineQuery::Resources).await, Ok(Reply::Resources(_))));
         world.write(&tree().replace("name: jane", "name: joan"));
-        let mut plan = std::pin::pin!(control.ask(Question::Plan));
+        let mut plan = std::pin::pin!(control.ask(EngineQuery::Plan));
         let early = tokio::time::timeout(Duration::from_millis(20), &mut plan).await;
         assert!(early.is_err(), "the plan is one of the files as they are");
         *gate.0.lock().unwrap() = true;
@@ -137,7 +137,7 @@ async fn a_tree_that_takes_long_to_read_keeps_nothing_else_waiting() {
         }
     };
     tokio::select! {
-        ended = engine.run(events, Until::Stopped) => panic!("the daemon ended: {ended:?}"),
+        ended = engine.run(events, RunUntil::Stopped) => panic!("the daemon ended: {ended:?}"),
         done = tokio::time::timeout(Duration::from_mins(1), people) => done.unwrap(),
     }
 }

@@ -4,8 +4,8 @@ use crate::support::covers;
 use std::time::Duration;
 
 use crate::support::world::World;
-use reckon::engine::{Question, Reply};
-use reckon::sandbox::Surface;
+use reckon::engine::{EngineQuery, Reply};
+use reckon::sandbox::ServiceSurface;
 use serde_json::{Value, json};
 
 /// Four in the morning in Chicago.
@@ -46,7 +46,7 @@ fn tree(charges: &[String]) -> String {
 }
 
 /// A world whose merchant and card are there.
-async fn connected(surface: Surface) -> World {
+async fn connected(surface: ServiceSurface) -> World {
     let world = World::new(surface, START);
     world.write(HEAD);
     assert_eq!(world.settle().await, Vec::<String>::new());
@@ -61,7 +61,7 @@ fn only(world: &World, kind: &str) -> Value {
 
 #[tokio::test(start_paused = true)]
 async fn a_charge_now_is_made_once_changed_in_place_and_then_nothing_is_left_to_do() {
-    for surface in [Surface::Public, Surface::Documented] {
+    for surface in [ServiceSurface::Public, ServiceSurface::Documented] {
         let world = connected(surface).await;
         let text = tree(&[recurring("club", NOW)]);
         world.write(&text);
@@ -112,7 +112,7 @@ async fn a_charge_now_is_made_once_changed_in_place_and_then_nothing_is_left_to_
 
 #[tokio::test(start_paused = true)]
 async fn a_surcharge_is_read_before_the_charge_and_no_scheduled_payment_carries_it() {
-    let world = connected(Surface::Documented).await;
+    let world = connected(ServiceSurface::Documented).await;
     let rates = json!([{"type": "card", "surcharge_rate": 300}]);
     world.control("POST", "policy", &json!({"merchant": "acme", "surcharges": rates}));
     let spec =
@@ -152,7 +152,7 @@ fn from(charge: &str) -> String {
 
 #[tokio::test(start_paused = true)]
 async fn a_charge_from_an_earlier_one_is_made_and_then_described() {
-    for surface in [Surface::Public, Surface::Documented] {
+    for surface in [ServiceSurface::Public, ServiceSurface::Documented] {
         let world = connected(surface).await;
         let charges = earlier(&world, 2);
         let text = tree(&[recurring("a", &from(&charges[0])), recurring("b", &from(&charges[1]))]);
@@ -182,7 +182,7 @@ fn strike(world: &World, path: &str, fault: &str) {
 
 #[tokio::test(start_paused = true)]
 async fn a_lost_answer_of_a_charge_now_never_makes_a_second_charge() {
-    for surface in [Surface::Public, Surface::Documented] {
+    for surface in [ServiceSurface::Public, ServiceSurface::Documented] {
         for fault in ["drop_after", "error_after"] {
             let world = connected(surface).await;
             strike(&world, "/v1/charges", fault);
@@ -195,7 +195,7 @@ async fn a_lost_answer_of_a_charge_now_never_makes_a_second_charge() {
         strike(&world, "/v1/charges", "error_before");
         world.write(&tree(&[recurring("club", NOW)]));
         let told = world.settle().await;
-        if surface == Surface::Public {
+        if surface == ServiceSurface::Public {
             assert_eq!(told, Vec::<String>::new());
             assert_eq!(world.objects("transactions").len(), 1);
         } else {
@@ -207,7 +207,7 @@ async fn a_lost_answer_of_a_charge_now_never_makes_a_second_charge() {
 
 #[tokio::test(start_paused = true)]
 async fn a_decline_whose_answer_was_lost_is_found_and_not_tried_again() {
-    let world = World::new(Surface::Public, START);
+    let world = World::new(ServiceSurface::Public, START);
     let declined = HEAD.replace("4242424242424242", "4000000000000002");
     world.write(&declined);
     assert_eq!(world.settle().await, Vec::<String>::new());
@@ -221,14 +221,14 @@ async fn a_decline_whose_answer_was_lost_is_found_and_not_tried_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_lost_answer_of_a_charge_from_an_earlier_one_is_found_or_held() {
-    for surface in [Surface::Public, Surface::Documented] {
+    for surface in [ServiceSurface::Public, ServiceSurface::Documented] {
         let world = connected(surface).await;
         let charges = earlier(&world, 8);
         strike(&world, "/v1/charges", "drop_after");
         let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
         let docs = names.iter().zip(&charges).map(|(name, charge)| recurring(name, &from(charge)));
         world.write(&tree(&docs.collect::<Vec<_>>()));
-        if surface == Surface::Public {
+        if surface == ServiceSurface::Public {
             assert_eq!(world.settle().await, Vec::<String>::new());
             let mut described: Vec<String> = world
                 .objects("recurring_charges")
@@ -256,7 +256,7 @@ async fn a_lost_answer_of_a_charge_from_an_earlier_one_is_found_or_held() {
 
 #[tokio::test(start_paused = true)]
 async fn a_process_that_ends_in_doubt_leaves_the_others_waiting_for_the_next_one() {
-    let world = connected(Surface::Public).await;
+    let world = connected(ServiceSurface::Public).await;
     let charges = earlier(&world, 3);
     strike(&world, "/v1/charges", "error_before");
     let docs = ["a", "b", "c"].iter().zip(&charges);
@@ -271,7 +271,7 @@ async fn a_process_that_ends_in_doubt_leaves_the_others_waiting_for_the_next_one
 
 #[tokio::test(start_paused = true)]
 async fn a_start_today_waits_for_another_day() {
-    let world = connected(Surface::Public).await;
+    let world = connected(ServiceSurface::Public).await;
     world.write(&tree(&[recurring("club", &LATER.replace("2030-02-01", "2029-12-01"))]));
     let told = world.settle().await;
     assert!(
@@ -283,9 +283,9 @@ async fn a_start_today_waits_for_another_day() {
     let (sender, events) = tokio::sync::mpsc::channel(1);
     let day = async {
         tokio::time::sleep(Duration::from_hours(24)).await;
-        drop(sender.send(reckon::engine::Event::Stop).await);
+        drop(sender.send(reckon::engine::EngineInput::Stop).await);
     };
-    let (ran, ()) = tokio::join!(engine.run(events, reckon::engine::Until::Stopped), day);
+    let (ran, ()) = tokio::join!(engine.run(events, reckon::engine::RunUntil::Stopped), day);
     ran.unwrap();
     assert_eq!(only(&world, "recurring_charges")["next_payment"], "2030-01-01");
 }
@@ -296,7 +296,7 @@ async fn what_the_tenant_forbids_is_told_before_anything_is_sent() {
         (json!({"recurring_charges_enabled": false}), "not enabled on the account \"Card\""),
         (json!({"reference_required": true}), "requires a reference with every payment"),
     ] {
-        let world = World::new(Surface::Public, START);
+        let world = World::new(ServiceSurface::Public, START);
         let mut body = policy;
         body["merchant"] = json!("acme");
         world.control("POST", "policy", &body);
@@ -314,21 +314,21 @@ async fn what_the_tenant_forbids_is_told_before_anything_is_sent() {
 
 #[tokio::test(start_paused = true)]
 async fn a_try_that_is_proved_not_to_have_happened_is_no_money_sent() {
-    let world = connected(Surface::Public).await;
+    let world = connected(ServiceSurface::Public).await;
     let fault = json!({"method": "POST", "path": "/v1/recurring/charges", "fault": "error_before",
         "status": 503, "times": 2});
     world.control("POST", "faults", &fault);
     world.write(&tree(&[recurring("club", LATER)]));
     let mut engine = world.engine();
-    engine.hold_to_plan();
+    engine.cap_to_plan();
     let (_sender, events) = tokio::sync::mpsc::channel(1);
-    engine.run(events, reckon::engine::Until::Settled).await.unwrap();
+    engine.run(events, reckon::engine::RunUntil::Settled).await.unwrap();
     assert_eq!(only(&world, "recurring_charges")["amount"], 2000);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_scheduled_charge_is_made_and_changed_once_whatever_becomes_of_the_answers() {
-    for surface in [Surface::Public, Surface::Documented] {
+    for surface in [ServiceSurface::Public, ServiceSurface::Documented] {
         for fault in ["", "drop_after", "error_before"] {
             let world = connected(surface).await;
             let lose = |method: &str| {
@@ -336,7 +336,7 @@ async fn a_scheduled_charge_is_made_and_changed_once_whatever_becomes_of_the_ans
                     "times": 1, "status": 500});
                 assert!(fault.is_empty() || world.control("POST", "faults", &order).is_object());
             };
-            if surface == Surface::Public {
+            if surface == ServiceSurface::Public {
                 lose("POST");
             }
             let text = tree(&[recurring("club", LATER)]);
@@ -355,7 +355,7 @@ async fn a_scheduled_charge_is_made_and_changed_once_whatever_becomes_of_the_ans
         }
     }
     for (fault, made) in [("drop_after", 1), ("error_before", 0)] {
-        let world = connected(Surface::Documented).await;
+        let world = connected(ServiceSurface::Documented).await;
         strike(&world, "/v1/recurring/charges", fault);
         world.write(&tree(&[recurring("club", LATER)]));
         let told = world.settle().await;
@@ -367,12 +367,12 @@ async fn a_scheduled_charge_is_made_and_changed_once_whatever_becomes_of_the_ans
 
 #[tokio::test(start_paused = true)]
 async fn what_is_known_of_a_charge_names_its_next_payment() {
-    let world = connected(Surface::Documented).await;
+    let world = connected(ServiceSurface::Documented).await;
     let days = "interval_delay: 1, days: [LAST]";
     world.write(&tree(&[recurring("club", &LATER.replace("interval_delay: 1", days))]));
     assert_eq!(world.settle().await, Vec::<String>::new());
     let key = "RecurringCharge/club".parse().unwrap();
-    let Ok(Reply::Resource(Some(view))) = world.engine().answer(Question::Resource(key)) else {
+    let Ok(Reply::Resource(Some(view))) = world.engine().answer(EngineQuery::Resource(key)) else {
         panic!("another answer");
     };
     let text = reckon::render::resources::describe(&view, false);

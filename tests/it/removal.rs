@@ -4,14 +4,14 @@ use crate::support::covers;
 use std::time::Duration;
 
 use crate::support::world::World;
-use reckon::engine::Allowing;
-use reckon::policy::prune::Prune;
-use reckon::sandbox::Surface;
+use reckon::engine::AllowPrune;
+use reckon::policy::prune::PruneGuards;
+use reckon::sandbox::ServiceSurface;
 use serde_json::{Value, json};
 
 /// Four in the morning in Chicago.
 const START: &str = "2029-12-01T10:00:00Z";
-const SURFACES: [Surface; 2] = [Surface::Public, Surface::Documented];
+const SURFACES: [ServiceSurface; 2] = [ServiceSurface::Public, ServiceSurface::Documented];
 
 const MERCHANT: &str = r"
 apiVersion: reckon.dev/v1
@@ -57,7 +57,7 @@ fn tree(documents: &[String]) -> String {
 }
 
 /// A world in which this tree was applied, with these guards from now on.
-async fn applied(surface: Surface, documents: &[String], prune: Prune) -> World {
+async fn applied(surface: ServiceSurface, documents: &[String], prune: PruneGuards) -> World {
     let mut world = World::new(surface, START);
     world.write(&tree(documents));
     assert_eq!(world.settle().await, Vec::<String>::new());
@@ -89,7 +89,7 @@ fn lives(world: &World, kind: &str) -> usize {
 async fn a_recurring_charge_without_a_document_is_neutralised_and_never_fires_again() {
     for surface in SURFACES {
         let documents = [card("card", ""), charge("club", "card", DELETE, "2030-02-01", 20)];
-        let world = applied(surface, &documents, Prune::open()).await;
+        let world = applied(surface, &documents, PruneGuards::without_guards()).await;
         let made = world.objects("recurring_charges")[0].clone();
         assert_eq!(pending(&world, &made), 1);
         world.write(&tree(&documents[..1]));
@@ -101,8 +101,8 @@ async fn a_recurring_charge_without_a_document_is_neutralised_and_never_fires_ag
         let ended = world.objects("recurring_charges")[0].clone();
         assert_eq!(ended["status"], "COMPLETED", "{surface:?}");
         match surface {
-            Surface::Public => assert_eq!(ended["status_reason"], "user_canceled"),
-            Surface::Documented => {
+            ServiceSurface::Public => assert_eq!(ended["status_reason"], "user_canceled"),
+            ServiceSurface::Documented => {
                 assert_eq!(ended["schedule"]["end"], "2030-02-01");
                 assert_eq!(sent(&world, "POST", "/ignore"), 1);
             }
@@ -129,7 +129,7 @@ async fn a_recurring_charge_without_a_document_is_neutralised_and_never_fires_ag
 async fn lost_answers_leave_nothing_to_fire_and_end_it_once() {
     for surface in SURFACES {
         let documents = [card("card", ""), charge("club", "card", DELETE, "2030-02-01", 20)];
-        let world = applied(surface, &documents, Prune::open()).await;
+        let world = applied(surface, &documents, PruneGuards::without_guards()).await;
         let made = world.objects("recurring_charges")[0].clone();
         for (method, fault) in
             [("POST", "drop_after"), ("PATCH", "drop_after"), ("POST", "error_before")]
@@ -153,7 +153,7 @@ async fn lost_answers_leave_nothing_to_fire_and_end_it_once() {
 async fn what_falls_due_today_is_not_guessed_at() {
     for surface in SURFACES {
         let documents = [card("card", ""), charge("club", "card", DELETE, "2029-12-02", 20)];
-        let world = applied(surface, &documents, Prune::open()).await;
+        let world = applied(surface, &documents, PruneGuards::without_guards()).await;
         let made = world.objects("recurring_charges")[0].clone();
         tokio::time::advance(Duration::from_hours(24)).await;
         world.write(&tree(&documents[..1]));
@@ -176,7 +176,7 @@ async fn a_method_goes_after_the_charges_that_it_pays_for() {
             card("card", DELETE),
             charge("club", "card", DELETE, "2030-02-01", 20),
         ];
-        let world = applied(surface, &documents, Prune::open()).await;
+        let world = applied(surface, &documents, PruneGuards::without_guards()).await;
         let made = world.objects("recurring_charges")[0].clone();
         world.write(&tree(&documents[..1]));
         let plan = world.plan();
@@ -194,7 +194,7 @@ async fn a_method_goes_after_the_charges_that_it_pays_for() {
 #[tokio::test(start_paused = true)]
 async fn orphan_is_the_default_and_leaves_everything_as_it_is() {
     let documents = [card("card", ""), charge("club", "card", "", "2030-02-01", 20)];
-    let world = applied(Surface::Public, &documents, Prune::default()).await;
+    let world = applied(ServiceSurface::Public, &documents, PruneGuards::default()).await;
     world.write(MERCHANT);
     let told = world.settle().await;
     assert!(told.iter().all(|step| step.starts_with("Orphan ")), "{told:?}");
@@ -216,7 +216,7 @@ fn firing(world: &World) -> usize {
 async fn an_empty_render_and_a_wave_of_removals_wait_for_a_person_s_word() {
     for surface in SURFACES {
         let documents = many(12);
-        let world = applied(surface, &documents, Prune::default()).await;
+        let world = applied(surface, &documents, PruneGuards::default()).await;
         for left in [1, 2, 7] {
             world.write(&tree(&documents[..left]));
             let told = world.settle().await;
@@ -231,15 +231,15 @@ async fn an_empty_render_and_a_wave_of_removals_wait_for_a_person_s_word() {
         world.write(&tree(&documents[..1]));
         let mut engine = world.engine();
         let key = "RecurringCharge/c20".parse().unwrap();
-        let said = Allowing { all: false, keys: vec![key] };
-        assert_eq!(engine.not_meant(&said), Vec::<&reckon::base::id::Key>::new());
-        assert_eq!(engine.allow_alone(&said, "uid 7").await.unwrap().len(), 1);
+        let said = AllowPrune { all: false, keys: vec![key] };
+        assert_eq!(engine.not_allowable(&said), Vec::<&reckon::base::id::Key>::new());
+        assert_eq!(engine.allow_offline(&said, "uid 7").await.unwrap().len(), 1);
         drop(engine);
         let told = world.settle().await;
         assert_eq!(told.iter().filter(|step| step.contains(": Guarded (")).count(), 8, "{told:?}");
         assert_eq!(firing(&world), 8, "just the one that was named");
-        let said = Allowing { all: true, keys: Vec::new() };
-        assert_eq!(world.engine().allow_alone(&said, "uid 7").await.unwrap().len(), 8);
+        let said = AllowPrune { all: true, keys: Vec::new() };
+        assert_eq!(world.engine().allow_offline(&said, "uid 7").await.unwrap().len(), 8);
         assert_eq!(world.settle().await, Vec::<String>::new());
         assert_eq!(firing(&world), 0);
     }
@@ -248,10 +248,10 @@ async fn an_empty_render_and_a_wave_of_removals_wait_for_a_person_s_word() {
 #[tokio::test(start_paused = true)]
 async fn a_word_does_not_outlive_the_document_s_return() {
     let documents = many(2);
-    let world = applied(Surface::Public, &documents, Prune::default()).await;
+    let world = applied(ServiceSurface::Public, &documents, PruneGuards::default()).await;
     world.write(&tree(&documents[..1]));
-    let said = Allowing { all: true, keys: Vec::new() };
-    assert_eq!(world.engine().allow_alone(&said, "uid 7").await.unwrap().len(), 2);
+    let said = AllowPrune { all: true, keys: Vec::new() };
+    assert_eq!(world.engine().allow_offline(&said, "uid 7").await.unwrap().len(), 2);
     world.write(&tree(&documents));
     assert_eq!(world.settle().await, Vec::<String>::new());
     world.write(&tree(&documents[..1]));
@@ -262,13 +262,13 @@ async fn a_word_does_not_outlive_the_document_s_return() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_only_renamed_is_neither_ended_nor_made_twice() {
-    for (surface, said) in [(Surface::Public, ""), (Surface::Documented, DELETE)] {
+    for (surface, said) in [(ServiceSurface::Public, ""), (ServiceSurface::Documented, DELETE)] {
         let before = [
             card("card", ""),
             charge("club", "card", said, "2030-02-01", 20),
             charge("gym", "card", said, "2030-02-01", 30),
         ];
-        let world = applied(surface, &before, Prune::default()).await;
+        let world = applied(surface, &before, PruneGuards::default()).await;
         let after = [
             card("card", ""),
             charge("society", "card", said, "2030-02-01", 20),
@@ -308,7 +308,7 @@ async fn what_is_only_renamed_is_neither_ended_nor_made_twice() {
 #[tokio::test(start_paused = true)]
 async fn a_moved_method_is_no_change_of_what_it_pays_for() {
     let before = [card("card", ""), charge("club", "card", "", "2030-02-01", 20)];
-    let world = applied(Surface::Documented, &before, Prune::default()).await;
+    let world = applied(ServiceSurface::Documented, &before, PruneGuards::default()).await;
     let after =
         [card("visa", "reckon.dev/moved-from: card"), charge("club", "visa", "", "2030-02-01", 20)];
     let requests = sent(&world, "POST", "") + sent(&world, "PATCH", "");
@@ -326,7 +326,7 @@ async fn a_moved_method_is_no_change_of_what_it_pays_for() {
 #[tokio::test(start_paused = true)]
 async fn a_move_that_cannot_be_is_told_and_makes_nothing() {
     let before = [contact("jane", ""), contact("joe", "")];
-    let world = applied(Surface::Public, &before, Prune::default()).await;
+    let world = applied(ServiceSurface::Public, &before, PruneGuards::default()).await;
     for (documents, why) in [
         (
             vec![
@@ -375,11 +375,11 @@ fn live(documents: &[String]) -> String {
 
 /// A world in which it was applied, with every guard from now on.
 async fn applied_live(documents: &[String]) -> World {
-    let mut world = World::new(Surface::Public, START);
+    let mut world = World::new(ServiceSurface::Public, START);
     world.files.insert("number".to_owned(), "1234567890".to_owned());
     world.write(&live(documents));
     assert_eq!(world.settle().await, Vec::<String>::new());
-    world.prune = Prune::default();
+    world.prune = PruneGuards::default();
     world
 }
 
@@ -427,10 +427,10 @@ async fn a_word_about_one_live_resource_is_meant_for_now() {
     ];
     let world = applied_live(&documents).await;
     world.write(&live(&[&documents[..1], &documents[2..]].concat()));
-    let said = Allowing { all: true, keys: Vec::new() };
-    assert_eq!(world.engine().allow_alone(&said, "uid 7").await.unwrap().len(), 0, "no guard");
-    let said = Allowing { all: false, keys: vec!["RecurringCharge/club".parse().unwrap()] };
-    assert_eq!(world.engine().allow_alone(&said, "uid 7").await.unwrap().len(), 1);
+    let said = AllowPrune { all: true, keys: Vec::new() };
+    assert_eq!(world.engine().allow_offline(&said, "uid 7").await.unwrap().len(), 0, "no guard");
+    let said = AllowPrune { all: false, keys: vec!["RecurringCharge/club".parse().unwrap()] };
+    assert_eq!(world.engine().allow_offline(&said, "uid 7").await.unwrap().len(), 1);
     assert_eq!(world.settle().await, Vec::<String>::new());
 }
 
@@ -461,7 +461,8 @@ async fn a_merchant_is_deauthorised_last_and_its_credentials_are_forgotten() {
         assert_eq!(world.control("GET", "requests", &Value::Null)["total"], requests);
         let about: reckon::base::id::Key = "Merchant/acme".parse().unwrap();
         let index: std::sync::Arc<dyn reckon::store::index::Index> = world.index.clone();
-        let known = reckon::store::facts::Facts::new(index).observed(&about).unwrap().unwrap();
+        let known =
+            reckon::store::facts::ReadModel::new(index).observed_state(&about).unwrap().unwrap();
         assert!(!known.exists);
         for fact in ["token", "secret_key", "account_keys"] {
             assert!(known.fact(fact).is_null(), "{fact} is forgotten");

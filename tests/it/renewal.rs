@@ -8,14 +8,14 @@ use crate::support::payments::{
     MERCHANT, START, account, bank, card, first, only, recurring, requests,
 };
 use crate::support::world::World;
-use reckon::engine::{Event, Until};
-use reckon::sandbox::Surface;
+use reckon::engine::{EngineInput, RunUntil};
+use reckon::sandbox::ServiceSurface;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 #[tokio::test(start_paused = true)]
 async fn a_changed_method_and_another_one_reach_the_charge_by_a_token() {
-    for surface in [Surface::Public, Surface::Documented] {
+    for surface in [ServiceSurface::Public, ServiceSurface::Documented] {
         let world = World::new(surface, START);
         let text = [
             MERCHANT.to_owned(),
@@ -57,7 +57,7 @@ async fn a_changed_method_and_another_one_reach_the_charge_by_a_token() {
 
 #[tokio::test(start_paused = true)]
 async fn a_lost_answer_of_a_change_by_token_is_settled_and_no_token_is_sent_twice() {
-    for surface in [Surface::Public, Surface::Documented] {
+    for surface in [ServiceSurface::Public, ServiceSurface::Documented] {
         for fault in ["drop_after", "error_before"] {
             let world = World::new(surface, START);
             let text = [
@@ -80,7 +80,7 @@ async fn a_lost_answer_of_a_change_by_token_is_settled_and_no_token_is_sent_twic
 
 #[tokio::test(start_paused = true)]
 async fn a_refused_change_of_the_method_is_tried_again_when_its_document_changes() {
-    let world = World::new(Surface::Public, START);
+    let world = World::new(ServiceSurface::Public, START);
     let text = [
         MERCHANT.to_owned(),
         card("card", "4242424242424242"),
@@ -117,7 +117,7 @@ fn keys_only(world: &mut World, keys: &Value) -> String {
 
 #[tokio::test(start_paused = true)]
 async fn a_merchant_with_keys_alone_has_methods_and_recurring_charges_that_change() {
-    for surface in [Surface::Public, Surface::Documented] {
+    for surface in [ServiceSurface::Public, ServiceSurface::Documented] {
         for own in [false, true] {
             let mut world = World::new(surface, START);
             world.control("POST", "credentials", &json!({"merchant": "acme"}));
@@ -146,7 +146,7 @@ async fn a_merchant_with_keys_alone_has_methods_and_recurring_charges_that_chang
 }
 
 /// A world in which recurring charges are not enabled, and one waits for that.
-async fn disabled(surface: Surface) -> World {
+async fn disabled(surface: ServiceSurface) -> World {
     let world = World::new(surface, START);
     let off = json!({"merchant": "acme", "recurring_charges_enabled": false});
     world.control("POST", "policy", &off);
@@ -165,7 +165,7 @@ fn enable(world: &World) {
 
 #[tokio::test(start_paused = true)]
 async fn what_an_account_allows_is_read_again_by_the_next_process() {
-    let world = disabled(Surface::Documented).await;
+    let world = disabled(ServiceSurface::Documented).await;
     let position = world.engine().overview().position;
     let told = world.settle().await;
     assert!(told[0].contains("AccountUnfit"), "{told:?}");
@@ -178,7 +178,7 @@ async fn what_an_account_allows_is_read_again_by_the_next_process() {
 
 #[tokio::test(start_paused = true)]
 async fn a_daemon_reads_it_again_every_ten_minutes_and_goes_on_by_itself() {
-    let world = disabled(Surface::Documented).await;
+    let world = disabled(ServiceSurface::Documented).await;
     let asked = || requests(&world, "GET", "/gateway-credentials").len();
     let before = asked();
     let mut engine = world.engine();
@@ -198,16 +198,16 @@ async fn a_daemon_reads_it_again_every_ten_minutes_and_goes_on_by_itself() {
         let read = asked();
         tokio::time::sleep(Duration::from_hours(2)).await;
         assert_eq!(asked(), read, "nothing is in the way any more");
-        drop(sender.send(Event::Stop).await);
+        drop(sender.send(EngineInput::Stop).await);
     };
-    let (ran, ()) = tokio::join!(engine.run(events, Until::Stopped), people);
+    let (ran, ()) = tokio::join!(engine.run(events, RunUntil::Stopped), people);
     ran.unwrap();
     assert_eq!(world::told(&engine), Vec::<String>::new());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_new_account_is_found_before_a_plan_is_shown() {
-    let world = World::new(Surface::Public, START);
+    let world = World::new(ServiceSurface::Public, START);
     let text = [
         MERCHANT.to_owned(),
         card("card", "4242424242424242"),
@@ -222,7 +222,7 @@ async fn a_new_account_is_found_before_a_plan_is_shown() {
     );
     let club = account(&world, json!({"name": "Club"}));
     let mut engine = world.engine();
-    engine.look_at_accounts().await.unwrap();
+    engine.refresh_accounts().await.unwrap();
     assert_eq!(
         world::told(&engine),
         [
@@ -238,7 +238,7 @@ async fn a_new_account_is_found_before_a_plan_is_shown() {
 
 #[tokio::test(start_paused = true)]
 async fn a_card_and_a_bank_account_are_saved_once_whatever_becomes_of_the_answers() {
-    for surface in [Surface::Public, Surface::Documented] {
+    for surface in [ServiceSurface::Public, ServiceSurface::Documented] {
         for (fault, sent) in [("", 1), ("drop_after", 1), ("error_after", 1), ("error_before", 2)] {
             let world = World::new(surface, START);
             for path in ["/v1/cards", "/v1/banks"] {
@@ -261,7 +261,7 @@ async fn a_card_and_a_bank_account_are_saved_once_whatever_becomes_of_the_answer
 
 /// A recurring charge that the service refused for the tenant's policy: its accounts were read before that was set.
 async fn forbidden() -> World {
-    let world = World::new(Surface::Documented, START);
+    let world = World::new(ServiceSurface::Documented, START);
     let text = [MERCHANT.to_owned(), card("card", "4242424242424242")].concat();
     world.write(&text);
     assert_eq!(world.settle().await, Vec::<String>::new());
@@ -291,7 +291,7 @@ async fn what_the_policy_forbade_is_tried_again_by_the_next_process() {
     assert_eq!(asked(&world), 2);
     assert!(began.elapsed() < Duration::from_mins(1), "nothing else is waited for");
     let mut engine = world.engine();
-    engine.look_at_accounts().await.unwrap();
+    engine.refresh_accounts().await.unwrap();
     assert!(world::told(&engine)[0].starts_with("Create RecurringCharge/club"), "it is agreed to");
     assert_eq!(asked(&world), 2, "and not sent before");
     drop(engine);
@@ -314,9 +314,9 @@ async fn a_daemon_tries_every_ten_minutes_what_the_policy_forbade() {
         assert_eq!((asked(&world), world.objects("recurring_charges").len()), (6, 1));
         tokio::time::sleep(Duration::from_hours(2)).await;
         assert_eq!(asked(&world), 6);
-        drop(sender.send(Event::Stop).await);
+        drop(sender.send(EngineInput::Stop).await);
     };
-    let (ran, ()) = tokio::join!(engine.run(events, Until::Stopped), people);
+    let (ran, ()) = tokio::join!(engine.run(events, RunUntil::Stopped), people);
     ran.unwrap();
     assert_eq!(world::told(&engine), Vec::<String>::new());
 }

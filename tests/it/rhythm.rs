@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::support::payments::{MERCHANT, START, bank, card, document, recurring, requests};
 use crate::support::world::World;
-use reckon::engine::{Event, Until};
-use reckon::sandbox::Surface;
+use reckon::engine::{EngineInput, RunUntil};
+use reckon::sandbox::ServiceSurface;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -16,13 +16,13 @@ const DAY: Duration = Duration::from_hours(24);
 /// Runs a daemon for so long.
 async fn daemon(world: &World, time: Duration) {
     let mut engine = world.engine();
-    engine.keep_looking();
-    let (sender, events) = mpsc::channel::<Event>(1);
+    engine.start_sweeps();
+    let (sender, events) = mpsc::channel::<EngineInput>(1);
     let stop = async {
         tokio::time::sleep(time).await;
-        sender.send(Event::Stop).await.unwrap();
+        sender.send(EngineInput::Stop).await.unwrap();
     };
-    let (ended, ()) = tokio::join!(engine.run(events, Until::Stopped), stop);
+    let (ended, ()) = tokio::join!(engine.run(events, RunUntil::Stopped), stop);
     ended.unwrap();
 }
 
@@ -40,7 +40,7 @@ fn contact(said: &str) -> String {
 
 #[tokio::test(start_paused = true)]
 async fn looks_keep_their_time_and_do_not_come_all_at_once() {
-    let world = World::new(Surface::Public, START);
+    let world = World::new(ServiceSurface::Public, START);
     let merchants = ["acme", "beech", "cedar", "dale", "elm"];
     let documents = merchants.map(|name| {
         let upper = name.to_uppercase();
@@ -82,7 +82,7 @@ async fn looks_keep_their_time_and_do_not_come_all_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn what_the_service_refuses_for_good_is_asked_for_once_in_a_day() {
-    let world = World::new(Surface::Public, START);
+    let world = World::new(ServiceSurface::Public, START);
     world.write(&format!("{MERCHANT}{}", card("late", "4242424242424242").replace("2031", "2028")));
     daemon(&world, DAY).await;
     assert_eq!(requests(&world, "POST", "/v1/cards").len(), 1);
@@ -92,7 +92,7 @@ async fn what_the_service_refuses_for_good_is_asked_for_once_in_a_day() {
 
 #[tokio::test(start_paused = true)]
 async fn what_always_fails_is_tried_less_and_less_and_ends_an_apply() {
-    let mut world = World::new(Surface::Public, START);
+    let mut world = World::new(ServiceSurface::Public, START);
     world.write(&format!("{MERCHANT}{}", card("jane", "4242424242424242")));
     strike(&world, "/v1/cards", "error_before");
     world.failures_max = Some(5);
@@ -111,7 +111,7 @@ async fn what_always_fails_is_tried_less_and_less_and_ends_an_apply() {
 #[tokio::test(start_paused = true)]
 async fn what_nothing_can_prove_is_made_again_a_few_times_and_never_without_end() {
     for runs in 1..=2 {
-        let mut world = World::new(Surface::Public, START);
+        let mut world = World::new(ServiceSurface::Public, START);
         world.write(&format!("{MERCHANT}{}", contact("")));
         strike(&world, "/contacts", "error_after");
         if runs == 1 {
@@ -125,7 +125,7 @@ async fn what_nothing_can_prove_is_made_again_a_few_times_and_never_without_end(
         assert!(told[0].contains("it was made again 5 times already"), "{told:?}");
         assert_eq!(world.objects("contacts").len(), 6, "one, and five more");
     }
-    let world = World::new(Surface::Public, START);
+    let world = World::new(ServiceSurface::Public, START);
     world.write(&format!("{MERCHANT}{}", contact("reckon.dev/on-doubt: hold")));
     strike(&world, "/contacts", "error_after");
     daemon(&world, DAY).await;

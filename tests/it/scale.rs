@@ -16,9 +16,9 @@ use reckon::model::intent::OpenIntent;
 use reckon::model::manifest::OnDoubt;
 use reckon::model::observed::Observed;
 use reckon::plan::{self, Planner};
-use reckon::policy::prune::Prune;
-use reckon::sandbox::Surface;
-use reckon::spec::document::ReadCx;
+use reckon::policy::prune::PruneGuards;
+use reckon::sandbox::ServiceSurface;
+use reckon::spec::document::ReadContext;
 use reckon::spec::loader::Loader;
 use reckon::store::disk::Disk;
 use reckon::store::index::Index;
@@ -52,7 +52,7 @@ impl Counted {
             variables: None,
             files: None,
         };
-        let mut loader = Loader::new(folder.path(), "specs", ReadCx { kinds: KINDS, check });
+        let mut loader = Loader::new(folder.path(), "specs", ReadContext { kinds: KINDS, check });
         loader.load_all();
         assert_eq!(loader.desired().manifests.len(), 1 + 2 * pairs);
         Self { loader, asked: Cell::new(0) }
@@ -70,7 +70,7 @@ impl Counted {
     }
 }
 
-impl plan::World for Counted {
+impl plan::StateView for Counted {
     fn desired(&self) -> &Desired {
         self.ask();
         self.loader.desired()
@@ -81,7 +81,7 @@ impl plan::World for Counted {
         None
     }
 
-    fn open(&self, _: &Key) -> Option<Arc<OpenIntent>> {
+    fn open_intent(&self, _: &Key) -> Option<Arc<OpenIntent>> {
         self.ask();
         None
     }
@@ -90,19 +90,19 @@ impl plan::World for Counted {
         START.parse().unwrap()
     }
 
-    fn known(&self) -> Vec<Key> {
+    fn known_keys(&self) -> Vec<Key> {
         self.ask();
         Vec::new()
     }
 }
 
 fn planner() -> Planner {
-    Planner::new(plan::Settings {
+    Planner::new(plan::PlannerSettings {
         partner: "acme".to_owned(),
         digest_key: [9; 32],
         on_doubt: OnDoubt::Recreate,
         live_refused: None,
-        prune: Prune::open(),
+        prune: PruneGuards::without_guards(),
     })
 }
 
@@ -113,14 +113,15 @@ fn a_plan_grows_with_its_documents_and_a_change_with_what_depends_on_it() {
     let mut edit = Vec::new();
     for pairs in [50, 500] {
         let (world, mut planner) = (Counted::new(pairs), planner());
-        let (made, asked) = world.count(|world| planner.all(world));
+        let (made, asked) = world.count(|world| planner.recompute_all(world));
         assert_eq!(made.len(), 1 + 2 * pairs);
         whole.push(asked);
-        let (made, asked) = world.count(|world| planner.touch(world, [key("SavedMethod/card-7")]));
+        let (made, asked) =
+            world.count(|world| planner.recompute(world, [key("SavedMethod/card-7")]));
         let dependants = [key("RecurringCharge/rent-7"), key("SavedMethod/card-7")];
         assert!(made.iter().eq(&dependants), "the card and what it pays: {made:?}");
         edit.push(asked);
-        let (made, _) = world.count(|world| planner.touch(world, [key("Merchant/acme")]));
+        let (made, _) = world.count(|world| planner.recompute(world, [key("Merchant/acme")]));
         assert_eq!(made.len(), 1 + 2 * pairs, "everything needs its merchant, once");
     }
     assert!(whole.iter().is_sorted_by(|few, many| **many <= **few * 11), "{whole:?}");
@@ -148,7 +149,7 @@ fn held(world: &World) -> (usize, usize, usize) {
 async fn a_change_writes_as_much_beside_two_hundred_resources_as_beside_two() {
     let mut written = Vec::new();
     for pairs in [1, 100] {
-        let world = World::new(Surface::Public, START);
+        let world = World::new(ServiceSurface::Public, START);
         world.write(&tree(pairs));
         assert_eq!(world.settle().await, Vec::<String>::new());
         let before = used(&world.journal);
@@ -162,7 +163,7 @@ async fn a_change_writes_as_much_beside_two_hundred_resources_as_beside_two() {
 
 #[tokio::test(start_paused = true)]
 async fn what_changes_again_and_again_takes_the_room_of_one_in_the_index() {
-    let world = World::new(Surface::Public, START);
+    let world = World::new(ServiceSurface::Public, START);
     let change = async |amount: usize| {
         world.write(&tree(1).replace("20.00 USD", &format!("{amount}.00 USD")));
         assert_eq!(world.settle().await, Vec::<String>::new());

@@ -4,9 +4,9 @@ use crate::support::payments::{LATER, MERCHANT, START, document};
 use crate::support::shell::{Shell, code, stderr, stdout};
 use crate::support::world;
 use crate::support::world::World;
-use reckon::engine::Allowing;
-use reckon::policy::prune::Prune;
-use reckon::sandbox::Surface;
+use reckon::engine::AllowPrune;
+use reckon::policy::prune::PruneGuards;
+use reckon::sandbox::ServiceSurface;
 use serde_json::{Value, json};
 
 /// A card that goes with its document.
@@ -74,7 +74,7 @@ fn a_broken_document_stops_everything_or_itself_alone_as_was_said() {
 
 #[tokio::test(start_paused = true)]
 async fn what_somebody_else_made_is_never_touched() {
-    for surface in [Surface::Public, Surface::Documented] {
+    for surface in [ServiceSurface::Public, ServiceSurface::Documented] {
         let world = World::new(surface, START);
         world.write(&format!("{MERCHANT}{}", card("ours")));
         assert_eq!(world.settle().await, Vec::<String>::new());
@@ -84,12 +84,12 @@ async fn what_somebody_else_made_is_never_touched() {
         assert!(made.is_string(), "{made}");
         assert_eq!(world.objects("cards").len(), 2);
         let mut engine = world.engine();
-        engine.look_at_everything().await.unwrap();
+        engine.sweep_everything().await.unwrap();
         assert_eq!(world::told(&engine), Vec::<String>::new(), "it is no drift of ours");
         drop(engine);
         world.write(MERCHANT);
-        let said = Allowing { all: true, keys: Vec::new() };
-        world.engine().allow_alone(&said, "uid 7").await.unwrap();
+        let said = AllowPrune { all: true, keys: Vec::new() };
+        world.engine().allow_offline(&said, "uid 7").await.unwrap();
         assert_eq!(world.settle().await, Vec::<String>::new());
         let left = world.objects("cards");
         let left: Vec<&Value> =
@@ -100,9 +100,9 @@ async fn what_somebody_else_made_is_never_touched() {
 
 #[tokio::test(start_paused = true)]
 async fn a_run_that_fails_in_part_forgets_nothing_and_stops_no_removal() {
-    let mut world = World::new(Surface::Public, START);
+    let mut world = World::new(ServiceSurface::Public, START);
     world.failures_max = Some(3);
-    world.prune = Prune::open();
+    world.prune = PruneGuards::without_guards();
     world.write(&format!("{MERCHANT}{}", card("old")));
     assert_eq!(world.settle().await, Vec::<String>::new());
     // One more is refused for good, another one never answers, one is made, and the old one goes.

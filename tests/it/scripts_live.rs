@@ -15,39 +15,39 @@ use crate::support::world::World;
 use reckon::base::hash::{SourceId, sha256};
 use reckon::base::id::Key;
 use reckon::base::secret::Secret;
-use reckon::engine::{Attaching, Found, Question, Reply};
-use reckon::hooks::{Hooks, Known, Source, folder};
+use reckon::engine::{AttachToken, EngineQuery, Reply, ScriptSet};
+use reckon::hooks::{ConfiguredNames, Hooks, ScriptSource, folder};
 use reckon::policy::Rights;
-use reckon::sandbox::Surface;
+use reckon::sandbox::ServiceSurface;
 use serde_json::{Value, json};
 
 const DAY: u64 = 24 * 3600;
 
 /// One of the shipped scripts, with the modules that it may import.
-fn script(name: &str) -> Found {
+fn script(name: &str) -> ScriptSet {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts");
     let all = folder::read(&root.into(), "scripts").unwrap().scripts;
-    let chosen = |source: &Source| source.is_module() || source.name() == name;
-    let set: Vec<Source> = all.into_iter().filter(chosen).collect();
+    let chosen = |source: &ScriptSource| source.is_module() || source.name() == name;
+    let set: Vec<ScriptSource> = all.into_iter().filter(chosen).collect();
     let words =
         |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<BTreeSet<_>>();
     let kinds = words(&["Merchant", "SavedMethod", "RecurringCharge", "Contact"]);
     let hooks = Hooks::load(
         &set,
-        &Known {
+        &ConfiguredNames {
             targets: words(&["ops", "payers"]),
             kinds,
             rights: Rights::all(),
-            ..Known::default()
+            ..ConfiguredNames::default()
         },
     );
     assert!(hooks.is_ok(), "{:?}", hooks.err());
-    Found { hooks: hooks.ok(), files: sha256(name.as_bytes()), problems: 0 }
+    ScriptSet { hooks: hooks.ok(), files: sha256(name.as_bytes()), problems: 0 }
 }
 
 /// A world of this tree, connected, and a daemon that has looked at it once.
-async fn connected(script: &Found, pigeon: &Arc<Pigeon>, tree: &[String]) -> World {
-    let world = World::new(Surface::Public, START);
+async fn connected(script: &ScriptSet, pigeon: &Arc<Pigeon>, tree: &[String]) -> World {
+    let world = World::new(ServiceSurface::Public, START);
     world.write(&[&[MERCHANT.to_owned()], tree].concat().concat());
     assert_eq!(world.settle().await, Vec::<String>::new());
     later(&world, script, pigeon, 0).await;
@@ -55,13 +55,13 @@ async fn connected(script: &Found, pigeon: &Arc<Pigeon>, tree: &[String]) -> Wor
 }
 
 /// So much later a daemon runs for two minutes, and nothing of hooks is left that failed.
-async fn later(world: &World, script: &Found, pigeon: &Arc<Pigeon>, seconds: u64) {
+async fn later(world: &World, script: &ScriptSet, pigeon: &Arc<Pigeon>, seconds: u64) {
     tokio::time::sleep(Duration::from_secs(seconds)).await;
     let courier: Arc<Pigeon> = pigeon.clone();
     world
         .hearing_with(Some(script.clone()), Some(courier), async |ears| {
             ears.wait(130).await;
-            let Ok(Reply::Hooks(view)) = ears.control.ask(Question::Hooks).await else {
+            let Ok(Reply::Hooks(view)) = ears.control.ask(EngineQuery::Hooks).await else {
                 panic!("another answer")
             };
             assert_eq!((view.failed, view.dead), (Vec::new(), Vec::new()));
@@ -72,7 +72,7 @@ async fn later(world: &World, script: &Found, pigeon: &Arc<Pigeon>, seconds: u64
 /// The same with somebody acting at the end of it.
 async fn answering(
     world: &World,
-    script: &Found,
+    script: &ScriptSet,
     pigeon: &Arc<Pigeon>,
     act: impl AsyncFnOnce(&Ears<'_>),
 ) {
@@ -251,7 +251,7 @@ async fn what_becomes_of_an_application_is_told() {
 }
 
 /// A card that a payer has given, to be charged in the middle of its last month; and whom to ask for another one.
-async fn expiring(script: &Found, pigeon: &Arc<Pigeon>) -> World {
+async fn expiring(script: &ScriptSet, pigeon: &Arc<Pigeon>) -> World {
     let jane = document("SavedMethod", "jane", "type: card\n  source: intake");
     let labelled = "metadata: {name: jane, labels: {contact: jane}}";
     let contact =
@@ -262,7 +262,7 @@ async fn expiring(script: &Found, pigeon: &Arc<Pigeon>) -> World {
         jane.replacen("metadata: {name: jane}", labelled, 1),
         rent("jane", "2030-03-15"),
     ];
-    let world = World::new(Surface::Public, START);
+    let world = World::new(ServiceSurface::Public, START);
     world.write(&tree.concat());
     world.settle().await;
     let first =
@@ -271,7 +271,7 @@ async fn expiring(script: &Found, pigeon: &Arc<Pigeon>) -> World {
     answering(&world, script, pigeon, async |ears| {
         let (token, more) = (Secret::from(first.as_str()), Vec::new());
         let key: Key = "SavedMethod/default/jane".parse().unwrap();
-        let attaching = Attaching { key, token, more, replace: false };
+        let attaching = AttachToken { key, token, more, replace: false };
         let reply = ears.control.attach(attaching, None, "ada".to_owned()).await.unwrap();
         assert!(matches!(reply, Reply::Attached(Ok(_))), "{reply:?}");
     })

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::support::world::World;
-use reckon::model::plan::Verdict;
-use reckon::sandbox::Surface;
+use reckon::model::plan::PlannedAction;
+use reckon::sandbox::ServiceSurface;
 use reckon::store::disk::Disk;
 use reckon::store::index::Index;
 use serde_json::{Value, json};
@@ -75,7 +75,7 @@ spec:
 
 /// A world with the tree in it; what fails five times is left alone.
 fn spine() -> World {
-    let mut world = World::new(Surface::Public, "2029-12-01T10:00:00Z");
+    let mut world = World::new(ServiceSurface::Public, "2029-12-01T10:00:00Z");
     world.failures_max = Some(5);
     world.write(TREE);
     world
@@ -244,7 +244,7 @@ async fn a_document_that_goes_away_removes_only_what_it_said_may_be_removed() {
     world.remove("broken.yaml");
     let told = world.settle().await;
     assert!(
-        told.iter().all(|step| step.starts_with(&format!("{:?}", Verdict::Orphan))),
+        told.iter().all(|step| step.starts_with(&format!("{:?}", PlannedAction::Orphan))),
         "{told:?}"
     );
     let live =

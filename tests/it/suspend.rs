@@ -6,11 +6,11 @@ use crate::support::payments::{MERCHANT, START, card, document};
 use crate::support::shell::{Shell, code, stderr, stdout};
 use crate::support::world::World;
 use chrono::{DateTime, Utc};
-use reckon::control::socket::{Door, SocketClient};
-use reckon::control::{Control, Request};
-use reckon::engine::{Event, Question, Reply, Until};
-use reckon::model::suspension::{Pause, Paused, Still};
-use reckon::sandbox::Surface;
+use reckon::control::socket::{ControlSocket, SocketClient};
+use reckon::control::{Control, ControlRequest};
+use reckon::engine::{EngineInput, EngineQuery, Reply, RunUntil};
+use reckon::model::suspension::{RemainingSuspension, SuspensionRequest, SuspensionResult};
+use reckon::sandbox::ServiceSurface;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -21,24 +21,24 @@ fn contact() -> String {
 }
 
 fn world(tree: &str) -> World {
-    let world = World::new(Surface::Public, START);
+    let world = World::new(ServiceSurface::Public, START);
     world.write(tree);
     world
 }
 
-fn suspend(name: &str, until: Option<DateTime<Utc>>) -> Pause {
-    Pause::Suspend { key: name.parse().unwrap(), reason: "audit".to_owned(), until }
+fn suspend(name: &str, until: Option<DateTime<Utc>>) -> SuspensionRequest {
+    SuspensionRequest::Suspend { key: name.parse().unwrap(), reason: "audit".to_owned(), until }
 }
 
 /// Says it to a state that nothing runs over.
-async fn say(world: &World, pause: &Pause) -> Paused {
-    let reply = world.engine().pause_alone(pause, "uid 7".to_owned()).await.unwrap();
-    let Reply::Paused(paused) = reply else { panic!("no answer") };
+async fn say(world: &World, pause: &SuspensionRequest) -> SuspensionResult {
+    let reply = world.engine().suspend_offline(pause, "uid 7".to_owned()).await.unwrap();
+    let Reply::Suspension(paused) = reply else { panic!("no answer") };
     *paused
 }
 
-fn resume(name: &str) -> Pause {
-    Pause::Resume { key: name.parse().unwrap() }
+fn resume(name: &str) -> SuspensionRequest {
+    SuspensionRequest::Resume { key: name.parse().unwrap() }
 }
 
 #[tokio::test(start_paused = true)]
@@ -59,10 +59,10 @@ async fn a_suspension_says_who_and_why_and_ends_by_itself() {
         tokio::time::sleep(Duration::from_mins(110)).await;
         let before = world.objects("contacts").len();
         tokio::time::sleep(Duration::from_mins(20)).await;
-        sender.send(Event::Stop).await.unwrap();
+        sender.send(EngineInput::Stop).await.unwrap();
         before
     };
-    let (ran, before) = tokio::join!(engine.run(events, Until::Stopped), waiting);
+    let (ran, before) = tokio::join!(engine.run(events, RunUntil::Stopped), waiting);
     ran.unwrap();
     assert_eq!((before, world.objects("contacts").len()), (0, 1), "it woke at its time");
     assert_eq!(world.engine().overview().suspended, 0);
@@ -80,13 +80,13 @@ async fn of_a_merchant_everything_stands_still_also_what_has_no_document_any_mor
     assert_eq!(told.len(), 3, "{told:?}");
     assert!(told.iter().all(|step| step.contains("Merchant/acme was suspended")), "{told:?}");
     assert_eq!((world.objects("cards").len(), world.objects("contacts").len()), (1, 0));
-    let still = Some(Still::Merchant("Merchant/acme".parse().unwrap()));
+    let still = Some(RemainingSuspension::Merchant("Merchant/acme".parse().unwrap()));
     let key = "Contact/jane".parse().unwrap();
     let paused = say(&world, &resume("Contact/jane")).await;
-    assert_eq!(paused, Paused::NotSuspended { key, still });
+    assert_eq!(paused, SuspensionResult::NotSuspended { key, still });
     let key = "Merchant/acme".parse().unwrap();
     let paused = say(&world, &resume("Merchant/acme")).await;
-    assert_eq!(paused, Paused::Resumed { key, still: None });
+    assert_eq!(paused, SuspensionResult::Resumed { key, still: None });
     assert_eq!(world.settle().await, Vec::<String>::new());
     assert_eq!((world.objects("cards").len(), world.objects("contacts").len()), (0, 1));
 }
@@ -96,14 +96,20 @@ async fn what_a_document_suspends_no_command_resumes() {
     let suspended = contact()
         .replace("{name: jane}", "{name: jane, annotations: {reckon.dev/suspend: \"true\"}}");
     let world = world(&format!("{MERCHANT}{suspended}"));
-    let Paused::NotSuspended { still, .. } = say(&world, &resume("Contact/jane")).await else {
+    let SuspensionResult::NotSuspended { still, .. } = say(&world, &resume("Contact/jane")).await
+    else {
         panic!("it was not suspended by a command");
     };
-    let Some(Still::Document(file, _)) = still else { panic!("its document does: {still:?}") };
+    let Some(RemainingSuspension::Document(file, _)) = still else {
+        panic!("its document does: {still:?}")
+    };
     assert_eq!(file, "specs/tree.yaml");
     let unknown = say(&world, &suspend("Contact/jame", None)).await;
     let nearest = Some("Contact/jane".to_owned());
-    assert_eq!(unknown, Paused::Unknown { key: "Contact/jame".parse().unwrap(), nearest });
+    assert_eq!(
+        unknown,
+        SuspensionResult::Unknown { key: "Contact/jame".parse().unwrap(), nearest }
+    );
 }
 
 #[tokio::test]
@@ -113,27 +119,31 @@ async fn a_daemon_stops_and_goes_on_at_a_word_over_its_socket() {
     world.write(&format!("{MERCHANT}{}", contact()));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("control.sock");
-    let door = Door::bind(&path).await.unwrap();
+    let door = ControlSocket::bind(&path).await.unwrap();
     let mut engine = world.engine();
     let (sender, events) = mpsc::channel(8);
     let serving = tokio::spawn(door.serve(Control::new(sender.clone()), std::future::pending()));
     let acting = async {
         let client = SocketClient::connect(&path).await.unwrap().expect("somebody listens");
         let contacts = || world.objects("contacts").len();
-        let pause = Request::Pause(Box::new(suspend("Merchant/acme", None)));
-        let Ok(Reply::Paused(paused)) = client.request(&pause).await else { panic!("no answer") };
-        let Paused::Suspended(suspension) = *paused else { panic!("not suspended: {paused:?}") };
-        client.ask(&Question::Settle).await.unwrap();
+        let pause = ControlRequest::Suspend(Box::new(suspend("Merchant/acme", None)));
+        let Ok(Reply::Suspension(paused)) = client.request(&pause).await else {
+            panic!("no answer")
+        };
+        let SuspensionResult::Suspended(suspension) = *paused else {
+            panic!("not suspended: {paused:?}")
+        };
+        client.ask(&EngineQuery::Settle).await.unwrap();
         let before = contacts();
         world.write(&format!("{MERCHANT}{}", contact().replace("name: jane}", "name: june}")));
-        client.ask(&Question::Settle).await.unwrap();
+        client.ask(&EngineQuery::Settle).await.unwrap();
         let during = contacts();
-        client.request(&Request::Pause(Box::new(resume("Merchant/acme")))).await.unwrap();
-        client.ask(&Question::Settle).await.unwrap();
-        sender.send(Event::Stop).await.unwrap();
+        client.request(&ControlRequest::Suspend(Box::new(resume("Merchant/acme")))).await.unwrap();
+        client.ask(&EngineQuery::Settle).await.unwrap();
+        sender.send(EngineInput::Stop).await.unwrap();
         (suspension, during - before)
     };
-    let (ran, (suspension, during)) = tokio::join!(engine.run(events, Until::Stopped), acting);
+    let (ran, (suspension, during)) = tokio::join!(engine.run(events, RunUntil::Stopped), acting);
     serving.abort();
     ran.unwrap();
     assert!(suspension.actor.starts_with("uid "), "{suspension:?}");

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use crate::support::world::World;
 use reckon::control::Control;
-use reckon::engine::{Engine, Event, Question, Reply, Until};
-use reckon::sandbox::Surface;
+use reckon::engine::{Engine, EngineInput, EngineQuery, Reply, RunUntil};
+use reckon::sandbox::ServiceSurface;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -46,7 +46,7 @@ spec:
 }
 
 fn world(failures_max: Option<u32>) -> World {
-    let mut world = World::new(Surface::Public, "2029-12-01T10:00:00Z");
+    let mut world = World::new(ServiceSurface::Public, "2029-12-01T10:00:00Z");
     world.failures_max = failures_max;
     world.write(MERCHANT);
     world
@@ -107,12 +107,12 @@ spec:
 /// An engine that ran for twenty seconds of its own time.
 async fn after_a_while(world: &World) -> Engine {
     let mut engine = world.engine();
-    let (sender, events) = mpsc::channel::<Event>(1);
+    let (sender, events) = mpsc::channel::<EngineInput>(1);
     let stop = async {
         tokio::time::sleep(Duration::from_secs(20)).await;
-        sender.send(Event::Stop).await.unwrap();
+        sender.send(EngineInput::Stop).await.unwrap();
     };
-    let (ended, ()) = tokio::join!(engine.run(events, Until::Stopped), stop);
+    let (ended, ()) = tokio::join!(engine.run(events, RunUntil::Stopped), stop);
     ended.unwrap();
     engine
 }
@@ -137,19 +137,20 @@ async fn a_service_that_is_down_is_asked_little_and_nothing_is_promised_meanwhil
     strike(&world, &json!({"path": "/", "fault": "error_before", "status": 503}));
     world.write(&tree(60));
     let mut engine = world.engine();
-    let (sender, events) = mpsc::channel::<Event>(1);
+    let (sender, events) = mpsc::channel::<EngineInput>(1);
     let stop = async {
         tokio::time::sleep(Duration::from_mins(20)).await;
-        sender.send(Event::Stop).await.unwrap();
+        sender.send(EngineInput::Stop).await.unwrap();
     };
-    let (ended, ()) = tokio::join!(engine.run(events, Until::Stopped), stop);
+    let (ended, ()) = tokio::join!(engine.run(events, RunUntil::Stopped), stop);
     ended.unwrap();
     let overview = engine.overview();
     assert_eq!(overview.traffic.silent.len(), 1, "{overview:?}");
     let tried = served(&world, "POST", "/v1/cards", 503);
     assert!((1..=40).contains(&tried), "{tried} effects went to a service that is down");
     assert!(served(&world, "GET", "/status", 503) >= 8, "it is probed by a question");
-    let told: Vec<&str> = engine.unable().values().map(reckon::engine::Unable::message).collect();
+    let told: Vec<&str> =
+        engine.failures().values().map(reckon::engine::TaskFailure::message).collect();
     assert!(told.iter().any(|why| why.contains("asked again in")), "{told:?}");
     world.control("DELETE", "faults", &Value::Null);
     let told = world.settle().await;
@@ -163,15 +164,15 @@ async fn a_daemon_goes_on_as_soon_as_the_service_answers_again() {
     strike(&world, &json!({"path": "/", "fault": "error_before", "status": 503}));
     world.write(&tree(60));
     let mut engine = world.engine();
-    let (sender, events) = mpsc::channel::<Event>(1);
+    let (sender, events) = mpsc::channel::<EngineInput>(1);
     let story = async {
         tokio::time::sleep(Duration::from_mins(30)).await;
         world.control("DELETE", "faults", &Value::Null);
         // The longest wait between two probes, and what was in doubt is looked for.
         tokio::time::sleep(Duration::from_mins(9)).await;
-        sender.send(Event::Stop).await.unwrap();
+        sender.send(EngineInput::Stop).await.unwrap();
     };
-    let (ended, ()) = tokio::join!(engine.run(events, Until::Stopped), story);
+    let (ended, ()) = tokio::join!(engine.run(events, RunUntil::Stopped), story);
     ended.unwrap();
     assert_eq!(world.objects("cards").len(), 60, "{:?}", world::told(&engine));
 }
@@ -324,18 +325,18 @@ async fn a_plan_looks_at_the_tree_before_it_is_told() {
     let world = world(None);
     assert_eq!(world.settle().await, Vec::<String>::new());
     let mut engine = world.engine();
-    let (sender, events) = mpsc::channel::<Event>(1);
+    let (sender, events) = mpsc::channel::<EngineInput>(1);
     let control = Control::new(sender.clone());
     let story = async {
         tokio::time::sleep(Duration::from_secs(1)).await;
         // Nobody told the daemon that a file changed.
         world.write(&tree(1));
-        let Ok(Reply::Plan(plan)) = control.ask(Question::Plan).await else { return None };
-        sender.send(Event::Stop).await.unwrap();
+        let Ok(Reply::Plan(plan)) = control.ask(EngineQuery::Plan).await else { return None };
+        sender.send(EngineInput::Stop).await.unwrap();
         Some(plan.steps.iter().map(|step| format!("{:?} {}", step.verdict, step.name)).collect())
     };
     let (ended, told): (_, Option<Vec<String>>) =
-        tokio::join!(engine.run(events, Until::Stopped), story);
+        tokio::join!(engine.run(events, RunUntil::Stopped), story);
     ended.unwrap();
     assert_eq!(told, Some(vec!["Create card-0".to_owned()]));
 }
@@ -351,10 +352,10 @@ async fn every_effect_is_told_once_it_is_durable_and_holds_nothing_private() {
     );
     world.write(&tree(2));
     let mut engine = world.engine();
-    let mut effects = engine.effects();
-    let (_sender, events) = mpsc::channel::<Event>(1);
-    engine.run(events, Until::Settled).await.unwrap();
-    engine.no_more_effects();
+    let mut effects = engine.subscribe_effects();
+    let (_sender, events) = mpsc::channel::<EngineInput>(1);
+    engine.run(events, RunUntil::Settled).await.unwrap();
+    engine.unsubscribe_effects();
     let mut done = Vec::new();
     while let Some(one) = effects.recv().await {
         done.push(one);
@@ -362,7 +363,7 @@ async fn every_effect_is_told_once_it_is_durable_and_holds_nothing_private() {
     let told: Vec<&str> = done.iter().map(|one| one.verb.word()).collect();
     assert_eq!(told.iter().filter(|word| **word == "created").count(), 2, "{told:?}");
     assert_eq!(told.iter().filter(|word| **word == "in doubt").count(), 1, "{told:?}");
-    assert_eq!(reckon::render::happened::applied(&done), "Applied: 2 created");
+    assert_eq!(reckon::render::happened::summary(&done), "Applied: 2 created");
     let text = serde_json::to_string(&done).unwrap();
     assert!(text.contains("tree.yaml") && text.contains("\"line\":"), "{text}");
     assert!(!text.contains("4242424242424242") && !text.contains("Jane Doe"), "{text}");

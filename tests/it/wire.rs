@@ -8,8 +8,10 @@ use crate::support::applicants::COMPLETE;
 use crate::support::payments::{MERCHANT, START, bank, card, document, only, recurring};
 use crate::support::requests::{Seen, Sent};
 use crate::support::world::World;
-use reckon::engine::{Event, Question, Reply, Resolved, Resolving, Said, Until};
-use reckon::sandbox::Surface;
+use reckon::engine::{
+    EngineInput, EngineQuery, ManualResolution, Reply, ResolveIntent, ResolveResult, RunUntil,
+};
+use reckon::sandbox::ServiceSurface;
 use reckon::store::disk::Disk;
 use reckon::store::index::Index;
 use serde_json::{Value, json};
@@ -24,7 +26,7 @@ fn watched(mut world: World) -> (World, Seen) {
 
 /// A world with this tree on the surface of the two documents.
 fn of(tree: &[String]) -> (World, Seen) {
-    let (world, seen) = watched(World::new(Surface::Documented, START));
+    let (world, seen) = watched(World::new(ServiceSurface::Documented, START));
     world.write(&tree.concat());
     (world, seen)
 }
@@ -106,31 +108,32 @@ async fn a_code_is_exchanged_once_and_where_its_answer_is_lost_another_code_is_n
 }
 
 /// What the engine answers to a person's word; no document is looked at.
-async fn said(world: &World, event: impl FnOnce(oneshot::Sender<Reply>) -> Event) -> Reply {
+async fn said(world: &World, event: impl FnOnce(oneshot::Sender<Reply>) -> EngineInput) -> Reply {
     let (reply, heard) = oneshot::channel();
     let (sender, events) = tokio::sync::mpsc::channel(2);
     sender.send(event(reply)).await.unwrap();
     let mut engine = world.engine();
-    engine.choose([].into());
+    engine.select_targets([].into());
     let person = async {
         let told = heard.await.unwrap();
-        sender.send(Event::Stop).await.unwrap();
+        sender.send(EngineInput::Stop).await.unwrap();
         told
     };
-    let (ended, told) = tokio::join!(engine.run(events, Until::Stopped), person);
+    let (ended, told) = tokio::join!(engine.run(events, RunUntil::Stopped), person);
     ended.unwrap();
     told
 }
 
 /// A person says that what is on hold did not happen.
 async fn let_go(world: &World) {
-    let Reply::Intents(view) = world.engine().answer(Question::Intents).unwrap() else {
+    let Reply::Intents(view) = world.engine().answer(EngineQuery::Intents).unwrap() else {
         panic!("another answer");
     };
     let id = view.items[0].id.parse().unwrap();
-    let resolving = Resolving { id, said: Said::NotDone, actor: "uid 1".to_owned() };
-    let told = said(world, |reply| Event::Resolve(resolving, reply)).await;
-    assert!(matches!(told, Reply::Resolved(Resolved::Settled(_))), "{told:?}");
+    let resolving =
+        ResolveIntent { id, said: ManualResolution::NotDone, actor: "uid 1".to_owned() };
+    let told = said(world, |reply| EngineInput::Resolve(resolving, reply)).await;
+    assert!(matches!(told, Reply::Resolved(ResolveResult::Settled(_))), "{told:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -202,7 +205,7 @@ async fn an_application_is_submitted_with_exactly_the_fields_of_its_document() {
 
 /// How many contacts may be there twice, as `reckon intents` tells it.
 fn remade(world: &World) -> usize {
-    let Reply::Intents(view) = world.engine().answer(Question::Intents).unwrap() else {
+    let Reply::Intents(view) = world.engine().answer(EngineQuery::Intents).unwrap() else {
         panic!("another answer");
     };
     view.remade.len()
@@ -210,15 +213,16 @@ fn remade(world: &World) -> usize {
 
 /// Closes the part of M12 about orphans: a person's word takes what was made again from the list and the count.
 async fn dismissed(world: &World) {
-    let Reply::Intents(view) = world.engine().answer(Question::Intents).unwrap() else {
+    let Reply::Intents(view) = world.engine().answer(EngineQuery::Intents).unwrap() else {
         panic!("another answer");
     };
     let Some(one) = view.remade.first() else { return };
     let what = (one.intent.parse().unwrap(), "removed by hand".to_owned());
-    let told = said(world, |reply| Event::DismissOrphan(what, "uid 1".to_owned(), reply)).await;
+    let told =
+        said(world, |reply| EngineInput::DismissOrphan(what, "uid 1".to_owned(), reply)).await;
     assert_eq!(told, Reply::OrphanSeen(Some(one.key.clone())));
     assert_eq!(remade(world), 0);
-    let resource = world.engine().answer(Question::Resource(one.key.clone())).unwrap();
+    let resource = world.engine().answer(EngineQuery::Resource(one.key.clone())).unwrap();
     let Reply::Resource(Some(resource)) = resource else { panic!("another answer") };
     assert_eq!(resource.possible_orphans, 0);
 }

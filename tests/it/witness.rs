@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use reckon::model::record::Record;
-use reckon::sandbox::Surface;
+use reckon::sandbox::ServiceSurface;
 use reckon::store::disk::{Disk, MemoryDisk};
-use reckon::store::facts::Facts;
+use reckon::store::facts::ReadModel;
 use reckon::store::key::MasterKey;
-use reckon::store::open::{Found, Pieces, assemble};
+use reckon::store::open::{OpenReport, StateParts, assemble};
 use serde_json::Value;
 
 use crate::support::world::World;
@@ -22,25 +22,25 @@ use crate::support::world::World;
 const KEY: [u8; 32] = [7; 32];
 
 /// States, each with the digest of its fold.
-const STATES: [(&str, Surface, &str); 4] = [
+const STATES: [(&str, ServiceSurface, &str); 4] = [
     (
         "52c0f8a-public",
-        Surface::Public,
+        ServiceSurface::Public,
         "19277e417a2c3137f297f0b2cb89a50ac2079686be530ab263d48268a6b45781",
     ),
     (
         "52c0f8a-documented",
-        Surface::Documented,
+        ServiceSurface::Documented,
         "46ba76d6198f33c767e1c2a228a3348c256c035fc2e93aa4307d22ad5b543332",
     ),
     (
         "d938a0c-public",
-        Surface::Public,
+        ServiceSurface::Public,
         "85825e62fd72087bafe1b8c0fab7f18771e7596c8d59016c9a30e811ac3b6f7e",
     ),
     (
         "d938a0c-documented",
-        Surface::Documented,
+        ServiceSurface::Documented,
         "2040c50502b97eca3140226cd71ed969638e6236ec55a7d383f41a0bf72ae312",
     ),
 ];
@@ -79,7 +79,7 @@ fn disk(folder: &Path) -> MemoryDisk {
 }
 
 /// Builds a world over a fixture, with the emulator as it was then; returns it with the digest of the fold.
-fn restored(name: &str, surface: Surface) -> (World, String) {
+fn restored(name: &str, surface: ServiceSurface) -> (World, String) {
     let folder = folder().join(name);
     let snapshot = fs::read(folder.join("sandbox.json")).unwrap();
     let snapshot: Value = serde_json::from_slice(&snapshot).unwrap();
@@ -106,7 +106,7 @@ fn restored(name: &str, surface: Surface) -> (World, String) {
 
 /// Folds the journal of a world into its index; returns the digest.
 fn fold(world: &World) -> String {
-    let pieces = Pieces {
+    let pieces = StateParts {
         journal: Arc::new(world.journal.clone()),
         vault: Arc::new(world.vault.clone()),
         index: world.index.clone(),
@@ -115,9 +115,9 @@ fn fold(world: &World) -> String {
         segment_bytes: 1 << 20,
         watch: None,
     };
-    let assembled = assemble(pieces, &MasterKey::new(KEY), Found::default()).unwrap();
+    let assembled = assemble(pieces, &MasterKey::new(KEY), OpenReport::default()).unwrap();
     assembled.journal.verify().unwrap();
-    Facts::new(world.index.clone()).digest().unwrap().to_string()
+    ReadModel::new(world.index.clone()).digest().unwrap().to_string()
 }
 
 fn counts(world: &World) -> BTreeMap<&'static str, usize> {
@@ -139,7 +139,7 @@ fn each_world_of_an_earlier_program_folds_to_the_same_digest() {
     let kept = fs::read_to_string(worlds.join("digests")).unwrap();
     let names = kept.lines().map(|line| line.split(' ').next().unwrap());
     let digests = names.map(|name| {
-        let mut world = World::new(Surface::Public, "2027-01-15T08:00:00Z");
+        let mut world = World::new(ServiceSurface::Public, "2027-01-15T08:00:00Z");
         let part = |part| disk(&worlds.join(name).join(part));
         (world.journal, world.vault) = (part("journal"), part("vault"));
         format!("{name} {}", fold(&world))

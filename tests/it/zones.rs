@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::support::payments::{MERCHANT, START, card, document, recurring};
 use crate::support::shell::{Shell, code, stderr, stdout};
 use crate::support::world::World;
-use reckon::sandbox::Surface;
+use reckon::sandbox::ServiceSurface;
 use serde_json::Value;
 
 /// The first and the last place on earth where a day begins, and one that changes its clocks.
@@ -51,7 +51,7 @@ fn the_zone_of_the_machine_decides_nothing() {
 #[tokio::test(start_paused = true)]
 async fn no_hour_of_a_year_makes_anything_again_in_any_zone() {
     for zone in ZONES {
-        let world = World::new(Surface::Public, START);
+        let world = World::new(ServiceSurface::Public, START);
         let merchant = MERCHANT.replace("America/Chicago", zone);
         let rent = recurring("rent", "jane", "description: Rent\n  ");
         let days = rent.replace("interval_delay: 1", "interval_delay: 1, days: [\"1\", LAST]");

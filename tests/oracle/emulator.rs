@@ -13,7 +13,7 @@ use data_encoding::BASE64;
 use http::Request;
 use http_body_util::BodyExt;
 use reckon::base::clock::VirtualClock;
-use reckon::sandbox::{Options, Sandbox};
+use reckon::sandbox::{Sandbox, SandboxOptions};
 use reckon::store::index::MemoryIndex;
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -27,7 +27,7 @@ pub(crate) struct Emulator {
 impl Emulator {
     pub(crate) fn new(time: &str) -> Self {
         let clock = Arc::new(VirtualClock::new(time.parse().unwrap()));
-        let options = Options { clock, ..Options::default() };
+        let options = SandboxOptions { clock, ..SandboxOptions::default() };
         let sandbox = Sandbox::open(Arc::new(MemoryIndex::new()), options).unwrap();
         Self { sandbox, key: String::new() }
     }

@@ -13,7 +13,7 @@ use http_body_util::Full;
 use hyper::body::Bytes;
 use reckon::config::Config;
 use reckon::kinds::register::KINDS;
-use reckon::spec::document::ReadCx;
+use reckon::spec::document::ReadContext;
 use reckon::spec::loader::Loader;
 use serde_json::{Value, json};
 
@@ -297,8 +297,8 @@ fn a_panic_that_shows_all_it_has_shows_no_secret() {
     std::fs::write(specs.join("a.yaml"), merchant("a", &format!("access_token: {secret}")))
         .unwrap();
     let config = Config::load(&folder.path().join("reckon.yaml")).unwrap();
-    let check = config.check_cx(&|_: &str| None).unwrap();
-    let mut loader = Loader::new(&specs, "specs", ReadCx { kinds: KINDS, check });
+    let check = config.check_context(&|_: &str| None).unwrap();
+    let mut loader = Loader::new(&specs, "specs", ReadContext { kinds: KINDS, check });
     loader.load_all();
     assert_eq!(loader.problems().shown.len(), 1);
     let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {

@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
 
-use reckon::hooks::folder::{self, Folder};
-use reckon::hooks::{Failure, Handler, Hooks, Known, Reads, TIME_MAX, Why, on_stack};
+use reckon::hooks::folder::{self, ScriptFolder};
+use reckon::hooks::{
+    ConfiguredNames, EventHandler, FailureCause, Hooks, Reads, RunFailure, TIME_MAX, on_stack,
+};
 use reckon::kinds::register::KINDS;
 use reckon::model::issue::Severity;
 use reckon::policy::Rights;
-use reckon::render::diagnostic::Look;
+use reckon::render::diagnostic::OutputStyle;
 use reckon::render::hooks as shown;
 use serde_json::{Value, json};
 
@@ -23,12 +25,12 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn known() -> Known {
-    Known {
+fn known() -> ConfiguredNames {
+    ConfiguredNames {
         targets: ["ops", "payers"].map(str::to_owned).into(),
         kinds: KINDS.iter().map(|row| row.name.to_owned()).collect(),
         rights: Rights::all(),
-        ..Known::default()
+        ..ConfiguredNames::default()
     }
 }
 
@@ -40,7 +42,7 @@ fn listed(folder: &str) -> Vec<PathBuf> {
 }
 
 /// One wrong script with the module beside it, or a whole folder of its own.
-fn wrong(path: &Path) -> Folder {
+fn wrong(path: &Path) -> ScriptFolder {
     if path.is_dir() {
         return folder::read(&path.into(), "scripts").unwrap();
     }
@@ -67,8 +69,8 @@ fn every_wrong_script_is_told_in_words_that_help() {
         };
         assert!(!problems.is_empty(), "{} has no problems", path.display());
         codes.extend(problems.iter().map(|problem| problem.code.clone()));
-        let look = Look { color: false, unicode: true, width: 100 };
-        let text = shown::checked(&folder, &problems, look);
+        let look = OutputStyle { color: false, unicode: true, width: 100 };
+        let text = shown::check_report(&folder, &problems, look);
         let snapshot = path.with_extension("txt");
         if bless {
             fs::write(&snapshot, &text).unwrap();
@@ -120,8 +122,8 @@ fn peak() -> u64 {
 }
 
 /// Runs the one script of a set.
-fn ran(hooks: &Hooks, script: &str) -> Result<(), Box<Failure>> {
-    let handler = Handler { script: script.to_owned(), function: "on_event".to_owned() };
+fn ran(hooks: &Hooks, script: &str) -> Result<(), Box<RunFailure>> {
+    let handler = EventHandler { script: script.to_owned(), function: "on_event".to_owned() };
     let reads: Arc<dyn Reads> = Arc::new(World);
     let run = on_stack(|| hooks.run(&handler, &event(), &reads, Some(TIME_MAX)));
     run.expect("no thread dies").map(drop)
@@ -146,13 +148,13 @@ fn every_hostile_script_ends_with_a_failure_and_takes_little() {
             Ok(hooks) => {
                 let failure = ran(&hooks, &name).expect_err(&name);
                 assert!(!failure.message.is_empty(), "{name}");
-                told = failure.why == Why::Panic;
-                sorts.insert(match failure.why {
-                    Why::Script => "script",
-                    Why::Bound => "bound",
-                    Why::Time => "time",
-                    Why::Panic => "panic",
-                    Why::Gone => "gone",
+                told = failure.cause == FailureCause::Panic;
+                sorts.insert(match failure.cause {
+                    FailureCause::Script => "script",
+                    FailureCause::LimitExceeded => "bound",
+                    FailureCause::TimedOut => "time",
+                    FailureCause::Panic => "panic",
+                    FailureCause::Missing => "gone",
                 });
             }
         }
@@ -168,21 +170,21 @@ fn every_hostile_script_ends_with_a_failure_and_takes_little() {
 fn a_runaway_is_stopped_by_the_wall_and_the_next_run_is_as_before() {
     let text = "fn on_event(event) {\n    let n = 0;\n    loop { n = (n + 1) % 7; }\n}\n";
     let good = "fn on_event(event) {\n    log(event.id);\n}\n";
-    let source = |name: &str, text: &str| reckon::hooks::Source {
+    let source = |name: &str, text: &str| reckon::hooks::ScriptSource {
         path: format!("{name}.rhai"),
-        shown: format!("scripts/{name}.rhai"),
+        display_path: format!("scripts/{name}.rhai"),
         text: text.into(),
     };
     let hooks = Hooks::load(&[source("bad", text), source("good", good)], &known()).unwrap();
     let reads: Arc<dyn Reads> = Arc::new(World);
     let handler =
-        |script: &str| Handler { script: script.to_owned(), function: "on_event".to_owned() };
+        |script: &str| EventHandler { script: script.to_owned(), function: "on_event".to_owned() };
     on_stack(|| {
         let tiny = std::time::Duration::from_micros(1);
         let failure = hooks.run(&handler("bad"), &event(), &reads, Some(tiny)).unwrap_err();
-        assert_eq!(failure.why, Why::Time, "{failure}");
+        assert_eq!(failure.cause, FailureCause::TimedOut, "{failure}");
         let endless = hooks.run(&handler("bad"), &event(), &reads, None).unwrap_err();
-        assert_eq!(endless.why, Why::Bound, "{endless}");
+        assert_eq!(endless.cause, FailureCause::LimitExceeded, "{endless}");
         let run = hooks.run(&handler("good"), &event(), &reads, Some(TIME_MAX)).unwrap();
         assert_eq!(run.log, ["e1"]);
     })

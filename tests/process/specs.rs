@@ -6,15 +6,16 @@ use std::path::Path;
 
 use reckon::config::{Config, FILE_NAME};
 use reckon::kinds::register::KINDS;
-use reckon::spec::document::ReadCx;
+use reckon::spec::document::ReadContext;
 use reckon::spec::loader::Loader;
 
 /// Loads the specs beside `folder`'s `reckon.yaml` and expects so many documents without a problem.
 fn check(folder: &Path, expect: usize) {
     let config = Config::load(&folder.join(FILE_NAME)).unwrap();
     let no_variable = |_: &str| None;
-    let check = config.check_cx(&no_variable).unwrap();
-    let mut loader = Loader::new(folder.join("specs"), "specs", ReadCx { kinds: KINDS, check });
+    let check = config.check_context(&no_variable).unwrap();
+    let mut loader =
+        Loader::new(folder.join("specs"), "specs", ReadContext { kinds: KINDS, check });
     loader.load_all();
     assert_eq!(loader.problems().shown, []);
     assert_eq!(loader.documents(), expect);

@@ -5,12 +5,12 @@
 //! owner's, which the reference marks so. The last five fields are older and optional
 //! (service-facts, 83).
 
+use ApplicationPrivacy::{Personal, Plain, Secret};
 use FieldType::{
     Boolean, Choice, Country, Date, Email, Integer, Phone, PostalCode, Signature, State,
 };
 use FieldType::{Text, Timestamp, Url};
 use Need::{Optional, Required, TrustPlan, WithDba};
-use Privacy::{Personal, Plain, Secret};
 
 /// Abbreviations of the structure of a business (service-facts, 82).
 pub const STRUCTURES: &[&str] =
@@ -111,7 +111,7 @@ pub enum Need {
 
 /// Visibility of a field's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Privacy {
+pub enum ApplicationPrivacy {
     /// Visible to everyone.
     Plain,
     /// A name, an address, an e-mail, a phone: masked for people.
@@ -121,20 +121,25 @@ pub enum Privacy {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Field {
+pub struct ApplicationField {
     /// The field's name on the wire.
     pub name: &'static str,
-    pub of: FieldType,
+    pub field_type: FieldType,
     pub need: Need,
-    pub privacy: Privacy,
+    pub privacy: ApplicationPrivacy,
 }
 
-const fn field(name: &'static str, of: FieldType, need: Need, privacy: Privacy) -> Field {
-    Field { name, of, need, privacy }
+const fn field(
+    name: &'static str,
+    of: FieldType,
+    need: Need,
+    privacy: ApplicationPrivacy,
+) -> ApplicationField {
+    ApplicationField { name, field_type: of, need, privacy }
 }
 
 /// Returns the field at a path: `owner_title`, or `second_owner.job_title`.
-pub fn find(path: &str) -> Option<&'static Field> {
+pub fn find(path: &str) -> Option<&'static ApplicationField> {
     match path.split_once('.') {
         None => FIELDS.iter().find(|field| field.name == path),
         Some((SECOND_OWNER, name)) => SECOND_OWNER_FIELDS.iter().find(|field| field.name == name),
@@ -145,7 +150,7 @@ pub fn find(path: &str) -> Option<&'static Field> {
 const YEARS: FieldType = Integer(0, 200);
 
 /// All fields but [`SECOND_OWNER`].
-pub const FIELDS: &[Field] = &[
+pub const FIELDS: &[ApplicationField] = &[
     field("reference", Text, Required, Plain),
     field("plan", Text, Required, Plain),
     field("first_name", Text, Required, Personal),
@@ -219,7 +224,7 @@ pub const FIELDS: &[Field] = &[
 ];
 
 /// The properties of [`SECOND_OWNER`]: all but the second line of the address, where there is one.
-pub const SECOND_OWNER_FIELDS: &[Field] = &[
+pub const SECOND_OWNER_FIELDS: &[ApplicationField] = &[
     field("first_name", Text, Required, Personal),
     field("last_name", Text, Required, Personal),
     field("home_address1", Text, Required, Personal),

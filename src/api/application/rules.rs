@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 use super::fields::SIGN_UP_REQUIRED;
 use super::plain::{Encoding, encoding};
 use super::{
-    FIELDS, Field, FieldType, Need, SECOND_OWNER, SECOND_OWNER_FIELDS, Submission, countries,
-    signature,
+    ApplicationField, FIELDS, FieldType, Need, SECOND_OWNER, SECOND_OWNER_FIELDS, Submission,
+    countries, signature,
 };
-use crate::api::rules::{FieldProblem, Problems, is_email};
+use crate::api::rules::{FieldProblem, FieldProblems, is_email};
 
 /// Returns every problem of the fields of an application. `trust_plan` means that its plan has a
 /// trust account. Fields that the table does not name are not checked.
@@ -21,7 +21,7 @@ pub fn rules(
     fields: &Map<String, Value>,
     trust_plan: bool,
 ) -> Vec<FieldProblem> {
-    let mut problems = Problems::default();
+    let mut problems = FieldProblems::default();
     let has_dba = flag(fields, "has_dba") == Some(true);
     for field in FIELDS {
         let needed = match submission {
@@ -30,9 +30,9 @@ pub fn rules(
         };
         check(&mut problems, "", field, fields.get(field.name), needed);
     }
-    second_owner(&mut problems, submission, fields);
-    responsibility(&mut problems, fields);
-    if submission == Submission::SignUp && given(fields.get("test")).is_some() {
+    check_second_owner(&mut problems, submission, fields);
+    check_responsibility(&mut problems, fields);
+    if submission == Submission::SignUp && non_blank(fields.get("test")).is_some() {
         problems.add("test", "invalid", "Test is for complete applications only");
     }
     problems.into_list()
@@ -48,8 +48,12 @@ fn is_needed(need: Need, has_dba: bool, trust_plan: bool) -> bool {
 }
 
 /// Checks the second owner, if there is one: an object with its own table.
-fn second_owner(problems: &mut Problems, submission: Submission, fields: &Map<String, Value>) {
-    let Some(owner) = given(fields.get(SECOND_OWNER)) else {
+fn check_second_owner(
+    problems: &mut FieldProblems,
+    submission: Submission,
+    fields: &Map<String, Value>,
+) {
+    let Some(owner) = non_blank(fields.get(SECOND_OWNER)) else {
         return;
     };
     let Some(owner) = owner.as_object() else {
@@ -65,7 +69,7 @@ fn second_owner(problems: &mut Problems, submission: Submission, fields: &Map<St
 /// Checks that one owner owns more than a quarter or is responsible (partner-api,
 /// `owner_has_significant_responsibility`). Reports only when every owner answers both questions
 /// with false.
-fn responsibility(problems: &mut Problems, fields: &Map<String, Value>) {
+fn check_responsibility(problems: &mut FieldProblems, fields: &Map<String, Value>) {
     let mut owners = vec![(
         flag(fields, "owner_has_significant_ownership"),
         flag(fields, "owner_has_significant_responsibility"),
@@ -85,7 +89,7 @@ fn flag(fields: &Map<String, Value>, name: &str) -> Option<bool> {
 }
 
 /// Returns a value that is neither null nor white space.
-fn given(value: Option<&Value>) -> Option<&Value> {
+fn non_blank(value: Option<&Value>) -> Option<&Value> {
     value.filter(|value| {
         !value.is_null() && value.as_str().is_none_or(|text| !text.trim().is_empty())
     })
@@ -93,37 +97,38 @@ fn given(value: Option<&Value>) -> Option<&Value> {
 
 /// Adds the problem of one field, at most one.
 fn check(
-    problems: &mut Problems,
+    problems: &mut FieldProblems,
     parent: &str,
-    field: &Field,
+    field: &ApplicationField,
     value: Option<&Value>,
     needed: bool,
 ) {
-    let (path, label) = names(parent, field.name);
-    let Some(value) = given(value) else {
+    let (path, label) = path_and_label(parent, field.name);
+    let Some(value) = non_blank(value) else {
         if needed {
-            let sub_code = if field.of.word() == "string" { "not_blank" } else { "not_null" };
+            let sub_code =
+                if field.field_type.word() == "string" { "not_blank" } else { "not_null" };
             problems.add(&path, sub_code, &format!("{label} cannot be blank"));
         }
         return;
     };
-    if let Some((sub_code, fault)) = fault(field.of, value) {
+    if let Some((sub_code, fault)) = fault(field.field_type, value) {
         problems.add(&path, sub_code, &format!("{label} {fault}"));
     }
 }
 
 /// Returns the path of a field, and its name for a sentence.
-fn names(parent: &str, name: &str) -> (String, String) {
+fn path_and_label(parent: &str, name: &str) -> (String, String) {
     let path = if parent.is_empty() { name.to_owned() } else { format!("{parent}.{name}") };
     let words = path.replace(['_', '.'], " ");
     let (first, rest) = words.split_at_checked(1).unwrap_or_default();
     (path, format!("{}{rest}", first.to_uppercase()))
 }
 
-type Fault = Option<(&'static str, String)>;
+type FieldFault = Option<(&'static str, String)>;
 
 /// Returns a problem of a value: a finer code, and the end of a sentence.
-fn fault(of: FieldType, value: &Value) -> Fault {
+fn fault(of: FieldType, value: &Value) -> FieldFault {
     let invalid = |wrong: bool, text: &str| wrong.then(|| ("invalid", text.to_owned()));
     match (of, value) {
         (FieldType::Integer(min, max), value) => integer_fault(value, min, max),
@@ -134,7 +139,7 @@ fn fault(of: FieldType, value: &Value) -> Fault {
     }
 }
 
-fn integer_fault(value: &Value, min: i64, max: i64) -> Fault {
+fn integer_fault(value: &Value, min: i64, max: i64) -> FieldFault {
     match value.as_i64() {
         None => Some(("invalid", "is not an integer".to_owned())),
         Some(number) if (min..=max).contains(&number) => None,
@@ -142,13 +147,15 @@ fn integer_fault(value: &Value, min: i64, max: i64) -> Fault {
     }
 }
 
-fn text_fault(of: FieldType, text: &str) -> Fault {
+fn text_fault(of: FieldType, text: &str) -> FieldFault {
     let invalid = |wrong: bool, fault: &str| wrong.then(|| ("invalid", fault.to_owned()));
     match of {
-        FieldType::Text => encoded(text, false),
-        FieldType::Url => encoded(text, true),
-        FieldType::Email => invalid(!is_email(text), "is invalid").or_else(|| encoded(text, false)),
-        FieldType::Phone => too_long(of, text).or_else(|| encoded(text, false)),
+        FieldType::Text => encoding_fault(text, false),
+        FieldType::Url => encoding_fault(text, true),
+        FieldType::Email => {
+            invalid(!is_email(text), "is invalid").or_else(|| encoding_fault(text, false))
+        }
+        FieldType::Phone => too_long(of, text).or_else(|| encoding_fault(text, false)),
         FieldType::PostalCode => postal_fault(text),
         FieldType::State => code_fault(text, "is not a code of two capital letters", |code| {
             code.bytes().all(|byte| byte.is_ascii_uppercase())
@@ -170,18 +177,18 @@ fn text_fault(of: FieldType, text: &str) -> Fault {
     }
 }
 
-fn encoded(text: &str, is_address: bool) -> Fault {
+fn encoding_fault(text: &str, is_address: bool) -> FieldFault {
     let told = |encoding: Encoding| format!("is {}: plain text is needed", encoding.word());
     encoding(text, is_address).map(|encoding| ("invalid", told(encoding)))
 }
 
-fn too_long(of: FieldType, text: &str) -> Fault {
+fn too_long(of: FieldType, text: &str) -> FieldFault {
     let max = of.length_max()?;
     (text.chars().count() > max).then(|| ("invalid_length", "length is invalid".to_owned()))
 }
 
-fn postal_fault(text: &str) -> Fault {
-    let mut problems = Problems::default();
+fn postal_fault(text: &str) -> FieldFault {
+    let mut problems = FieldProblems::default();
     problems.postal_code("", Some(text));
     let problem = problems.into_list().pop()?;
     let is_length = problem.sub_code == "invalid_length";
@@ -189,7 +196,7 @@ fn postal_fault(text: &str) -> Fault {
     Some((sub_code, if is_length { "length is invalid" } else { "is invalid" }.to_owned()))
 }
 
-fn code_fault(text: &str, fault: &str, is_known: impl Fn(&str) -> bool) -> Fault {
+fn code_fault(text: &str, fault: &str, is_known: impl Fn(&str) -> bool) -> FieldFault {
     if text.chars().count() != 2 {
         return Some(("invalid_length", fault.to_owned()));
     }

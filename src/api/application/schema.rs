@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::api::application::ApplicationFields;
 use crate::api::application::fields::{
-    FIELDS, Field, FieldType, SECOND_OWNER, SECOND_OWNER_FIELDS, SIGN_UP_REQUIRED,
+    ApplicationField, FIELDS, FieldType, SECOND_OWNER, SECOND_OWNER_FIELDS, SIGN_UP_REQUIRED,
 };
 
 impl JsonSchema for ApplicationFields {
@@ -33,8 +33,8 @@ impl JsonSchema for ApplicationFields {
     }
 }
 
-fn properties(fields: &[Field]) -> Map<String, Value> {
-    fields.iter().map(|field| (field.name.to_owned(), shape(field.of))).collect()
+fn properties(fields: &[ApplicationField]) -> Map<String, Value> {
+    fields.iter().map(|field| (field.name.to_owned(), shape(field.field_type))).collect()
 }
 
 fn shape(of: FieldType) -> Value {

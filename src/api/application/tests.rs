@@ -244,7 +244,7 @@ fn what_the_reference_does_not_mark_optional_is_required_in_a_complete_applicati
     for (name, _) in map(&fields) {
         let mut without = map(&fields);
         without.shift_remove(&name);
-        let is_text = find(&name).is_some_and(|field| field.of.word() == "string");
+        let is_text = find(&name).is_some_and(|field| field.field_type.word() == "string");
         let code = if is_text { "not_blank" } else { "not_null" };
         check(&Value::Object(without), false, &[(&name, code)]);
         check(&with(&name, Value::Null), false, &[(&name, code)]);

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::api::recurring::{RecurringCharge, Schedule};
+use crate::api::recurring::{RecurringCharge, RecurringSchedule};
 use crate::api::rules::AMOUNT_MAX;
 use crate::api::{Auth, Endpoint, Host, Method};
 
@@ -20,7 +20,7 @@ pub struct NewClone {
     /// today.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("required" = ["interval_unit", "interval_delay", "start"]))]
-    pub schedule: Option<Schedule>,
+    pub schedule: Option<RecurringSchedule>,
 }
 
 /// Creates a recurring charge from an earlier charge (gateway-api, POST

@@ -1,12 +1,14 @@
 //! Field rules of recurring charges and schedules.
 
-use crate::api::recurring::{NewClone, NewRecurringCharge, Recur, RecurringChange, Schedule};
-use crate::api::rules::{FieldProblem, Problems};
+use crate::api::recurring::{
+    NewClone, NewRecurringCharge, Recur, RecurringChange, RecurringSchedule,
+};
+use crate::api::rules::{FieldProblem, FieldProblems};
 
 /// Returns every problem of a new recurring charge's fields, but for an inline method's own.
 pub fn rules(new: &NewRecurringCharge) -> Vec<FieldProblem> {
-    let mut problems = Problems::default();
-    problems.amount_required("amount", "Amount", new.amount);
+    let mut problems = FieldProblems::default();
+    problems.require_amount("amount", "Amount", new.amount);
     if new.method.is_none() {
         problems.add("method", "not_null", "Payment method cannot be blank");
     }
@@ -20,7 +22,7 @@ pub fn rules(new: &NewRecurringCharge) -> Vec<FieldProblem> {
 
 /// Returns every problem of a change's fields, but for a method's own.
 pub fn change_rules(change: &RecurringChange) -> Vec<FieldProblem> {
-    let mut problems = Problems::default();
+    let mut problems = FieldProblems::default();
     if let Some(amount) = change.amount {
         problems.amount("amount", "Amount", amount, 1);
     }
@@ -33,8 +35,8 @@ pub fn change_rules(change: &RecurringChange) -> Vec<FieldProblem> {
 
 /// Returns every problem of the fields of a recurring charge made from an earlier charge.
 pub fn clone_rules(new: &NewClone) -> Vec<FieldProblem> {
-    let mut problems = Problems::default();
-    problems.amount_required("amount", "Amount", new.amount);
+    let mut problems = FieldProblems::default();
+    problems.require_amount("amount", "Amount", new.amount);
     match &new.schedule {
         None => problems.add("schedule", "not_null", "Schedule cannot be blank"),
         Some(schedule) => schedule_rules(&mut problems, schedule, true),
@@ -45,11 +47,11 @@ pub fn clone_rules(new: &NewClone) -> Vec<FieldProblem> {
 /// Returns every problem of the schedule that a charge of this amount starts; its fields are below
 /// `recur`.
 pub fn recur_rules(recur: &Recur, charged: Option<i64>) -> Vec<FieldProblem> {
-    let mut problems = Problems::default();
+    let mut problems = FieldProblems::default();
     if let Some(amount) = recur.amount {
         problems.amount("amount", "Amount", amount, 1);
     }
-    let schedule = Schedule {
+    let schedule = RecurringSchedule {
         interval_unit: recur.interval_unit.clone(),
         interval_delay: recur.interval_delay,
         start: None,
@@ -69,7 +71,7 @@ pub fn recur_rules(recur: &Recur, charged: Option<i64>) -> Vec<FieldProblem> {
 }
 
 /// Checks a schedule (gateway-api, recur object; service-facts, 58, 65).
-pub fn schedule_rules(problems: &mut Problems, schedule: &Schedule, whole: bool) {
+pub fn schedule_rules(problems: &mut FieldProblems, schedule: &RecurringSchedule, whole: bool) {
     let unit = schedule.interval_unit.as_deref();
     match unit {
         Some("DAY" | "WEEK" | "MONTH") => {}
@@ -103,7 +105,7 @@ pub fn schedule_rules(problems: &mut Problems, schedule: &Schedule, whole: bool)
     day_rules(problems, schedule, unit);
 }
 
-fn day_rules(problems: &mut Problems, schedule: &Schedule, unit: Option<&str>) {
+fn day_rules(problems: &mut FieldProblems, schedule: &RecurringSchedule, unit: Option<&str>) {
     let Some(days) = schedule.days.as_deref().filter(|days| !days.is_empty()) else {
         return;
     };
@@ -119,7 +121,12 @@ fn day_rules(problems: &mut Problems, schedule: &Schedule, unit: Option<&str>) {
     }
 }
 
-fn limit_rules(problems: &mut Problems, amount: Option<i64>, count: Option<i64>, sum: Option<i64>) {
+fn limit_rules(
+    problems: &mut FieldProblems,
+    amount: Option<i64>,
+    count: Option<i64>,
+    sum: Option<i64>,
+) {
     if count.is_some_and(|count| count < 1) {
         problems.add(
             "max_occurrences",

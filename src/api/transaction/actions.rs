@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use crate::api::method::MethodRef;
 use crate::api::query::{ACCOUNT, PAGE, PAGE_SIZE, Parameter};
-use crate::api::rules::{AMOUNT_MAX, FieldProblem, Problems, TRANSACTION_REFERENCE_LENGTH_MAX};
+use crate::api::rules::{
+    AMOUNT_MAX, FieldProblem, FieldProblems, TRANSACTION_REFERENCE_LENGTH_MAX,
+};
 use crate::api::transaction::Transaction;
 use crate::api::wire::Timestamp;
 use crate::api::{Auth, Endpoint, Host, Method, Page};
@@ -141,7 +143,8 @@ pub struct Signature {
 
 /// A signed transaction with its signature (service-facts, 48 and part 12).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
-pub struct Signed {
+#[schemars(rename = "Signed")]
+pub struct SignedTransaction {
     /// The transaction, with `signature_id`.
     #[serde(flatten)]
     pub transaction: Transaction,
@@ -151,8 +154,8 @@ pub struct Signed {
 
 /// Returns every problem of a capture's own fields.
 pub fn capture_rules(new: &NewCapture) -> Vec<FieldProblem> {
-    let mut problems = Problems::default();
-    problems.amount_required("amount", "Amount", new.amount);
+    let mut problems = FieldProblems::default();
+    problems.require_amount("amount", "Amount", new.amount);
     let reference = new.reference.as_deref();
     problems.length_max("reference", "Reference", reference, TRANSACTION_REFERENCE_LENGTH_MAX);
     let time = new.capture_time.as_deref();
@@ -164,8 +167,8 @@ pub fn capture_rules(new: &NewCapture) -> Vec<FieldProblem> {
 
 /// Returns every problem of a refund's own fields; another method has rules of its own.
 pub fn refund_rules(new: &NewRefund) -> Vec<FieldProblem> {
-    let mut problems = Problems::default();
-    problems.amount_required("amount", "Amount", new.amount);
+    let mut problems = FieldProblems::default();
+    problems.require_amount("amount", "Amount", new.amount);
     let reference = new.reference.as_deref();
     problems.length_max("reference", "Reference", reference, TRANSACTION_REFERENCE_LENGTH_MAX);
     problems.into_list()
@@ -173,11 +176,11 @@ pub fn refund_rules(new: &NewRefund) -> Vec<FieldProblem> {
 
 /// Returns every problem of a signature (service-facts, 31 and 48).
 pub fn signature_rules(new: &NewSignature) -> Vec<FieldProblem> {
-    let mut problems = Problems::default();
+    let mut problems = FieldProblems::default();
     let (mime_type, data) = (new.mime_type.as_str(), new.data.as_str());
-    problems.required("mime_type", "Signature type", mime_type);
+    problems.require_text("mime_type", "Signature type", mime_type);
     problems.length_max("mime_type", "Signature type", Some(mime_type), MIME_TYPE_LENGTH_MAX);
-    problems.required("data", "Signature", data);
+    problems.require_text("data", "Signature", data);
     problems.length_max("data", "Signature", Some(data), SIGNATURE_LENGTH_MAX);
     let mut problems = problems.into_list();
     if problems.is_empty() && mime_type.ends_with("/jsignature") && !are_strokes(data) {
@@ -204,7 +207,7 @@ fn are_strokes(data: &str) -> bool {
 
 /// Returns every problem of a void's own fields.
 pub fn void_rules(new: &NewVoid) -> Vec<FieldProblem> {
-    let mut problems = Problems::default();
+    let mut problems = FieldProblems::default();
     let reference = new.reference.as_deref();
     problems.length_max("reference", "Reference", reference, TRANSACTION_REFERENCE_LENGTH_MAX);
     problems.into_list()
@@ -212,8 +215,8 @@ pub fn void_rules(new: &NewVoid) -> Vec<FieldProblem> {
 
 /// Returns every problem of a credit's own fields.
 pub fn credit_rules(new: &NewCredit) -> Vec<FieldProblem> {
-    let mut problems = Problems::default();
-    problems.amount_required("amount", "Amount", new.amount);
+    let mut problems = FieldProblems::default();
+    problems.require_amount("amount", "Amount", new.amount);
     if new.method.is_none() {
         problems.add("method", "not_null", "Payment method cannot be blank");
     }
@@ -263,7 +266,7 @@ endpoint! {
 endpoint! {
     /// Stores a signature of a transaction (gateway-api, POST
     /// /v1/transactions/{transactionId}/sign).
-    SignTransaction, "transaction.sign", Post "/v1/transactions/{id}/sign", NewSignature, Signed
+    SignTransaction, "transaction.sign", Post "/v1/transactions/{id}/sign", NewSignature, SignedTransaction
 }
 endpoint! {
     /// Reads a signature; not in the two documents (service-facts, 48).

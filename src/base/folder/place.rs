@@ -12,15 +12,15 @@ use std::sync::Arc;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat};
 use rustix::io::Errno;
 
-use super::{FOLDER, Folder, PathError, by_kernel, by_parts};
+use super::{FOLDER, Folder, PathError, open_by_kernel, open_by_parts};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct FolderLocation {
     base: PathBuf,
     relative: PathBuf,
 }
 
-impl From<&Path> for Place {
+impl From<&Path> for FolderLocation {
     /// Takes a folder that the caller vouches for: links to it are followed, outside of git work
     /// trees.
     fn from(path: &Path) -> Self {
@@ -28,28 +28,28 @@ impl From<&Path> for Place {
     }
 }
 
-impl From<PathBuf> for Place {
+impl From<PathBuf> for FolderLocation {
     fn from(path: PathBuf) -> Self {
         Self::from(path.as_path())
     }
 }
 
-impl From<&PathBuf> for Place {
+impl From<&PathBuf> for FolderLocation {
     fn from(path: &PathBuf) -> Self {
         Self::from(path.as_path())
     }
 }
 
-impl From<&Place> for Place {
-    fn from(place: &Place) -> Self {
+impl From<&FolderLocation> for FolderLocation {
+    fn from(place: &FolderLocation) -> Self {
         place.clone()
     }
 }
 
-impl Place {
+impl FolderLocation {
     /// Takes a folder that a configuration in `dir` names; `path` is the name joined to `dir`, or
     /// absolute.
-    pub fn configured(dir: &Path, path: &Path) -> Self {
+    pub fn from_config(dir: &Path, path: &Path) -> Self {
         match path.strip_prefix(dir) {
             Ok(relative) => Self { base: dir.to_owned(), relative: relative.to_owned() },
             Err(_) => Self::from(path),
@@ -75,12 +75,12 @@ impl Place {
             if let Some(link) = link_in_work_tree(base) {
                 return Err(PathError::Link { component: link.display().to_string() });
             }
-            return Ok(Folder(Arc::new(opened(base)?)));
+            return Ok(Folder(Arc::new(open_following_links(base)?)));
         }
-        let base = opened(base)?;
+        let base = open_following_links(base)?;
         let flags = FOLDER;
-        let found = by_kernel(base.as_fd(), &self.relative, flags, ResolveFlags::empty())
-            .unwrap_or_else(|| by_parts(base.as_fd(), &self.relative, flags));
+        let found = open_by_kernel(base.as_fd(), &self.relative, flags, ResolveFlags::empty())
+            .unwrap_or_else(|| open_by_parts(base.as_fd(), &self.relative, flags));
         found.map(|fd| Folder(Arc::new(fd))).map_err(|errno| {
             let first = Folder(Arc::new(base)).first_link(&self.relative);
             first.map_or_else(
@@ -91,7 +91,7 @@ impl Place {
     }
 }
 
-fn opened(path: &Path) -> Result<OwnedFd, io::Error> {
+fn open_following_links(path: &Path) -> Result<OwnedFd, io::Error> {
     let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
     openat(CWD, path, flags, Mode::empty()).map_err(|errno: Errno| errno.into())
 }

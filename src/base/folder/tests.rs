@@ -11,7 +11,7 @@ fn tree() -> (tempfile::TempDir, Folder) {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir_all(dir.path().join("a/b")).unwrap();
     fs::write(dir.path().join("a/b/c.txt"), "inside").unwrap();
-    let folder = Place::from(dir.path()).open().unwrap();
+    let folder = FolderLocation::from(dir.path()).open().unwrap();
     (dir, folder)
 }
 
@@ -28,12 +28,12 @@ fn s4_files_are_read_beneath_the_folder_alone() {
     for path in ["", "/etc/passwd", "../x", "a/../../x", "."] {
         assert!(matches!(folder.file(path), Err(PathError::NotPlain(_))), "{path}");
     }
-    assert!(matches!(folder.file("a"), Err(PathError::Odd { what: "a folder", .. })));
+    assert!(matches!(folder.file("a"), Err(PathError::NotAFile { what: "a folder", .. })));
     assert!(folder.file("a/none").unwrap_err().is_absent());
     // The handle stays valid, whatever takes the folder's name.
     let moved = tempfile::tempdir().unwrap();
     fs::rename(dir.path().join("a"), moved.path().join("a")).unwrap();
-    let inner = Place::from(moved.path().join("a")).open().unwrap();
+    let inner = FolderLocation::from(moved.path().join("a")).open().unwrap();
     fs::rename(moved.path().join("a"), moved.path().join("other")).unwrap();
     assert_eq!(text(&inner, "b/c.txt"), "inside");
 }
@@ -58,10 +58,10 @@ fn s4_what_is_no_file_is_refused_by_name_and_not_waited_for() {
     let _listener = UnixListener::bind(dir.path().join("socket")).unwrap();
     for (path, expect) in [("pipe", "a FIFO"), ("socket", "a socket")] {
         let error = folder.file(path).unwrap_err();
-        assert!(matches!(&error, PathError::Odd { what, .. } if *what == expect), "{error}");
+        assert!(matches!(&error, PathError::NotAFile { what, .. } if *what == expect), "{error}");
     }
-    let devices = Place::from(Path::new("/dev")).open().unwrap();
-    assert!(matches!(devices.file("null"), Err(PathError::Odd { what: "a device", .. })));
+    let devices = FolderLocation::from(Path::new("/dev")).open().unwrap();
+    assert!(matches!(devices.file("null"), Err(PathError::NotAFile { what: "a device", .. })));
 }
 
 #[test]
@@ -71,8 +71,8 @@ fn s4_a_kernel_that_cannot_follow_paths_gives_the_same_answers() {
     symlink("/etc/passwd", dir.path().join("a/link")).unwrap();
     let fd = folder.0.as_fd();
     for path in ["a/b/c.txt", "out/passwd", "a/link", "a/none", "a/b/c.txt/d"] {
-        let by_kernel = by_kernel(fd, Path::new(path), FILE, ResolveFlags::BENEATH).unwrap();
-        let by_parts = by_parts(fd, Path::new(path), FILE);
+        let by_kernel = open_by_kernel(fd, Path::new(path), FILE, ResolveFlags::BENEATH).unwrap();
+        let by_parts = open_by_parts(fd, Path::new(path), FILE);
         assert_eq!(by_kernel.is_ok(), by_parts.is_ok(), "{path}");
     }
 }
@@ -82,7 +82,7 @@ fn s4_a_configured_folder_is_reached_without_links() {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir_all(dir.path().join("real/specs")).unwrap();
     symlink("real", dir.path().join("linked")).unwrap();
-    let open = |path: &str| Place::configured(dir.path(), &dir.path().join(path)).open();
+    let open = |path: &str| FolderLocation::from_config(dir.path(), &dir.path().join(path)).open();
     open("real/specs").unwrap();
     open("./real").unwrap();
     open("real/../real/specs").unwrap();
@@ -93,7 +93,8 @@ fn s4_a_configured_folder_is_reached_without_links() {
     // The operator's own links are followed outside of the configuration's folder, but none of a
     // work tree.
     let elsewhere = tempfile::tempdir().unwrap();
-    let open = |path: &str| Place::configured(elsewhere.path(), &dir.path().join(path)).open();
+    let open =
+        |path: &str| FolderLocation::from_config(elsewhere.path(), &dir.path().join(path)).open();
     open("linked/specs").unwrap();
     fs::create_dir(dir.path().join(".git")).unwrap();
     let error = open("linked/specs").unwrap_err();
@@ -114,10 +115,10 @@ fn s4_links_beneath_the_folder_lead_to_its_own_files_alone() {
     ] {
         symlink(target, dir.path().join(name)).unwrap();
     }
-    assert_eq!(folder.behind("one").unwrap(), "a/b/c.txt");
-    assert_eq!(folder.behind("folder/c.txt").unwrap(), "a/b/c.txt");
+    assert_eq!(folder.resolve_links("one").unwrap(), "a/b/c.txt");
+    assert_eq!(folder.resolve_links("folder/c.txt").unwrap(), "a/b/c.txt");
     for path in ["a/out", "absolute", "loop"] {
-        assert!(matches!(folder.behind(path), Err(PathError::Out(_))), "{path}");
+        assert!(matches!(folder.resolve_links(path), Err(PathError::LeadsOutside(_))), "{path}");
     }
-    assert!(folder.behind("none").unwrap_err().is_absent());
+    assert!(folder.resolve_links("none").unwrap_err().is_absent());
 }

@@ -73,7 +73,7 @@ fn only_a_mark_in_brackets_at_the_end_is_found_and_stripped() {
     let mark = source(0).mark();
     for text in [format!("{mark}"), format!("x[{mark}]"), format!("[{mark}] x"), "[x]".into()] {
         assert_eq!(Mark::find_in(&text), None, "{text}");
-        assert_eq!(Mark::strip(&text), text);
+        assert_eq!(Mark::strip_tag(&text), text);
     }
     assert_eq!(Mark::find_in(&format!("Rent [{mark}] \n")), Some(mark.clone()));
     assert_eq!(mark.tag(""), format!("[{mark}]"));
@@ -86,15 +86,17 @@ fn known_answers_of_sha256_and_of_the_keyed_digest() {
     assert_eq!(sha256(b"").short(), "e3b0c44298fc");
     // Computed with another implementation: the label's length as 8 bytes, the label, the data.
     let expect = "63ba637f9c606d7f5193a2d4baa1d03d1b350d6972f8c3d400c615303094cc9f";
-    assert_eq!(keyed(&[7; 32], "card", b"4242").to_string(), expect);
+    assert_eq!(keyed_digest(&[7; 32], "card", b"4242").to_string(), expect);
 }
 
 #[test]
 fn a_keyed_digest_depends_on_key_label_and_data_and_on_where_they_meet() {
-    let base = keyed(&[1; 32], "ab", b"c");
-    assert!(base.proves(&keyed(&[1; 32], "ab", b"c")));
-    for other in [keyed(&[2; 32], "ab", b"c"), keyed(&[1; 32], "a", b"bc"), sha256(b"abc")] {
-        assert!(!base.proves(&other));
+    let base = keyed_digest(&[1; 32], "ab", b"c");
+    assert!(base.matches(&keyed_digest(&[1; 32], "ab", b"c")));
+    for other in
+        [keyed_digest(&[2; 32], "ab", b"c"), keyed_digest(&[1; 32], "a", b"bc"), sha256(b"abc")]
+    {
+        assert!(!base.matches(&other));
     }
 }
 
@@ -154,6 +156,6 @@ proptest! {
         let mark = source(0).mark();
         let tagged = mark.tag(&text);
         prop_assert_eq!(Mark::find_in(&tagged), Some(mark));
-        prop_assert_eq!(Mark::strip(&tagged), text);
+        prop_assert_eq!(Mark::strip_tag(&tagged), text);
     }
 }

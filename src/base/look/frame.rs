@@ -5,11 +5,11 @@ use http::{HeaderName, HeaderValue, header};
 use maud::{DOCTYPE, Markup, html};
 
 /// A policy under which a page loads and sends nothing.
-const NOTHING: &str =
+const DENY_ALL_POLICY: &str =
     "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 #[derive(Debug)]
-pub struct Frame<'a> {
+pub struct PageFrame<'a> {
     /// The heading, and the first part of the title.
     pub title: &'a str,
     /// The brand or the merchant that shows the page, if known; the second part of the title.
@@ -26,7 +26,7 @@ pub struct Frame<'a> {
     pub scripts: Markup,
 }
 
-impl Frame<'_> {
+impl PageFrame<'_> {
     /// Returns the page as HTML.
     pub fn html(&self) -> Markup {
         let Self { title, sender, inner, footer, is_narrow, .. } = self;
@@ -62,7 +62,7 @@ impl Frame<'_> {
 /// Returns the headers of every page. An invalid policy becomes one that allows nothing.
 pub fn headers(policy: &str) -> [(HeaderName, HeaderValue); 5] {
     let policy =
-        HeaderValue::from_str(policy).unwrap_or_else(|_| HeaderValue::from_static(NOTHING));
+        HeaderValue::from_str(policy).unwrap_or_else(|_| HeaderValue::from_static(DENY_ALL_POLICY));
     [
         (header::CONTENT_SECURITY_POLICY, policy),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),

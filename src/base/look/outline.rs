@@ -53,7 +53,7 @@ pub(crate) fn faults(html: &str) -> Vec<String> {
         if is_input(tag) && !labels.contains(&id) && attribute(tag, "aria-label").is_none() {
             faults.push(format!("no label: {tag}"));
         }
-        if stopped(tag) {
+        if violates_policy(tag) {
             faults.push(format!("the policy stops it: {tag}"));
         }
     }
@@ -61,13 +61,13 @@ pub(crate) fn faults(html: &str) -> Vec<String> {
 }
 
 /// Returns whether a tag has styles or a script in an attribute.
-fn stopped(tag: &str) -> bool {
+fn violates_policy(tag: &str) -> bool {
     let names = ["style", "onclick", "onsubmit", "onload", "onchange"];
     names.into_iter().any(|name| attribute(tag, name).is_some())
 }
 
 /// Returns the rules that the headers of a page break.
-pub(crate) fn unguarded(headers: &HeaderMap) -> Vec<String> {
+pub(crate) fn broken_header_rules(headers: &HeaderMap) -> Vec<String> {
     let header =
         |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let policy = header("content-security-policy");

@@ -120,7 +120,7 @@ fn sums_neither_mix_currencies_nor_wrap() {
 
 #[test]
 fn totals_are_kept_per_currency_in_the_order_of_their_codes() {
-    let mut totals = Totals::default();
+    let mut totals = MoneyTotals::default();
     for text in ["1.00 USD", "2.00 EUR", "3.00 USD"] {
         totals.add(money(text)).unwrap();
     }

@@ -1,6 +1,6 @@
 //! Cleaning of a foreign text: decoded, known values and long numbers removed, bounded.
 
-use super::{HIDDEN, Known, decode, digits};
+use super::{HIDDEN, KnownValues, decode, digits};
 
 /// Characters of a foreign text that are examined; the rest is dropped unseen.
 const WINDOW_CHARACTERS: usize = 8192;
@@ -11,10 +11,10 @@ const MARGIN_CHARACTERS: usize = 1024;
 const OPAQUE_MIN: usize = 48;
 
 /// Cleans a foreign text; the result has at most `most` characters.
-pub(super) fn clean(foreign: &str, known: &Known, most: usize) -> String {
+pub(super) fn clean(foreign: &str, known: &KnownValues, most: usize) -> String {
     let window: String = foreign.chars().take(WINDOW_CHARACTERS).collect();
     let is_cut = window.len() < foreign.len();
-    let mut text: Vec<char> = decode::decoded(&window).chars().collect();
+    let mut text: Vec<char> = decode::decode(&window).chars().collect();
     let mut hidden = vec![false; text.len()];
     known.mark(&text, &mut hidden);
     digits::mark(&text, &mut hidden);
@@ -22,11 +22,14 @@ pub(super) fn clean(foreign: &str, known: &Known, most: usize) -> String {
     let margin = if is_cut { MARGIN_CHARACTERS } else { 0 };
     let shown = text.len().saturating_sub(margin);
     text.truncate(shown);
-    bounded(masked(&text, &hidden), is_cut, most)
+    truncate(render_masked(&text, &hidden), is_cut, most)
 }
 
 /// Yields the visible characters, each hidden group written as one [`HIDDEN`].
-pub(super) fn masked<'a>(text: &'a [char], hidden: &'a [bool]) -> impl Iterator<Item = char> + 'a {
+pub(super) fn render_masked<'a>(
+    text: &'a [char],
+    hidden: &'a [bool],
+) -> impl Iterator<Item = char> + 'a {
     let before = std::iter::once(false).chain(hidden.iter().copied());
     let pieces = text.iter().zip(hidden).zip(before);
     pieces.flat_map(|((shown, hidden), before)| match (*hidden, before) {
@@ -37,7 +40,7 @@ pub(super) fn masked<'a>(text: &'a [char], hidden: &'a [bool]) -> impl Iterator<
 }
 
 /// Limits the text to `most` characters; an ellipsis marks a cut.
-fn bounded(mut text: impl Iterator<Item = char>, is_cut: bool, most: usize) -> String {
+fn truncate(mut text: impl Iterator<Item = char>, is_cut: bool, most: usize) -> String {
     let mut kept: String = text.by_ref().take(most).collect();
     if text.next().is_some() || is_cut {
         kept = kept.chars().take(most.saturating_sub(1)).collect();

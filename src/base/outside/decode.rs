@@ -9,21 +9,21 @@ use std::str::Chars;
 const LAYERS_MAX: usize = 8;
 
 /// Returns the text without escapes, control characters, and characters that turn or hide others.
-pub(super) fn decoded(text: &str) -> String {
-    let mut text = harmless(text);
+pub(super) fn decode(text: &str) -> String {
+    let mut text = without_controls(text);
     for _ in 0..LAYERS_MAX {
-        let next = harmless(&once(&text));
+        let next = without_controls(&decode_layer(&text));
         if next == text {
             return text;
         }
         text = next;
     }
-    harmless(&text.replace(['%', '\\', '&'], " "))
+    without_controls(&text.replace(['%', '\\', '&'], " "))
 }
 
 /// Replaces control characters and line ends by blanks, at most one in a row, and drops characters
 /// without width.
-fn harmless(text: &str) -> String {
+fn without_controls(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars().filter(|c| !is_invisible(*c)) {
         let is_blank = c.is_control() || c.is_whitespace();
@@ -46,7 +46,7 @@ fn is_invisible(c: char) -> bool {
 }
 
 /// Decodes one layer of escapes: `%34`, `\u0034`, `\x34`, `\n`, `&#52;`, `&#x34;`, `&amp;`.
-fn once(text: &str) -> String {
+fn decode_layer(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {

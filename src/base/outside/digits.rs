@@ -24,8 +24,8 @@ pub(super) fn mark(text: &[char], hidden: &mut [bool]) {
         } else if is_date(rest) {
             at = at.saturating_add(DATE_LENGTH);
         } else {
-            let account = run(rest, is_plain_gap);
-            let card = run(rest, |c| !c.is_alphanumeric() && c != '*');
+            let account = measure_run(rest, is_plain_gap);
+            let card = measure_run(rest, |c| !c.is_alphanumeric() && c != '*');
             let is_card = card.digits >= CARD_DIGITS_MIN;
             let end = at.saturating_add(if is_card { card.length } else { account.length });
             if is_card || account.digits >= ACCOUNT_DIGITS_MIN {
@@ -37,14 +37,14 @@ pub(super) fn mark(text: &[char], hidden: &mut [bool]) {
 }
 
 /// A number with its gaps: its digits and its length, in characters.
-struct Run {
+struct DigitRun {
     digits: usize,
     length: usize,
 }
 
 /// Measures the number at the start of a text.
-fn run(text: &[char], divides: fn(char) -> bool) -> Run {
-    let mut run = Run { digits: 0, length: 0 };
+fn measure_run(text: &[char], divides: fn(char) -> bool) -> DigitRun {
+    let mut run = DigitRun { digits: 0, length: 0 };
     for (at, c) in text.iter().enumerate() {
         let gap = at.saturating_sub(run.length);
         if c.is_numeric() && !(gap > 0 && text.get(at..).is_some_and(is_date)) {

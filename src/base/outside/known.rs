@@ -5,8 +5,8 @@ use std::fmt;
 use data_encoding::{BASE64_NOPAD, HEXLOWER};
 use zeroize::Zeroizing;
 
-use super::clean::{hide, masked};
-use super::decode::decoded;
+use super::clean::{hide, render_masked};
+use super::decode::decode;
 
 /// Longest gap between two characters of a value, in characters.
 const GAP_MAX: usize = 3;
@@ -27,21 +27,21 @@ const PIECES_MAX: usize = 256;
 
 /// The secret and personal values of a request. `Debug` shows only their number.
 #[derive(Clone, Default)]
-pub struct Known(Vec<Hidden>);
+pub struct KnownValues(Vec<HiddenValue>);
 
 /// One value in its search form: its letters and digits alone, in lower case.
 #[derive(Clone)]
-struct Hidden {
+struct HiddenValue {
     form: Zeroizing<String>,
     /// The value counts only where no letter or digit adjoins it.
     is_word: bool,
     /// The text behind the value belongs to the same value.
-    goes_on: bool,
+    hides_rest: bool,
     /// The value must not appear in the data of an answer either.
     is_secret: bool,
 }
 
-impl Known {
+impl KnownValues {
     /// Adds a value that no text from outside may repeat.
     pub fn hide(&mut self, value: &str) {
         self.add(value, false);
@@ -66,10 +66,10 @@ impl Known {
     pub fn without_secrets(&self, text: &str) -> Option<String> {
         let mut secrets = self.0.iter().filter(|one| one.is_secret).peekable();
         secrets.peek()?;
-        let text: Vec<char> = decoded(text).chars().collect();
+        let text: Vec<char> = decode(text).chars().collect();
         let mut hidden = vec![false; text.len()];
         mark(secrets, &text, &mut hidden);
-        hidden.contains(&true).then(|| masked(&text, &hidden).collect())
+        hidden.contains(&true).then(|| render_masked(&text, &hidden).collect())
     }
 
     /// Returns the length of the shortest secret, in bytes; `None` without secrets.
@@ -96,7 +96,12 @@ impl Known {
         let is_secret = is_secret && length >= SECRET_MIN;
         let encodings = encodings(value).into_iter().filter(|_| length >= ANYWHERE_MIN);
         for (form, is_word) in encodings.map(|form| (form, false)).chain([(form, is_word)]) {
-            self.0.push(Hidden { form: Zeroizing::new(form), is_word, goes_on: false, is_secret });
+            self.0.push(HiddenValue {
+                form: Zeroizing::new(form),
+                is_word,
+                hides_rest: false,
+                is_secret,
+            });
         }
     }
 
@@ -104,12 +109,12 @@ impl Known {
         let characters: Vec<char> = form.chars().collect();
         for piece in characters.chunks_exact(PIECE).take(PIECES_MAX) {
             let form = Zeroizing::new(piece.iter().collect());
-            self.0.push(Hidden { form, is_word: false, goes_on: true, is_secret });
+            self.0.push(HiddenValue { form, is_word: false, hides_rest: true, is_secret });
         }
     }
 }
 
-impl fmt::Debug for Known {
+impl fmt::Debug for KnownValues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Known({})", self.0.len())
     }
@@ -147,15 +152,15 @@ impl Skeleton {
     }
 }
 
-fn mark<'a>(values: impl Iterator<Item = &'a Hidden>, text: &[char], hidden: &mut [bool]) {
+fn mark<'a>(values: impl Iterator<Item = &'a HiddenValue>, text: &[char], hidden: &mut [bool]) {
     let skeleton = Skeleton::of(text);
     for value in values {
         for (at, _) in skeleton.text.match_indices(value.form.as_str()) {
             let end = at.saturating_add(value.form.len());
             let Some(places) = skeleton.places.get(at..end) else { continue };
             let (Some(first), Some(last)) = (places.first(), places.last()) else { continue };
-            let end = if value.goes_on { text.len() } else { last.saturating_add(1) };
-            if is_close(places) && (!value.is_word || stands_alone(text, *first, *last)) {
+            let end = if value.hides_rest { text.len() } else { last.saturating_add(1) };
+            if is_close(places) && (!value.is_word || is_whole_word(text, *first, *last)) {
                 hide(hidden, *first, end);
             }
         }
@@ -172,7 +177,7 @@ fn is_close(places: &[usize]) -> bool {
 }
 
 /// Returns whether no letter or digit adjoins a piece of text.
-fn stands_alone(text: &[char], first: usize, last: usize) -> bool {
+fn is_whole_word(text: &[char], first: usize, last: usize) -> bool {
     let is_part =
         |at: Option<usize>| at.and_then(|at| text.get(at)).is_some_and(|c| c.is_alphanumeric());
     !is_part(first.checked_sub(1)) && !is_part(last.checked_add(1))

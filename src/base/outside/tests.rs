@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn known(values: &[&str]) -> Known {
-    let mut known = Known::default();
+fn known(values: &[&str]) -> KnownValues {
+    let mut known = KnownValues::default();
     for value in values {
         known.hide_secret(value);
     }
@@ -13,7 +13,7 @@ fn known(values: &[&str]) -> Known {
 }
 
 fn cleaned(text: &str, values: &[&str]) -> String {
-    ServiceText::cleaned(text, &known(values)).to_string()
+    ServiceText::clean(text, &known(values)).to_string()
 }
 
 /// Closes S2: the words of the finding.
@@ -22,7 +22,7 @@ fn a_quoted_request_loses_card_account_and_name() {
     let mut known = known(&["4242424242424242", "99887766"]);
     known.hide_words("Jane Doe");
     let quoted = "number 4242 4242 4242 4242 is wrong; account 99887766 of Jane, JANE DOE";
-    let told = ServiceText::cleaned(quoted, &known).to_string();
+    let told = ServiceText::clean(quoted, &known).to_string();
     assert_eq!(told, "number *** is wrong; account *** of ***, ***");
 }
 
@@ -103,15 +103,14 @@ fn a_long_value_is_hidden_from_its_first_piece_on() {
 
 #[test]
 fn codes_and_places_are_identifiers() {
-    let none = Known::default();
-    let code = |text: &str| ServiceCode::checked(text, &none).to_string();
+    let none = KnownValues::default();
+    let code = |text: &str| ServiceCode::parse(text, &none).to_string();
     assert_eq!(code("card_declined"), "card_declined");
     assert_eq!(code(""), "");
     for odd in ["Jane", "4242424242424242", "a b", "a\u{1b}", &"a".repeat(65)] {
         assert_eq!(code(odd), "unreadable", "{odd}");
     }
-    let place =
-        |text: &str, values: &[&str]| ServicePlace::checked(text, &known(values)).to_string();
+    let place = |text: &str, values: &[&str]| ServicePlace::parse(text, &known(values)).to_string();
     assert_eq!(place("line_items[0].rate", &[]), "line_items[0].rate");
     assert_eq!(place("Token[tok_3fQz81Lm]", &["tok_3fQz81Lm"]), "Token[***]");
     assert_eq!(place("<b>", &[]), "***");

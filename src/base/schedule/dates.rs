@@ -2,7 +2,7 @@
 
 use chrono::{Datelike, Days, Months, NaiveDate, Weekday};
 
-use super::{Day, Schedule, Unit};
+use super::{Day, IntervalUnit, Schedule};
 
 const DAYS_PER_WEEK: u32 = 7;
 const MONTHS_PER_YEAR: i64 = 12;
@@ -41,9 +41,9 @@ impl Schedule {
     fn period(&self, period: u32) -> Option<Vec<NaiveDate>> {
         let steps = period.checked_mul(self.interval_delay)?;
         let mut dates = match self.interval_unit {
-            Unit::Day => vec![add_days(self.start, steps)?],
-            Unit::Week => self.days_of_week(steps.checked_mul(DAYS_PER_WEEK)?)?,
-            Unit::Month => self.days_of_month(Months::new(steps))?,
+            IntervalUnit::Day => vec![add_days(self.start, steps)?],
+            IntervalUnit::Week => self.days_of_week(steps.checked_mul(DAYS_PER_WEEK)?)?,
+            IntervalUnit::Month => self.days_of_month(Months::new(steps))?,
         };
         dates.retain(|date| *date >= self.start);
         dates.sort_unstable();
@@ -82,10 +82,12 @@ impl Schedule {
         let days = |from: NaiveDate| date.signed_duration_since(from).num_days();
         let delay = i64::from(self.interval_delay);
         let (units, step) = match self.interval_unit {
-            Unit::Day => (days(self.start), delay),
-            Unit::Week if self.days.is_empty() => (days(self.start), in_days(delay)),
-            Unit::Week => (days(monday_of(self.start)), in_days(delay)),
-            Unit::Month => (month_number(date).saturating_sub(month_number(self.start)), delay),
+            IntervalUnit::Day => (days(self.start), delay),
+            IntervalUnit::Week if self.days.is_empty() => (days(self.start), in_days(delay)),
+            IntervalUnit::Week => (days(monday_of(self.start)), in_days(delay)),
+            IntervalUnit::Month => {
+                (month_number(date).saturating_sub(month_number(self.start)), delay)
+            }
         };
         units.checked_div(step).and_then(|period| u32::try_from(period).ok()).unwrap_or(0)
     }

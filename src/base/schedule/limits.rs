@@ -7,7 +7,7 @@ use super::{Schedule, ScheduleProblem};
 
 /// The limits of a recurring charge (gateway-api, recur object).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Limits {
+pub struct RecurrenceLimits {
     /// Number of scheduled payments after which the charge is complete; a retry of one occurrence
     /// counts once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -17,7 +17,7 @@ pub struct Limits {
     pub max_amount: Option<i64>,
 }
 
-impl Limits {
+impl RecurrenceLimits {
     /// Returns the faults of these limits for occurrences of `amount` minor units; empty without
     /// faults.
     pub fn problems(&self, amount: i64) -> Vec<ScheduleProblem> {
@@ -43,9 +43,9 @@ impl Limits {
 pub fn occurrences(
     schedule: &Schedule,
     amount: i64,
-    limits: Limits,
+    limits: RecurrenceLimits,
 ) -> impl Iterator<Item = (NaiveDate, i64)> + '_ {
-    let Limits { max_occurrences, max_amount } = limits;
+    let RecurrenceLimits { max_occurrences, max_amount } = limits;
     let count = max_occurrences.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX);
     schedule.dates().take(count).scan(max_amount, move |left, date| {
         let due = left.map_or(amount, |left| left.min(amount));

@@ -1,6 +1,6 @@
 //! The faults of a schedule: all of them at once, each with the text to write instead.
 
-use super::{Day, Schedule, Unit};
+use super::{Day, IntervalUnit, Schedule};
 
 const WEEKDAY_MAX: u8 = 7;
 const MONTH_DAY_MAX: u8 = 31;
@@ -53,7 +53,7 @@ impl Schedule {
     }
 
     fn days_misplaced(&self) -> Option<ScheduleProblem> {
-        if self.interval_unit == Unit::Day {
+        if self.interval_unit == IntervalUnit::Day {
             let message = "days are allowed with the units WEEK and MONTH only".to_owned();
             return Some(problem(
                 "days",
@@ -69,18 +69,20 @@ impl Schedule {
 
     fn day_fault(&self, item: usize, day: Day) -> Option<ScheduleProblem> {
         let (fits, message, help) = match (self.interval_unit, day) {
-            (Unit::Day, Day::Number(_) | Day::Last) | (Unit::Month, Day::Last) => return None,
-            (Unit::Week, Day::Number(number)) => (
+            (IntervalUnit::Day, Day::Number(_) | Day::Last) | (IntervalUnit::Month, Day::Last) => {
+                return None;
+            }
+            (IntervalUnit::Week, Day::Number(number)) => (
                 (1..=WEEKDAY_MAX).contains(&number),
                 format!("a week has no day {number}"),
                 "write \"1\" (Monday) to \"7\" (Sunday)",
             ),
-            (Unit::Week, Day::Last) => (
+            (IntervalUnit::Week, Day::Last) => (
                 false,
                 "LAST is a day of a month, not of a week".to_owned(),
                 "write \"1\" (Monday) to \"7\" (Sunday)",
             ),
-            (Unit::Month, Day::Number(number)) => (
+            (IntervalUnit::Month, Day::Number(number)) => (
                 (1..=MONTH_DAY_MAX).contains(&number),
                 format!("a month has no day {number}"),
                 "write \"1\" to \"31\", or LAST",

@@ -44,7 +44,7 @@ fn every_case_of_the_oracle_agrees() {
     for (line, text) in cases.lines().enumerate() {
         let case: OracleCase = serde_json::from_str(text).unwrap();
         let OracleCase { amount, expect, max_amount, max_occurrences, schedule } = case;
-        let limits = Limits { max_occurrences, max_amount };
+        let limits = RecurrenceLimits { max_occurrences, max_amount };
         let got: Vec<_> = occurrences(&schedule, amount, limits).take(ORACLE_OCCURRENCES).collect();
         assert_eq!(got, expect, "line {}: {text}", line.saturating_add(1));
         seen += 1;
@@ -83,7 +83,7 @@ fn the_end_is_the_last_date_that_may_be_due() {
 fn dates_stop_where_the_calendar_does() {
     let weekly = Schedule {
         start: NaiveDate::MAX.checked_sub_days(Days::new(8)).unwrap(),
-        interval_unit: Unit::Week,
+        interval_unit: IntervalUnit::Week,
         interval_delay: 1,
         end: None,
         days: Vec::new(),
@@ -132,16 +132,17 @@ fn a_schedule_in_json_has_the_names_of_the_service_and_leaves_out_what_is_empty(
 
 #[test]
 fn limits_that_allow_nothing_are_problems() {
-    let limits = |max_occurrences, max_amount| Limits { max_occurrences, max_amount };
+    let limits = |max_occurrences, max_amount| RecurrenceLimits { max_occurrences, max_amount };
     assert_eq!(limits(Some(1), Some(100)).problems(100), []);
-    let fields = |limits: Limits| limits.problems(100).iter().map(|p| p.field).collect::<Vec<_>>();
+    let fields =
+        |limits: RecurrenceLimits| limits.problems(100).iter().map(|p| p.field).collect::<Vec<_>>();
     assert_eq!(fields(limits(Some(0), Some(99))), ["max_occurrences", "max_amount"]);
 }
 
 #[test]
 fn the_last_payment_is_what_remains() {
     let daily = json!({"start": "2027-01-01", "interval_unit": "DAY", "interval_delay": 1});
-    let limits = Limits { max_occurrences: None, max_amount: Some(250) };
+    let limits = RecurrenceLimits { max_occurrences: None, max_amount: Some(250) };
     let daily = schedule(daily);
     let amounts: Vec<i64> = occurrences(&daily, 100, limits).map(|(_, amount)| amount).collect();
     assert_eq!(amounts, [100, 100, 50]);
@@ -154,10 +155,12 @@ fn any_date() -> impl Strategy<Value = NaiveDate> {
 
 fn any_schedule() -> impl Strategy<Value = Schedule> {
     let week = prop::collection::btree_set((1_u8..=7).prop_map(Day::Number), 0..5)
-        .prop_map(|days| (Unit::Week, days));
+        .prop_map(|days| (IntervalUnit::Week, days));
     let month_day = prop_oneof![4 => (1_u8..=31).prop_map(Day::Number), 1 => Just(Day::Last)];
-    let month = prop::collection::btree_set(month_day, 0..5).prop_map(|days| (Unit::Month, days));
-    let unit = prop_oneof![week, month, Just((Unit::Day, std::collections::BTreeSet::new()))];
+    let month =
+        prop::collection::btree_set(month_day, 0..5).prop_map(|days| (IntervalUnit::Month, days));
+    let unit =
+        prop_oneof![week, month, Just((IntervalUnit::Day, std::collections::BTreeSet::new()))];
     let end = prop::option::of(0_u64..4_000);
     (any_date(), unit, 1_u32..15, end).prop_map(|(start, (interval_unit, days), delay, end)| {
         let interval_delay = if days.is_empty() { delay } else { 1 };
@@ -188,7 +191,7 @@ proptest! {
         most in prop::option::of(1_i64..20_000),
         count in prop::option::of(0_u32..50),
     ) {
-        let limits = Limits { max_occurrences: count, max_amount: most };
+        let limits = RecurrenceLimits { max_occurrences: count, max_amount: most };
         let taken: Vec<i64> =
             occurrences(&schedule, amount, limits).take(60).map(|(_, amount)| amount).collect();
         prop_assert!(most.is_none_or(|most| taken.iter().sum::<i64>() <= most));

@@ -13,13 +13,13 @@ const SHOWN_DIGITS: usize = 4;
 
 /// One unbroken run of digits: byte offsets in the text.
 #[derive(Clone, Copy)]
-struct Group {
+struct DigitGroup {
     start: usize,
     end: usize,
 }
 
 /// Neighbouring groups that hold card numbers: their indices, counted from 0, both included.
-struct Span {
+struct DigitSpan {
     first: usize,
     last: usize,
 }
@@ -32,7 +32,7 @@ pub fn mask_digits(text: &str) -> String {
     let groups = groups(text);
     let mut out = String::with_capacity(text.len());
     let mut copied = 0;
-    for Span { first, last } in spans(text, &groups) {
+    for DigitSpan { first, last } in spans(text, &groups) {
         let (Some(first), Some(last)) = (groups.get(first), groups.get(last)) else {
             continue;
         };
@@ -58,13 +58,13 @@ fn last_digits(piece: &str) -> String {
     digits.get(digits.len().saturating_sub(SHOWN_DIGITS)..).unwrap_or_default().to_owned()
 }
 
-fn groups(text: &str) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
+fn groups(text: &str) -> Vec<DigitGroup> {
+    let mut groups: Vec<DigitGroup> = Vec::new();
     for (at, _) in text.bytes().enumerate().filter(|(_, byte)| byte.is_ascii_digit()) {
         let end = at.saturating_add(1);
         match groups.last_mut() {
             Some(group) if group.end == at => group.end = end,
-            _ => groups.push(Group { start: at, end }),
+            _ => groups.push(DigitGroup { start: at, end }),
         }
     }
     groups
@@ -72,8 +72,8 @@ fn groups(text: &str) -> Vec<Group> {
 
 /// Returns every group that is part of some card number. Numbers that overlap become one span,
 /// because the true one among them cannot be known.
-fn spans(text: &str, groups: &[Group]) -> Vec<Span> {
-    let mut spans: Vec<Span> = Vec::new();
+fn spans(text: &str, groups: &[DigitGroup]) -> Vec<DigitSpan> {
+    let mut spans: Vec<DigitSpan> = Vec::new();
     for first in 0..groups.len() {
         let rest = groups.get(first..).unwrap_or_default();
         let start = rest.first().map_or(0, |group| group.start);
@@ -83,12 +83,12 @@ fn spans(text: &str, groups: &[Group]) -> Vec<Span> {
         let last = first.saturating_add(count).saturating_sub(1);
         match spans.last_mut() {
             Some(span) if span.last >= first => span.last = span.last.max(last),
-            _ => spans.push(Span { first, last }),
+            _ => spans.push(DigitSpan { first, last }),
         }
     }
     let mut next = groups.len();
     for span in spans.iter_mut().rev() {
-        lengthen(text, groups.get(..next).unwrap_or_default(), span);
+        extend_span(text, groups.get(..next).unwrap_or_default(), span);
         next = span.first;
     }
     spans
@@ -96,7 +96,7 @@ fn spans(text: &str, groups: &[Group]) -> Vec<Span> {
 
 /// Extends a span while its last four digits, which stay visible, look like a card number together
 /// with the groups behind them. Without this, masking a masked text again would change it.
-fn lengthen(text: &str, groups: &[Group], span: &mut Span) {
+fn extend_span(text: &str, groups: &[DigitGroup], span: &mut DigitSpan) {
     while let (Some(first), Some(last)) = (groups.get(span.first), groups.get(span.last)) {
         let shown = last_digits(text.get(first.start..last.end).unwrap_or_default());
         let rest = groups.get(span.last.saturating_add(1)..).unwrap_or_default();
@@ -107,7 +107,11 @@ fn lengthen(text: &str, groups: &[Group], span: &mut Span) {
 
 /// Returns the number of groups that the longest card number takes. It begins with the digits
 /// `begun`, which end at `end`.
-fn card_length(text: &str, (begun, mut end): (&str, usize), groups: &[Group]) -> Option<usize> {
+fn card_length(
+    text: &str,
+    (begun, mut end): (&str, usize),
+    groups: &[DigitGroup],
+) -> Option<usize> {
     let mut digits = begun.to_owned();
     let mut found = None;
     for (count, group) in (1..).zip(groups) {

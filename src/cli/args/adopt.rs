@@ -22,7 +22,7 @@ pub struct ImportArgs {
     /// Take over every object of this sort that is not known yet, and write a document for each
     /// that has none.
     #[arg(long, value_name = "SORT", requires = "merchant", conflicts_with_all = ["what", "id"])]
-    pub all: Option<Sort>,
+    pub all: Option<ImportList>,
     /// The merchant that owns the objects: the name of its document.
     #[arg(long, value_name = "NAME", requires = "all")]
     pub merchant: Option<String>,
@@ -36,7 +36,7 @@ pub struct ImportArgs {
 
 /// Sorts of objects that the service lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Sort {
+pub enum ImportList {
     /// Saved cards.
     Cards,
     /// Saved bank accounts.
@@ -45,7 +45,7 @@ pub enum Sort {
     Recurring,
 }
 
-impl Sort {
+impl ImportList {
     /// Returns the name of the list, for people.
     pub fn list(self) -> &'static str {
         match self {

@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 
 pub use changing::{ChangeArgs, ScheduleArgs};
 pub use keeping::{SaveArgs, TokenArgs, UploadArgs, VaultArgs};
-pub use own::{AccountArgs, AccountType, Deletable, DeleteArgs, MerchantArgs, PurgeArgs};
+pub use own::{AccountArgs, AccountTypeArg, Deletable, DeleteArgs, MerchantArgs, PurgeArgs};
 
 use crate::base::id::{Name, RemoteId};
 use crate::base::money::Money;
@@ -98,7 +98,7 @@ pub enum GatewayChange {
 
 /// Arguments of every action.
 #[derive(Debug, Args)]
-pub struct Common {
+pub struct ActionArgs {
     /// The merchant's document: NAME, or NAMESPACE/NAME.
     #[arg(long, value_name = "NAME")]
     pub merchant: String,
@@ -128,7 +128,7 @@ pub struct ChargeArgs {
 #[derive(Debug, Args)]
 pub struct MoveArgs {
     #[command(flatten)]
-    pub common: Common,
+    pub common: ActionArgs,
     /// The amount, with its currency: "125.00 USD".
     #[arg(long)]
     pub amount: Money,
@@ -157,7 +157,7 @@ pub struct RefundArgs {
     #[arg(long, value_name = "NAME|ID")]
     pub method: Option<String>,
     #[command(flatten)]
-    pub common: Common,
+    pub common: ActionArgs,
 }
 
 /// Arguments of `gateway void`.
@@ -170,7 +170,7 @@ pub struct VoidArgs {
     #[arg(long, value_name = "TEXT")]
     pub reference: Option<String>,
     #[command(flatten)]
-    pub common: Common,
+    pub common: ActionArgs,
 }
 
 /// Arguments of `gateway capture`.
@@ -189,7 +189,7 @@ pub struct CaptureArgs {
     #[arg(long, value_name = "TEXT")]
     pub reference: Option<String>,
     #[command(flatten)]
-    pub common: Common,
+    pub common: ActionArgs,
 }
 
 /// Arguments of `gateway sign`.
@@ -205,7 +205,7 @@ pub struct SignArgs {
     #[arg(long, default_value = "service/jsignature", value_name = "TYPE")]
     pub mime_type: String,
     #[command(flatten)]
-    pub common: Common,
+    pub common: ActionArgs,
 }
 
 /// Arguments of `gateway pay`.
@@ -222,7 +222,7 @@ pub struct PayArgs {
     #[arg(long)]
     pub amount: Money,
     #[command(flatten)]
-    pub common: Common,
+    pub common: ActionArgs,
 }
 
 /// Arguments of `gateway ignore`.
@@ -235,7 +235,7 @@ pub struct IgnoreArgs {
     #[arg(value_name = "OCCURRENCE")]
     pub occurrence: RemoteId,
     #[command(flatten)]
-    pub common: Common,
+    pub common: ActionArgs,
 }
 
 /// Arguments of `gateway cancel`.
@@ -245,12 +245,12 @@ pub struct CancelArgs {
     #[arg(value_name = "RECURRING")]
     pub recurring: RemoteId,
     #[command(flatten)]
-    pub common: Common,
+    pub common: ActionArgs,
 }
 
 /// Arguments of `gateway deauthorise`.
 #[derive(Debug, Args)]
 pub struct DeauthoriseArgs {
     #[command(flatten)]
-    pub common: Common,
+    pub common: ActionArgs,
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use clap::{Args, Subcommand};
 
 use crate::base::id::IntentId;
-use crate::engine::Said;
+use crate::engine::ManualResolution;
 
 /// Arguments of `intents`.
 #[derive(Debug, Args)]
@@ -46,14 +46,14 @@ pub struct ResolveArgs {
     /// the service shows it. `unverified:` and the id: it happened, on your word alone. `not-done`:
     /// it did not happen, and cannot any more. `retry`: look for it once more.
     #[arg(long = "as", value_name = "done:REMOTE_ID|unverified:REMOTE_ID|not-done|retry")]
-    pub said: Word,
+    pub said: ResolutionArg,
 }
 
 /// A person's resolution as it is written on the command line.
 #[derive(Debug, Clone)]
-pub struct Word(pub Said);
+pub struct ResolutionArg(pub ManualResolution);
 
-impl FromStr for Word {
+impl FromStr for ResolutionArg {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {

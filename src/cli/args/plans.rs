@@ -8,7 +8,7 @@ use crate::base::id::Key;
 
 /// Arguments that choose resources by name.
 #[derive(Debug, Args, Default)]
-pub struct Choice {
+pub struct ChoiceArgs {
     /// Only this resource; may be repeated.
     #[arg(long, value_name = "KIND/NAME")]
     pub target: Vec<Key>,

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::door::{Git, Trouble};
+use super::door::{Git, GitError};
 
 /// Attributes that change a file's bytes on their way into a commit, and the one that names a
 /// program to merge with.
@@ -13,7 +13,7 @@ const BYTES_MAX: usize = 1 << 20;
 
 /// An attribute that must not be set.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::cli) struct Refused {
+pub(in crate::cli) struct ForbiddenAttribute {
     /// The file that the attribute applies to, from the top of the repository.
     pub path: String,
     /// As an attributes file writes it.
@@ -26,28 +26,28 @@ pub(in crate::cli) struct Refused {
 ///
 /// # Errors
 /// Git cannot be run.
-pub(in crate::cli) fn refused<'a>(
+pub(in crate::cli) fn first_forbidden<'a>(
     git: &Git,
     paths: impl Iterator<Item = &'a str>,
-) -> Result<Option<Refused>, Trouble> {
+) -> Result<Option<ForbiddenAttribute>, GitError> {
     let input: Vec<u8> = paths.flat_map(|path| path.bytes().chain([0])).collect();
     if input.is_empty() {
         return Ok(None);
     }
-    let said = git.ask(&[&["check-attr", "-z", "--stdin"], &REFUSED[..]].concat(), &input)?;
+    let said = git.output(&[&["check-attr", "-z", "--stdin"], &REFUSED[..]].concat(), &input)?;
     let said = String::from_utf8_lossy(&said);
     let mut words = said.split('\0');
     while let (Some(path), Some(name), Some(value)) = (words.next(), words.next(), words.next()) {
-        if let Some(attribute) = written(name, value) {
+        if let Some(attribute) = forbidden_form(name, value) {
             let place = place(git, path, name);
-            return Ok(Some(Refused { path: path.to_owned(), attribute, place }));
+            return Ok(Some(ForbiddenAttribute { path: path.to_owned(), attribute, place }));
         }
     }
     Ok(None)
 }
 
 /// Returns the attribute as it is written, if this value changes anything.
-fn written(name: &str, value: &str) -> Option<String> {
+fn forbidden_form(name: &str, value: &str) -> Option<String> {
     match (name, value) {
         ("merge", "unset") => Some(format!("-{name}")),
         (_, "unspecified" | "unset") | ("merge", "set" | "text") => None,
@@ -100,7 +100,7 @@ mod tests {
             ("merge", "union", Some("merge=union")),
             ("merge", "unset", Some("-merge")),
         ] {
-            assert_eq!(written(name, value).as_deref(), expect, "{name} {value}");
+            assert_eq!(forbidden_form(name, value).as_deref(), expect, "{name} {value}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Reads the contents of git's objects, many at a time.
 
-use super::door::{Git, Trouble};
+use super::door::{Git, GitError};
 
 /// Blobs that one git process reads, at most.
 const BLOBS: usize = 1024;
@@ -10,14 +10,14 @@ const BLOBS: usize = 1024;
 ///
 /// # Errors
 /// Git cannot be run, or its answer is no list of objects.
-pub(in crate::cli) fn each<'a>(
+pub(in crate::cli) fn for_each<'a>(
     git: &Git,
     ids: &[&'a str],
     take: &mut dyn FnMut(&'a str, Option<&[u8]>),
-) -> Result<(), Trouble> {
+) -> Result<(), GitError> {
     for some in ids.chunks(BLOBS) {
         let input: String = some.iter().flat_map(|id| [*id, "\n"]).collect();
-        let said = git.ask(&["cat-file", "--batch"], input.as_bytes())?;
+        let said = git.output(&["cat-file", "--batch"], input.as_bytes())?;
         let mut rest = &*said;
         for id in some {
             let (bytes, after) = content(rest).unwrap_or((None, &[]));
@@ -29,7 +29,7 @@ pub(in crate::cli) fn each<'a>(
 }
 
 /// Returns true for the id that git writes where there is no file, all zeros.
-pub(in crate::cli) fn is_none(id: &str) -> bool {
+pub(in crate::cli) fn is_absent_id(id: &str) -> bool {
     id.bytes().all(|byte| byte == b'0')
 }
 

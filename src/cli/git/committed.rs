@@ -10,11 +10,11 @@
 use std::collections::BTreeMap;
 
 use super::blobs;
-use super::door::{Git, Trouble};
-use crate::base::folder::{Folder, Place};
+use super::door::{Git, GitError};
+use crate::base::folder::{Folder, FolderLocation};
 use crate::base::hash::Digest;
 use crate::spec::source::index::digest_of;
-use crate::spec::source::tree::{Listing, hash_of, read, takes};
+use crate::spec::source::tree::{Listing, hash_of, is_spec_path, read};
 
 /// Prefix of git's modes of plain files; links and submodules have others.
 const FILE: &str = "100";
@@ -40,16 +40,16 @@ impl Committed {
     ///
     /// # Errors
     /// Git cannot be run, or the clone lacks an object.
-    pub(in crate::cli) fn read(git: &Git, commit: &str, folder: &str) -> Result<Self, Trouble> {
+    pub(in crate::cli) fn read(git: &Git, commit: &str, folder: &str) -> Result<Self, GitError> {
         let prefix = format!("{folder}/");
         let list = ["ls-tree", "-r", "-z", "--full-tree", commit, "--", &prefix];
-        let said = git.ask(&list, &[])?;
+        let said = git.output(&list, &[])?;
         let said = String::from_utf8_lossy(&said);
         let mut found = Self::default();
         let mut paths: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for entry in said.split('\0') {
             let Some((about, path)) = entry.split_once('\t') else { continue };
-            let Some(path) = path.strip_prefix(&prefix).filter(|path| takes(path)) else {
+            let Some(path) = path.strip_prefix(&prefix).filter(|path| is_spec_path(path)) else {
                 continue;
             };
             let mut about = about.split(' ');
@@ -61,11 +61,11 @@ impl Committed {
         }
         let ids: Vec<&str> = paths.keys().copied().collect();
         let mut missing = None;
-        blobs::each(git, &ids, &mut |id, bytes| match bytes.map(hash_of) {
+        blobs::for_each(git, &ids, &mut |id, bytes| match bytes.map(hash_of) {
             Some(hash) => found.take(paths.get(id), hash),
             None => missing = Some(format!("the clone lacks the object {id}")),
         })?;
-        missing.map_or(Ok(found), |why| Err(Trouble::new("cat-file", why)))
+        missing.map_or(Ok(found), |why| Err(GitError::new("cat-file", why)))
     }
 
     fn take(&mut self, paths: Option<&Vec<&str>>, hash: [u8; 32]) {
@@ -90,11 +90,11 @@ impl Committed {
 
     /// Returns the first file beneath `root` that differs from its commit, is missing on disk, or
     /// is missing in the commit.
-    pub(in crate::cli) fn difference(&self, root: &Place) -> Option<Difference> {
+    pub(in crate::cli) fn difference(&self, root: &FolderLocation) -> Option<Difference> {
         let listing = Listing::of(root, "");
         let plain = |path: &String| Difference { path: path.clone(), line_ends: false };
         let gone = self.files.keys().find(|path| !listing.files.contains_key(*path));
-        if let Some(path) = listing.troubles.keys().next().or(gone) {
+        if let Some(path) = listing.problems.keys().next().or(gone) {
             return Some(plain(path));
         }
         let root = root.open().ok()?;

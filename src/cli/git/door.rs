@@ -12,7 +12,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
-use crate::config::{Env, ProcessEnv};
+use crate::config::{EnvSource, ProcessEnv};
 
 /// Time limit of one call; a long history is read in one.
 const TIME: Duration = Duration::from_mins(2);
@@ -64,9 +64,9 @@ pub(in crate::cli) struct Git {
 
 /// Output of one git call.
 #[derive(Debug)]
-pub(in crate::cli) struct Said {
+pub(in crate::cli) struct GitOutput {
     /// True if the exit status is 0.
-    pub good: bool,
+    pub success: bool,
     /// Standard output.
     pub out: Vec<u8>,
     /// Standard error.
@@ -76,12 +76,12 @@ pub(in crate::cli) struct Said {
 /// Failure of a git call, or an answer of no use.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("git {call}: {why}")]
-pub(in crate::cli) struct Trouble {
+pub(in crate::cli) struct GitError {
     call: String,
     why: String,
 }
 
-impl Trouble {
+impl GitError {
     /// Creates the failure of a call whose answer is of no use.
     pub(super) fn new(call: &str, why: String) -> Self {
         Self { call: call.to_owned(), why }
@@ -95,7 +95,7 @@ impl Git {
     }
 
     /// Adds a file of allowed signers, to verify commits against.
-    pub(in crate::cli) fn trusting(self, signers: PathBuf) -> Self {
+    pub(in crate::cli) fn with_signers(self, signers: PathBuf) -> Self {
         Self { signers: Some(signers), ..self }
     }
 
@@ -103,8 +103,12 @@ impl Git {
     ///
     /// # Errors
     /// Git cannot be run, or does not end in time.
-    pub(in crate::cli) fn run(&self, arguments: &[&str], input: &[u8]) -> Result<Said, Trouble> {
-        let failed = |why: String| Trouble { call: call(arguments), why };
+    pub(in crate::cli) fn run(
+        &self,
+        arguments: &[&str],
+        input: &[u8],
+    ) -> Result<GitOutput, GitError> {
+        let failed = |why: String| GitError { call: call(arguments), why };
         let io = |error: io::Error| failed(error.to_string());
         let mut child = self.command(arguments).spawn().map_err(io)?;
         let (Some(mut asks), Some(answers), Some(beside)) =
@@ -125,24 +129,28 @@ impl Git {
         end(&mut child);
         let (out, err, status) = said?;
         let err = String::from_utf8_lossy(&err).trim().to_owned();
-        Ok(Said { good: status.success(), out, err })
+        Ok(GitOutput { success: status.success(), out, err })
     }
 
     /// Returns git's answer.
     ///
     /// # Errors
     /// As [`Git::run`], or git fails.
-    pub(in crate::cli) fn ask(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, Trouble> {
+    pub(in crate::cli) fn output(
+        &self,
+        arguments: &[&str],
+        input: &[u8],
+    ) -> Result<Vec<u8>, GitError> {
         let said = self.run(arguments, input)?;
-        if said.good {
+        if said.success {
             return Ok(said.out);
         }
-        Err(Trouble { call: call(arguments), why: said.err })
+        Err(GitError { call: call(arguments), why: said.err })
     }
 
     /// Returns git's answer as one line of text.
-    pub(in crate::cli) fn line(&self, arguments: &[&str]) -> Result<String, Trouble> {
-        let said = self.ask(arguments, &[])?;
+    pub(in crate::cli) fn line(&self, arguments: &[&str]) -> Result<String, GitError> {
+        let said = self.output(arguments, &[])?;
         Ok(String::from_utf8_lossy(&said).trim().to_owned())
     }
 
@@ -168,7 +176,7 @@ impl Git {
 }
 
 /// Returns a path from the top of the repository, as git names it.
-pub(in crate::cli) fn below(top: &Path, path: &Path) -> Option<String> {
+pub(in crate::cli) fn path_from_top(top: &Path, path: &Path) -> Option<String> {
     let below = path.strip_prefix(top).ok()?.to_str()?.to_owned();
     (!below.is_empty()).then_some(below)
 }
@@ -194,8 +202,8 @@ fn read(stream: impl Read + Send + 'static) -> Receiver<io::Result<Vec<u8>>> {
 }
 
 /// Waits for the end of a program that has closed its streams.
-fn wait(child: &mut Child) -> Result<ExitStatus, Trouble> {
-    let failed = |why: String| Trouble { call: "program".to_owned(), why };
+fn wait(child: &mut Child) -> Result<ExitStatus, GitError> {
+    let failed = |why: String| GitError { call: "program".to_owned(), why };
     // No sender uses this channel: it only lets time pass.
     let (_silent, pause) = mpsc::channel::<()>();
     let mut waited = Duration::ZERO;

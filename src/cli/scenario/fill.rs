@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 /// Values that the steps so far kept, by name.
-pub(super) type Kept = BTreeMap<String, String>;
+pub(super) type KeptValues = BTreeMap<String, String>;
 
 /// Returns a text with its names substituted.
 ///
 /// # Errors
 /// No step kept a name, or a brace is not closed.
-pub(super) fn text(pattern: &str, kept: &Kept) -> Result<String, String> {
+pub(super) fn text(pattern: &str, kept: &KeptValues) -> Result<String, String> {
     let mut filled = String::with_capacity(pattern.len());
     let mut rest = pattern;
     while let Some((before, after)) = rest.split_once("${") {
@@ -27,7 +27,7 @@ pub(super) fn text(pattern: &str, kept: &Kept) -> Result<String, String> {
 }
 
 /// Returns a body with its names substituted.
-pub(super) fn body(pattern: &Value, kept: &Kept) -> Result<Value, String> {
+pub(super) fn body(pattern: &Value, kept: &KeptValues) -> Result<Value, String> {
     Ok(match pattern {
         Value::String(pattern) => Value::String(text(pattern, kept)?),
         Value::Array(items) => {
@@ -48,7 +48,8 @@ mod tests {
 
     #[test]
     fn names_are_filled_in_wherever_they_stand() {
-        let kept = Kept::from([("a".to_owned(), "1".to_owned()), ("b".to_owned(), "2".to_owned())]);
+        let kept =
+            KeptValues::from([("a".to_owned(), "1".to_owned()), ("b".to_owned(), "2".to_owned())]);
         assert_eq!(text("/x/${a}/y/${b}", &kept), Ok("/x/1/y/2".to_owned()));
         let filled = body(&json!({"list": [{"id": "${b}"}], "amount": 5}), &kept);
         assert_eq!(filled, Ok(json!({"list": [{"id": "2"}], "amount": 5})));

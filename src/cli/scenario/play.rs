@@ -3,11 +3,11 @@
 use data_encoding::BASE64;
 use serde_json::{Value, json};
 
-use super::fill::{self, Kept};
-use super::{Caller, Scenario, Step};
-use crate::base::counted::counted;
-use crate::cli::exit::Failure;
-use crate::cli::inside::{ask, control, text, token};
+use super::fill::{self, KeptValues};
+use super::{Scenario, ScenarioStep, StepCredential};
+use crate::base::counted::count_noun;
+use crate::cli::exit::CommandFailure;
+use crate::cli::inside::{control, send, text, token};
 use crate::sandbox::Sandbox;
 
 const CONTROL: &str = "/_sandbox/";
@@ -21,8 +21,9 @@ const DEMO: &str = "demo";
 pub(in crate::cli) async fn play(
     sandbox: &Sandbox,
     scenario: &Scenario,
-) -> Result<String, Failure> {
-    let before = control(sandbox, "GET", "/_sandbox/scenario", None).map_err(Failure::bug)?;
+) -> Result<String, CommandFailure> {
+    let before =
+        control(sandbox, "GET", "/_sandbox/scenario", None).map_err(CommandFailure::bug)?;
     let (name, digest) = (&scenario.name, scenario.digest.to_string());
     if text(&before, "/digest") == digest {
         return Ok(format!("scenario {name}: was played into this state before"));
@@ -30,28 +31,33 @@ pub(in crate::cli) async fn play(
     let requests = before.get("requests").and_then(Value::as_u64);
     if requests != Some(0) || before.get("digest").is_some_and(Value::is_string) {
         let what = format!("scenario {name}: the sandbox's state holds something else already");
-        return Err(Failure::input("reckon::scenario::state", what)
+        return Err(CommandFailure::input("reckon::scenario::state", what)
             .help("name an empty directory with --state, or empty this one"));
     }
-    let mut kept = Kept::new();
+    let mut kept = KeptValues::new();
     for (number, step) in (1_usize..).zip(&scenario.story.steps) {
         let done = run(sandbox, step, &mut kept).await;
-        done.map_err(|error| failed(scenario, number, step, &error))?;
+        done.map_err(|error| step_failure(scenario, number, step, &error))?;
     }
     let order = json!({ "digest": digest });
-    control(sandbox, "POST", "/_sandbox/scenario", Some(&order)).map_err(Failure::bug)?;
-    Ok(told(scenario, &kept))
+    control(sandbox, "POST", "/_sandbox/scenario", Some(&order)).map_err(CommandFailure::bug)?;
+    Ok(report(scenario, &kept))
 }
 
-fn failed(scenario: &Scenario, number: usize, step: &Step, error: &str) -> Failure {
+fn step_failure(
+    scenario: &Scenario,
+    number: usize,
+    step: &ScenarioStep,
+    error: &str,
+) -> CommandFailure {
     let say = step.say.as_deref().map(|say| format!(" ({say})")).unwrap_or_default();
     let what = format!("scenario {}, step {number}{say}: {error}", scenario.name);
-    Failure::input("reckon::scenario::step", what)
+    CommandFailure::input("reckon::scenario::step", what)
         .help("the state is half played: empty it before the next try")
 }
 
-fn told(scenario: &Scenario, kept: &Kept) -> String {
-    let steps = counted(scenario.story.steps.len(), "step");
+fn report(scenario: &Scenario, kept: &KeptValues) -> String {
+    let steps = count_noun(scenario.story.steps.len(), "step");
     let first = format!("scenario {}: {steps}. {}", scenario.name, scenario.story.about.trim());
     let names = kept.iter().map(|(name, value)| format!("\n  {name} {value}"));
     [first].into_iter().chain(names).collect()
@@ -61,14 +67,14 @@ fn told(scenario: &Scenario, kept: &Kept) -> String {
 ///
 /// # Errors
 /// The request failed, or its answer is not the expected one.
-async fn run(sandbox: &Sandbox, step: &Step, kept: &mut Kept) -> Result<(), String> {
+async fn run(sandbox: &Sandbox, step: &ScenarioStep, kept: &mut KeptValues) -> Result<(), String> {
     let wrong = || format!("`{}` is no method and path", step.request);
     let (method, path) = step.request.split_once(' ').ok_or_else(wrong)?;
     let path = fill::text(path.trim(), kept)?;
     let credential = credential(sandbox, step, &path)?;
     let body = step.body.as_ref().map(|body| fill::body(body, kept)).transpose()?;
     let (status, answer) =
-        ask(sandbox, method, &path, credential.as_deref(), body.as_ref()).await?;
+        send(sandbox, method, &path, credential.as_deref(), body.as_ref()).await?;
     let expect = step.expect.unwrap_or(200);
     if status.as_u16() != expect {
         return Err(format!("{method} {path} was answered {status}, not {expect}: {answer}"));
@@ -85,20 +91,24 @@ async fn run(sandbox: &Sandbox, step: &Step, kept: &mut Kept) -> Result<(), Stri
 }
 
 /// Returns the `Authorization` header of a step's caller.
-fn credential(sandbox: &Sandbox, step: &Step, path: &str) -> Result<Option<String>, String> {
+fn credential(
+    sandbox: &Sandbox,
+    step: &ScenarioStep,
+    path: &str,
+) -> Result<Option<String>, String> {
     let name = step.merchant.as_deref().unwrap_or(DEMO);
-    let caller = if path.starts_with(CONTROL) { Caller::Nobody } else { step.caller };
+    let caller = if path.starts_with(CONTROL) { StepCredential::NoCredential } else { step.caller };
     let header = match caller {
-        Caller::Nobody => return Ok(None),
-        Caller::SecretKey => basic(&key(sandbox, name, "/test/secret_key")?),
-        Caller::PublicKey => basic(&key(sandbox, name, "/test/public_key")?),
-        Caller::LiveSecretKey => basic(&key(sandbox, name, "/live/secret_key")?),
-        Caller::Payments => {
+        StepCredential::NoCredential => return Ok(None),
+        StepCredential::SecretKey => basic(&key(sandbox, name, "/test/secret_key")?),
+        StepCredential::PublicKey => basic(&key(sandbox, name, "/test/public_key")?),
+        StepCredential::LiveSecretKey => basic(&key(sandbox, name, "/live/secret_key")?),
+        StepCredential::Payments => {
             let order = json!({ "merchant": name });
             let code = control(sandbox, "POST", "/_sandbox/credentials", Some(&order))?;
             format!("Bearer {}", token(sandbox, &text(&code, "/authorization_code"))?)
         }
-        Caller::Tenant => format!("Bearer {}", tenant(sandbox)?),
+        StepCredential::Tenant => format!("Bearer {}", tenant(sandbox)?),
     };
     Ok(Some(header))
 }

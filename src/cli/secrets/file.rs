@@ -7,7 +7,7 @@ use std::path::Path;
 
 use zeroize::Zeroizing;
 
-use crate::base::folder::{PathError, Place, open_file};
+use crate::base::folder::{FolderLocation, PathError, open_file};
 use crate::base::secret::Secret;
 
 /// Bytes of a secret in a file, at most.
@@ -18,7 +18,11 @@ const FILE_BYTES_MAX: u64 = 64 * 1024;
 ///
 /// # Errors
 /// The reason, which contains nothing of the content.
-pub(super) fn beneath(folder: &Place, name: &str, closed: Option<&Path>) -> Result<Secret, String> {
+pub(super) fn read_beneath(
+    folder: &FolderLocation,
+    name: &str,
+    closed: Option<&Path>,
+) -> Result<Secret, String> {
     let root = folder.open().map_err(|error| {
         format!("the folder {folder} of secrets.files cannot be opened: {error}; put the folder itself there, or write its real path")
     })?;
@@ -26,7 +30,10 @@ pub(super) fn beneath(folder: &Place, name: &str, closed: Option<&Path>) -> Resu
         PathError::NotPlain(_) => {
             format!("the file {name} is not a plain path below secrets.files")
         }
-        PathError::Link { .. } | PathError::Out(_) | PathError::Odd { .. } | PathError::Io(_) => {
+        PathError::Link { .. }
+        | PathError::LeadsOutside(_)
+        | PathError::NotAFile { .. }
+        | PathError::Io(_) => {
             format!("the file {name}: {error}")
         }
     })?;

@@ -22,14 +22,14 @@ const LOOK: Duration = Duration::from_millis(10);
 
 /// Limits of one program run.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
+pub(super) struct ProgramLimits {
     /// Longest run time.
     pub time: Duration,
     /// Bytes of its output, at most.
     pub bytes: u64,
 }
 
-impl Default for Limits {
+impl Default for ProgramLimits {
     fn default() -> Self {
         Self { time: Duration::from_secs(30), bytes: 64 * 1024 }
     }
@@ -53,20 +53,20 @@ impl Program<'_> {
     ///
     /// # Errors
     /// The reason, to follow the program's name.
-    pub(super) fn run(&self, limits: Limits) -> Result<Secret, String> {
+    pub(super) fn run(&self, limits: ProgramLimits) -> Result<Secret, String> {
         let mut child = self.start()?;
         let printed = match child.stdout.take() {
             Some(output) => read(output, limits.bytes),
-            None => return Err(ended(&mut child, "has no output")),
+            None => return Err(kill(&mut child, "has no output")),
         };
         let bytes = match printed.recv_timeout(limits.time) {
             Ok(Ok(bytes)) => bytes,
-            Ok(Err(error)) => return Err(ended(&mut child, &format!("cannot be read: {error}"))),
-            Err(_) => return Err(ended(&mut child, &slow(limits))),
+            Ok(Err(error)) => return Err(kill(&mut child, &format!("cannot be read: {error}"))),
+            Err(_) => return Err(kill(&mut child, &too_slow(limits))),
         };
         if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limits.bytes {
             let what = format!("prints more than {} bytes", limits.bytes);
-            return Err(ended(&mut child, &what));
+            return Err(kill(&mut child, &what));
         }
         let status = wait(&mut child, limits)?;
         if !status.success() {
@@ -95,7 +95,7 @@ impl Program<'_> {
 }
 
 /// Waits for the end of a program that has closed its output.
-fn wait(child: &mut Child, limits: Limits) -> Result<ExitStatus, String> {
+fn wait(child: &mut Child, limits: ProgramLimits) -> Result<ExitStatus, String> {
     // No sender uses this channel: it only lets time pass.
     let (_silent, pause) = mpsc::channel::<()>();
     let mut waited = Duration::ZERO;
@@ -103,15 +103,15 @@ fn wait(child: &mut Child, limits: Limits) -> Result<ExitStatus, String> {
         match child.try_wait() {
             Ok(Some(status)) => return Ok(status),
             Ok(None) if waited < limits.time => {}
-            Ok(None) => return Err(ended(child, &slow(limits))),
-            Err(error) => return Err(ended(child, &format!("cannot be waited for: {error}"))),
+            Ok(None) => return Err(kill(child, &too_slow(limits))),
+            Err(error) => return Err(kill(child, &format!("cannot be waited for: {error}"))),
         }
         while pause.recv_timeout(LOOK).is_ok() {}
         waited = waited.saturating_add(LOOK);
     }
 }
 
-fn slow(limits: Limits) -> String {
+fn too_slow(limits: ProgramLimits) -> String {
     format!("took longer than {} ms and was stopped", limits.time.as_millis())
 }
 
@@ -129,7 +129,7 @@ fn read(output: ChildStdout, bytes_max: u64) -> Receiver<Printed> {
 }
 
 /// Kills a program, and returns the reason.
-fn ended(child: &mut Child, why: &str) -> String {
+fn kill(child: &mut Child, why: &str) -> String {
     // The program may have ended by itself meanwhile.
     drop(child.kill());
     drop(child.wait());
@@ -149,7 +149,7 @@ mod tests {
 
     const CANARY: &str = "canary-of-a-program";
 
-    fn run(words: &[&str], limits: Limits) -> Result<String, String> {
+    fn run(words: &[&str], limits: ProgramLimits) -> Result<String, String> {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         let environment = vec![("HOME", "/nowhere".to_owned())];
         let program = Program { words: &words, dir: Path::new("/"), environment };
@@ -157,7 +157,7 @@ mod tests {
     }
 
     fn shell(script: &str) -> Result<String, String> {
-        run(&["/bin/sh", "-c", script], Limits::default())
+        run(&["/bin/sh", "-c", script], ProgramLimits::default())
     }
 
     #[test]
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn its_words_are_taken_as_they_are_and_it_has_no_input_and_a_short_environment() {
         let words = ["/bin/echo", "$HOME", "; echo x", "`id`"];
-        assert_eq!(run(&words, Limits::default()).as_deref(), Ok("$HOME ; echo x `id`"));
+        assert_eq!(run(&words, ProgramLimits::default()).as_deref(), Ok("$HOME ; echo x `id`"));
         assert_eq!(shell("cat; echo end").as_deref(), Ok("end"));
         let names =
             shell("env | cut -d= -f1 | sort | grep -v -e '^_$' -e PWD -e SHLVL -e '^PATH$'");
@@ -190,19 +190,19 @@ mod tests {
             let why = shell(script).expect_err(script);
             assert!(!why.contains(CANARY), "{why}");
         }
-        let why = run(&["/no/such/program", CANARY], Limits::default()).expect_err("none");
+        let why = run(&["/no/such/program", CANARY], ProgramLimits::default()).expect_err("none");
         assert!(why.starts_with("cannot be started") && !why.contains(CANARY), "{why}");
     }
 
     #[test]
     fn one_that_does_not_end_or_stop_talking_is_stopped() {
-        let short = Limits { time: Duration::from_millis(50), bytes: 10 };
+        let short = ProgramLimits { time: Duration::from_millis(50), bytes: 10 };
         let slow = run(&["/bin/sleep", "600"], short).expect_err("slow");
         assert_eq!(slow, "took longer than 50 ms and was stopped");
         let silent =
             run(&["/bin/sh", "-c", "exec >&-; exec sleep 600"], short).expect_err("silent");
         assert_eq!(silent, "took longer than 50 ms and was stopped");
-        let fits = Limits { time: Duration::from_secs(30), bytes: 10 };
+        let fits = ProgramLimits { time: Duration::from_secs(30), bytes: 10 };
         let long = run(&["/bin/echo", "0123456789"], fits).expect_err("long");
         assert_eq!(long, "prints more than 10 bytes");
         assert_eq!(run(&["/bin/echo", "012345678"], fits).as_deref(), Ok("012345678"));

@@ -4,12 +4,12 @@ use std::net::IpAddr;
 
 use reqwest::Url;
 
-use crate::cli::exit::Failure;
+use crate::cli::exit::CommandFailure;
 use crate::control::wire::CONTROL_PATH;
 
 /// Address of a daemon.
 #[derive(Debug, Clone)]
-pub(super) struct Address {
+pub(super) struct ServerAddress {
     /// As it was written, for messages.
     pub shown: String,
     /// URL that requests are posted to.
@@ -23,9 +23,9 @@ pub(super) struct Address {
 /// # Errors
 /// The text is no address, carries credentials, a query or a fragment, or would show the token to
 /// the network.
-pub(super) fn read(text: &str) -> Result<Address, Failure> {
+pub(super) fn read(text: &str) -> Result<ServerAddress, CommandFailure> {
     let wrong = |what: &str| {
-        Failure::input("reckon::server::url", format!("--server: {what}"))
+        CommandFailure::input("reckon::server::url", format!("--server: {what}"))
             .help("write https://HOST[:PORT][/PATH], or http://127.0.0.1:PORT for a daemon on this machine")
     };
     let mut url =
@@ -41,7 +41,7 @@ pub(super) fn read(text: &str) -> Result<Address, Failure> {
     let host = url.host_str().ok_or_else(|| wrong("the address names no host"))?;
     let plain = match url.scheme() {
         "https" => false,
-        "http" if is_here(host) => true,
+        "http" if is_this_machine(host) => true,
         "http" => return Err(wrong(&format!("http to {host} would show the token to the network"))
             .help("put a proxy with a certificate before the daemon and write https://…, or reach it through a \
                    tunnel: `ssh -L 8780:127.0.0.1:8780 HOST`, then http://127.0.0.1:8780")),
@@ -50,11 +50,11 @@ pub(super) fn read(text: &str) -> Result<Address, Failure> {
     let path = format!("{}{CONTROL_PATH}", url.path().trim_end_matches('/'));
     let shown = text.trim_end_matches('/').to_owned();
     url.set_path(&path);
-    Ok(Address { shown, control: url, plain })
+    Ok(ServerAddress { shown, control: url, plain })
 }
 
 /// Returns true if a host is this machine.
-fn is_here(host: &str) -> bool {
+fn is_this_machine(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']');
     let loopback = |ip: IpAddr| ip.to_canonical().is_loopback();
     host.eq_ignore_ascii_case("localhost") || address.parse::<IpAddr>().is_ok_and(loopback)

@@ -4,17 +4,17 @@
 //! The command sends this tree only for a comparison and a plan: the daemon does what its own files
 //! say. So a different tree is refused, with the differences.
 
-use super::tree::{digests, planned, sent};
-use super::{ServerClient, local};
+use super::tree::{digests, plan_sent, read_tree};
+use super::{ServerClient, local_only};
 use crate::cli::args::ApplyArgs;
-use crate::cli::exit::{Exit, Failure};
-use crate::cli::out::Out;
-use crate::cli::setup::Setup;
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::out::Printer;
+use crate::cli::setup::Context;
 use crate::cli::{applied, apply, plan, plan_file, prune, specs};
-use crate::control::Request;
-use crate::control::look::{Differences, Look, SentTree};
-use crate::engine::{Happened, PlanView, Question, Reply};
-use crate::model::scope::Scope;
+use crate::control::ControlRequest;
+use crate::control::look::{LocalQuery, SentTree, TreeDifferences};
+use crate::engine::{EffectReport, EngineQuery, PlanView, Reply};
+use crate::model::scope::StepSelection;
 use crate::render;
 
 /// Files that a message names, at most.
@@ -24,91 +24,96 @@ const COMMIT_LENGTH: usize = 12;
 
 /// Runs the command.
 pub(in crate::cli) async fn run(
-    setup: &Setup,
+    setup: &Context,
     server: &ServerClient,
     args: &ApplyArgs,
-    out: Out,
-) -> Result<Exit, Failure> {
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
     if args.paths.iter().any(|path| plan_file::is_plan(path)) {
         let why = "a daemon does by itself whatever the files say, so that a saved plan bounds nothing there";
-        return Err(local("`apply PLANFILE`", why));
+        return Err(local_only("`apply PLANFILE`", why));
     }
     let scope = specs::scope(setup, &args.paths, &args.choice)?;
     if !scope.exclude.is_empty() {
         let why = "a daemon does by itself whatever the files say; `reckon suspend` leaves something out of that";
-        return Err(local("`apply --exclude`", why));
+        return Err(local_only("`apply --exclude`", why));
     }
-    let tree = sent(setup)?;
-    let differences = compared(server, &tree).await?;
+    let tree = read_tree(setup)?;
+    let differences = compare(server, &tree).await?;
     if !differences.is_none() {
         return Err(other_tree(server, &tree, &differences));
     }
-    let before = the_plan(server, &tree, scope.clone()).await?;
+    let before = plan_of_tree(server, &tree, scope.clone()).await?;
     if before.has_errors() && !args.isolate {
         for problem in &before.problems {
             out.note(&render::plan::problem(problem));
         }
-        let failure = Failure::input("reckon::apply::broken", "some documents are broken");
+        let failure = CommandFailure::input("reckon::apply::broken", "some documents are broken");
         return Err(failure.help("mend them, or go on with the good ones: apply --isolate"));
     }
-    if !apply::agreed(&before, args, out)? {
+    if !apply::confirm(&before, args, out)? {
         return Ok(Exit::Done);
     }
     out.note(&format!("the daemon at {} applies; waiting for it", server.address()));
-    prune::beside(&super::Daemon::Server(server.clone()), args, out).await?;
-    server.request(&Request::Ask(Question::Settle)).await?;
-    let done = applied::since(&super::Daemon::Server(server.clone()), before.position, out).await?;
-    told(server, &tree, (scope, &done), out).await
+    prune::record_by_daemon(&super::Daemon::Server(server.clone()), args, out).await?;
+    server.request(&ControlRequest::Ask(EngineQuery::Settle)).await?;
+    let done =
+        applied::print_effects_since(&super::Daemon::Server(server.clone()), before.position, out)
+            .await?;
+    show_rest(server, &tree, (scope, &done), out).await
 }
 
 /// Shows what remains, and reports a tree that changed in the meantime.
-async fn told(
+async fn show_rest(
     server: &ServerClient,
     tree: &SentTree,
-    (scope, done): (Scope, &[Happened]),
-    out: Out,
-) -> Result<Exit, Failure> {
-    let differences = compared(server, tree).await?;
+    (scope, done): (StepSelection, &[EffectReport]),
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    let differences = compare(server, tree).await?;
     // A chosen resource may have disappeared meanwhile: then the whole plan is shown.
-    let after = match the_plan(server, tree, scope).await {
+    let after = match plan_of_tree(server, tree, scope).await {
         Ok(after) => after,
-        Err(_) => the_plan(server, tree, Scope::default()).await?,
+        Err(_) => plan_of_tree(server, tree, StepSelection::default()).await?,
     };
     applied::show(&after, done, out)?;
     if differences.is_none() {
-        return Ok(plan::stuck(&after));
+        return Ok(plan::attention_exit(&after));
     }
     let now = commit(differences.commit.as_ref());
     out.note(&format!(
         "while this waited, the daemon's tree became another one ({now}): whether all of this one was applied is not known"
     ));
-    Ok(Exit::Stuck.or(plan::stuck(&after)))
+    Ok(Exit::NeedsAttention.or(plan::attention_exit(&after)))
 }
 
 /// Compares the daemon's tree with this one.
-async fn compared(server: &ServerClient, tree: &SentTree) -> Result<Differences, Failure> {
-    let value = server.look(Look::Compare(digests(tree))).await?;
-    serde_json::from_value(value).map_err(Failure::bug)
+async fn compare(
+    server: &ServerClient,
+    tree: &SentTree,
+) -> Result<TreeDifferences, CommandFailure> {
+    let value = server.local_query(LocalQuery::Compare(digests(tree))).await?;
+    serde_json::from_value(value).map_err(CommandFailure::bug)
 }
 
 /// Returns the plan of this tree.
-async fn the_plan(
+async fn plan_of_tree(
     server: &ServerClient,
     tree: &SentTree,
-    scope: Scope,
-) -> Result<PlanView, Failure> {
-    let reply = planned(server, tree.clone(), Question::Scoped(scope)).await?;
+    scope: StepSelection,
+) -> Result<PlanView, CommandFailure> {
+    let reply = plan_sent(server, tree.clone(), EngineQuery::Scoped(scope)).await?;
     if let Reply::Unknown(names) = &reply {
-        return Err(specs::unknown(names));
+        return Err(specs::unknown_names(names));
     }
     let Reply::Plan(plan) = reply else {
-        return Err(Failure::bug("a plan was not answered by one"));
+        return Err(CommandFailure::bug("a plan was not answered by one"));
     };
     Ok(*plan)
 }
 
 /// Returns the failure where the daemon's tree differs from this one.
-fn other_tree(server: &ServerClient, tree: &SentTree, found: &Differences) -> Failure {
+fn other_tree(server: &ServerClient, tree: &SentTree, found: &TreeDifferences) -> CommandFailure {
     let (at, here, there) =
         (server.address(), commit(tree.commit.as_ref()), commit(found.commit.as_ref()));
     let what = format!(
@@ -126,7 +131,7 @@ fn other_tree(server: &ServerClient, tree: &SentTree, found: &Differences) -> Fa
     let trouble = trouble.map(|why| format!("the daemon cannot read all of its own: {why}"));
     let parts: Vec<String> = [what].into_iter().chain(told).chain(trouble).collect();
     let what = parts.join("; ");
-    Failure::input("reckon::server::other_tree", what).help(
+    CommandFailure::input("reckon::server::other_tree", what).help(
         "the daemon does what its own files say, and nothing was done: bring this commit to its machine (its checkout \
          of the specs), then apply again; `reckon plan` shows what this tree would change there",
     )

@@ -13,16 +13,16 @@ use reqwest::{StatusCode, redirect, retry, tls};
 use serde::Deserialize;
 use zeroize::Zeroizing;
 
-use super::address::Address;
+use super::address::ServerAddress;
 use super::error;
 use super::failure::{ANSWER, TLS, UNREACHABLE};
-use crate::base::causes::{causes, root};
+use crate::base::causes::{causes, root_cause};
 use crate::base::secret::Secret;
-use crate::cli::exit::Failure;
+use crate::cli::exit::CommandFailure;
 use crate::control::wire::{
     REQUEST_BYTES_MAX, RESPONSE_BYTES_MAX, SILENCE_MAX, VERSION, VERSION_HEADER,
 };
-use crate::control::{ControlError, Request, Response};
+use crate::control::{ControlError, ControlRequest, Response};
 use crate::http::Tokens;
 
 /// Time limit for a connection.
@@ -34,15 +34,15 @@ const TOKEN_FILE_BYTES_MAX: u64 = 64 * 1024;
 #[derive(Debug, Clone)]
 pub(in crate::cli) struct ServerClient {
     http: reqwest::Client,
-    address: Address,
+    address: ServerAddress,
     token: Secret,
 }
 
 /// Reads the token in a file: the first one, where there are several.
-pub(super) fn token(file: &Path) -> Result<Secret, Failure> {
+pub(super) fn token(file: &Path) -> Result<Secret, CommandFailure> {
     let failed = |why: &dyn std::fmt::Display| {
         let what = format!("read the token file {}: {why}", file.display());
-        Failure::environment("reckon::server::token_file", what)
+        CommandFailure::environment("reckon::server::token_file", what)
             .help("it holds one line: a token of `api.token` in the daemon's state directory")
     };
     let mut text = Zeroizing::new(String::new());
@@ -59,7 +59,7 @@ const NO_SUCH_PATH: &str = "no_such_path";
 
 /// Body of a refusal.
 #[derive(Deserialize)]
-struct Refused {
+struct RefusalBody {
     error: ControlError,
 }
 
@@ -68,7 +68,7 @@ impl ServerClient {
     ///
     /// # Errors
     /// This machine has no certificates to trust.
-    pub(super) fn new(address: Address, token: Secret) -> Result<Self, Failure> {
+    pub(super) fn new(address: ServerAddress, token: Secret) -> Result<Self, CommandFailure> {
         let builder = reqwest::Client::builder()
             .tls_version_min(tls::Version::TLS_1_2)
             .redirect(redirect::Policy::none())
@@ -80,7 +80,7 @@ impl ServerClient {
             .pool_max_idle_per_host(0);
         let builder = if address.plain { builder.tls_certs_only([]) } else { builder };
         let http = builder.build().map_err(|error| {
-            Failure::environment("reckon::server::tls", causes(&error))
+            CommandFailure::environment("reckon::server::tls", causes(&error))
                 .help("SSL_CERT_FILE names a file of certificates to trust")
         })?;
         Ok(Self { http, address, token })
@@ -93,8 +93,9 @@ impl ServerClient {
 
     /// Sends a request and waits for the answer, without a time limit while there are signs of
     /// life.
-    pub(in crate::cli) async fn request(&self, request: &Request) -> Response {
-        let body = serde_json::to_vec(request).map_err(|why| self.odd(&why.to_string()))?;
+    pub(in crate::cli) async fn request(&self, request: &ControlRequest) -> Response {
+        let body =
+            serde_json::to_vec(request).map_err(|why| self.not_a_daemon(&why.to_string()))?;
         if body.len() > REQUEST_BYTES_MAX {
             let message = format!("the request has more than {} MiB", REQUEST_BYTES_MAX >> 20);
             return Err(error(ControlError::TOO_LONG, message, "split the tree"));
@@ -106,26 +107,27 @@ impl ServerClient {
             .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
             .header(VERSION_HEADER, HeaderValue::from_static(VERSION))
             .body(body);
-        let answer = sent.send().await.map_err(|why| self.unsent(why))?;
+        let answer = sent.send().await.map_err(|why| self.no_answer(why))?;
         let status = answer.status();
         let ours = answer.headers().contains_key(VERSION_HEADER);
         let body = self.body(answer).await?;
         if status == StatusCode::OK && ours {
-            return serde_json::from_slice(&body).map_err(|why| self.cut(&why.to_string()))?;
+            return serde_json::from_slice(&body)
+                .map_err(|why| self.lost_answer(&why.to_string()))?;
         }
-        Err(match serde_json::from_slice::<Refused>(&body) {
-            Ok(Refused { error }) if error.code == NO_SUCH_PATH => {
-                self.odd("it takes no commands, as one of an older version, or the listener for the public, does not")
+        Err(match serde_json::from_slice::<RefusalBody>(&body) {
+            Ok(RefusalBody { error }) if error.code == NO_SUCH_PATH => {
+                self.not_a_daemon("it takes no commands, as one of an older version, or the listener for the public, does not")
             }
             Ok(refused) => refused.error,
-            Err(_) => self.odd(&format!("it answers {status}")),
+            Err(_) => self.not_a_daemon(&format!("it answers {status}")),
         })
     }
 
     fn bearer(&self) -> Result<HeaderValue, ControlError> {
         let text = Zeroizing::new(format!("Bearer {}", self.token.expose()));
         let value = HeaderValue::from_str(&text);
-        let mut value = value.map_err(|_| self.odd("the token cannot be sent"))?;
+        let mut value = value.map_err(|_| self.not_a_daemon("the token cannot be sent"))?;
         value.set_sensitive(true);
         Ok(value)
     }
@@ -133,10 +135,10 @@ impl ServerClient {
     /// Returns the complete body, up to the size limit.
     async fn body(&self, mut answer: reqwest::Response) -> Result<Vec<u8>, ControlError> {
         let mut body = Vec::new();
-        let lost = |why: reqwest::Error| self.cut(&root(&why.without_url()));
+        let lost = |why: reqwest::Error| self.lost_answer(&root_cause(&why.without_url()));
         while let Some(piece) = answer.chunk().await.map_err(lost)? {
             if body.len().saturating_add(piece.len()) > RESPONSE_BYTES_MAX {
-                return Err(self.cut("it is too long"));
+                return Err(self.lost_answer("it is too long"));
             }
             body.extend_from_slice(&piece);
         }
@@ -144,9 +146,9 @@ impl ServerClient {
     }
 
     /// Returns the error of a request without an answer.
-    fn unsent(&self, why: reqwest::Error) -> ControlError {
+    fn no_answer(&self, why: reqwest::Error) -> ControlError {
         let (connecting, slow) = (why.is_connect(), why.is_timeout());
-        let cause = root(&why.without_url());
+        let cause = root_cause(&why.without_url());
         let at = &self.address.shown;
         if connecting && cause.contains("certificate") {
             let help =
@@ -158,11 +160,11 @@ impl ServerClient {
             return error(UNREACHABLE, format!("{at} cannot be reached: {cause}"), help);
         }
         let silent = format!("no sign of life for {} seconds", SILENCE_MAX.as_secs());
-        self.cut(if slow { &silent } else { &cause })
+        self.lost_answer(if slow { &silent } else { &cause })
     }
 
     /// Returns the error of a lost or incomplete answer: the daemon may have done the request.
-    fn cut(&self, why: &str) -> ControlError {
+    fn lost_answer(&self, why: &str) -> ControlError {
         let message = format!("the answer of {} was lost: {why}", self.address.shown);
         let help = "what was asked for may have been done: look with `reckon get` and `reckon intents`, then ask again; a \
                     proxy between must not hold answers back";
@@ -170,7 +172,7 @@ impl ServerClient {
     }
 
     /// Returns the error of an answer that no reckon daemon gives.
-    fn odd(&self, why: &str) -> ControlError {
+    fn not_a_daemon(&self, why: &str) -> ControlError {
         let message =
             format!("{} does not answer as a reckon daemon does: {why}", self.address.shown);
         let help = "name the daemon's private listener, or the proxy before it, with the path that leads there";

@@ -1,6 +1,6 @@
 //! Failure of a command whose daemon did not answer, or refused: as a rule one of the environment.
 
-use crate::cli::exit::Failure;
+use crate::cli::exit::CommandFailure;
 use crate::control::ControlError;
 
 /// No daemon answers at the address.
@@ -11,7 +11,7 @@ pub(super) const TLS: &str = "server_tls";
 pub(super) const ANSWER: &str = "not_a_daemon";
 
 /// Returns the failure of a command.
-pub(in crate::cli) fn failure(error: ControlError) -> Failure {
+pub(in crate::cli) fn failure(error: ControlError) -> CommandFailure {
     let code = match error.code.as_str() {
         UNREACHABLE => "reckon::server::unreachable",
         TLS => "reckon::server::tls",
@@ -21,13 +21,13 @@ pub(in crate::cli) fn failure(error: ControlError) -> Failure {
         ControlError::OTHER_VERSION => "reckon::server::version",
         _ => "reckon::control",
     };
-    let failure = Failure::environment(code, &error.message);
+    let failure = CommandFailure::environment(code, &error.message);
     if error.help.is_empty() { failure } else { failure.help(error.help) }
 }
 
 /// Returns the failure of a command that a daemon elsewhere cannot run, with the reason.
-pub(in crate::cli) fn local(what: &str, why: &str) -> Failure {
+pub(in crate::cli) fn local_only(what: &str, why: &str) -> CommandFailure {
     let message = format!("{what} cannot be asked of a server: {why}");
-    Failure::input("reckon::server::local", message)
+    CommandFailure::input("reckon::server::local", message)
         .help("run it without --server, on the machine that holds the state")
 }

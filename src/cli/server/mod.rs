@@ -12,25 +12,26 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::args::{Cli, ServerArgs};
-use super::exit::Failure;
+use super::exit::CommandFailure;
 use crate::config::{Config, FILE_NAME, ProcessEnv};
-use crate::control::look::Look;
+use crate::control::look::LocalQuery;
 use crate::control::socket::SocketClient;
-use crate::control::{ControlError, Request, Response};
-use crate::engine::{Question, Reply, Told};
+use crate::control::{ControlError, ControlRequest, Response};
+use crate::engine::{EngineQuery, LocalReply, Reply};
 use crate::kinds::CheckCx;
 use crate::spec::document::API_VERSION;
 
 pub(super) use client::ServerClient;
-pub(super) use failure::{failure, local};
+pub(super) use failure::{failure, local_only};
 
 /// Returns the daemon that the arguments name, if they name one.
 ///
 /// # Errors
 /// The arguments are incomplete, or conflict with `--state`.
-pub(super) fn named(cli: &Cli) -> Result<Option<ServerClient>, Failure> {
-    let usage =
-        |what: &str, help: &str| Err(Failure::input("reckon::server::usage", what).help(help));
+pub(super) fn from_args(cli: &Cli) -> Result<Option<ServerClient>, CommandFailure> {
+    let usage = |what: &str, help: &str| {
+        Err(CommandFailure::input("reckon::server::usage", what).help(help))
+    };
     let ServerArgs { server, token_file } = &cli.server;
     match (server, token_file) {
         (None, None) => Ok(None),
@@ -54,9 +55,9 @@ pub(super) fn config(
     server: Option<&ServerClient>,
     cli: &Cli,
     file: &Path,
-) -> Result<Config, Failure> {
+) -> Result<Config, CommandFailure> {
     if server.is_some() && cli.config.is_none() && !file.exists() {
-        nothing()
+        empty_config()
     } else {
         Ok(Config::load(file)?)
     }
@@ -64,18 +65,23 @@ pub(super) fn config(
 
 /// Returns the context of document checks. A daemon elsewhere checks by its own configuration: the
 /// variables that this one names need not be set here.
-pub(super) fn check(server: Option<&ServerClient>, config: &Config) -> Result<CheckCx, Failure> {
-    match config.check_cx(&ProcessEnv) {
-        Err(_) if server.is_some() => Ok(nothing()?.check_cx(&ProcessEnv)?),
+pub(super) fn check(
+    server: Option<&ServerClient>,
+    config: &Config,
+) -> Result<CheckCx, CommandFailure> {
+    match config.check_context(&ProcessEnv) {
+        Err(_) if server.is_some() => Ok(empty_config()?.check_context(&ProcessEnv)?),
         check => Ok(check?),
     }
 }
 
 /// Returns the configuration without a file.
-fn nothing() -> Result<Config, Failure> {
+fn empty_config() -> Result<Config, CommandFailure> {
     let text = format!("apiVersion: {API_VERSION}\nkind: Config\n");
     let config = Config::parse(FILE_NAME, Path::new("."), text.into_bytes());
-    config.map_err(|broken| Failure::bug(format!("{} problems in no file", broken.problems.len())))
+    config.map_err(|broken| {
+        CommandFailure::bug(format!("{} problems in no file", broken.problems.len()))
+    })
 }
 
 /// A connection to the process that holds the state.
@@ -89,17 +95,17 @@ pub(super) enum Daemon {
 
 impl Daemon {
     /// Sends a query and waits for the answer, without a time limit.
-    pub(super) async fn ask(&self, question: &Question) -> Response {
-        self.request(&Request::Ask(question.clone())).await
+    pub(super) async fn ask(&self, question: &EngineQuery) -> Response {
+        self.request(&ControlRequest::Ask(question.clone())).await
     }
 
     /// Requests the plan, after the content of every file is read again.
     pub(super) async fn verify(&self) -> Response {
-        self.request(&Request::Verify).await
+        self.request(&ControlRequest::Verify).await
     }
 
     /// Sends a request and waits for the answer, without a time limit.
-    pub(super) async fn request(&self, request: &Request) -> Response {
+    pub(super) async fn request(&self, request: &ControlRequest) -> Response {
         match self {
             Self::Socket(client) => client.request(request).await,
             Self::Server(client) => client.request(request).await,
@@ -109,9 +115,11 @@ impl Daemon {
 
 impl ServerClient {
     /// Asks the daemon for an answer that its engine cannot give.
-    pub(super) async fn look(&self, look: Look) -> Result<Value, Failure> {
-        let Reply::Told(Told(value)) = self.request(&Request::Look(Box::new(look))).await? else {
-            return Err(Failure::bug("a look was not answered by one"));
+    pub(super) async fn local_query(&self, look: LocalQuery) -> Result<Value, CommandFailure> {
+        let Reply::Local(LocalReply(value)) =
+            self.request(&ControlRequest::Local(Box::new(look))).await?
+        else {
+            return Err(CommandFailure::bug("a look was not answered by one"));
         };
         Ok(value)
     }

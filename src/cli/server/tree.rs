@@ -6,86 +6,87 @@
 use std::collections::BTreeMap;
 
 use super::ServerClient;
-use crate::base::folder::Place;
+use crate::base::folder::FolderLocation;
 use crate::base::hash::sha256;
-use crate::cli::exit::Failure;
-use crate::cli::plan::Fresh;
-use crate::cli::setup::Setup;
+use crate::cli::exit::CommandFailure;
+use crate::cli::plan::RefreshOptions;
+use crate::cli::setup::Context;
 use crate::cli::specs;
-use crate::control::Request;
-use crate::control::look::{Contents, Look, SentFile, SentTree};
+use crate::control::ControlRequest;
+use crate::control::look::{LocalQuery, SentFile, SentTree, TreeContents};
 use crate::control::wire::REQUEST_BYTES_MAX;
-use crate::engine::{Question, Reply};
-use crate::kinds::files::Files;
+use crate::engine::{EngineQuery, Reply};
+use crate::kinds::files::AttachmentFiles;
 use crate::spec::source::folder::AttachmentFolder;
 use crate::spec::source::tree::{Listing, read};
 
 /// Asks for the daemon's answer about a plan of this tree.
-pub(in crate::cli) async fn asked(
-    setup: &Setup,
+pub(in crate::cli) async fn ask_with_tree(
+    setup: &Context,
     server: &ServerClient,
-    fresh: Fresh,
-    question: Question,
-) -> Result<Reply, Failure> {
-    let sent = sent(setup)?;
+    fresh: RefreshOptions,
+    question: EngineQuery,
+) -> Result<Reply, CommandFailure> {
+    let sent = read_tree(setup)?;
     if fresh.refresh {
-        server.request(&Request::Refresh).await?;
+        server.request(&ControlRequest::Refresh).await?;
     }
-    let reply = planned(server, sent, question).await?;
+    let reply = plan_sent(server, sent, question).await?;
     if let Reply::Unknown(names) = &reply {
-        return Err(specs::unknown(names));
+        return Err(specs::unknown_names(names));
     }
     Ok(reply)
 }
 
 /// Asks for the daemon's answer about a plan of a tree that was read.
-pub(super) async fn planned(
+pub(super) async fn plan_sent(
     server: &ServerClient,
     sent: SentTree,
-    question: Question,
-) -> Result<Reply, Failure> {
-    Ok(server.request(&Request::Look(Box::new(Look::Of(sent, question)))).await?)
+    question: EngineQuery,
+) -> Result<Reply, CommandFailure> {
+    Ok(server.request(&ControlRequest::Local(Box::new(LocalQuery::PlanOf(sent, question)))).await?)
 }
 
 /// Reads the tree.
 ///
 /// # Errors
 /// The tree cannot be read completely (a missing file would look like a removal), or is too large.
-pub(super) fn sent(setup: &Setup) -> Result<SentTree, Failure> {
+pub(super) fn read_tree(setup: &Context) -> Result<SentTree, CommandFailure> {
     let mut files = BTreeMap::new();
     let mut bytes = 0_usize;
     for (path, content) in contents(&setup.place())? {
         bytes = bytes.saturating_add(content.len());
         let text = String::from_utf8(content).map_err(|_| {
             let what = format!("{path} is no UTF-8 text");
-            Failure::input("reckon::server::encoding", what).help("`reckon validate` shows where")
+            CommandFailure::input("reckon::server::encoding", what)
+                .help("`reckon validate` shows where")
         })?;
         files.insert(path, text);
     }
     if bytes > REQUEST_BYTES_MAX {
         let what = format!("the tree has more than {} MiB", REQUEST_BYTES_MAX >> 20);
-        return Err(Failure::input("reckon::server::too_large", what)
+        return Err(CommandFailure::input("reckon::server::too_large", what)
             .help("plan it on the daemon's machine, or split it"));
     }
     let prefix = specs::below(&setup.root, &setup.specs).to_string_lossy().into_owned();
-    Ok(SentTree { prefix, commit: setup.commit(), files, attached: attached(setup)? })
+    Ok(SentTree { prefix, commit: setup.commit(), files, attached: attached_files(setup)? })
 }
 
 /// Returns every file of a tree, with its content.
-fn contents(root: &Place) -> Result<Vec<(String, Vec<u8>)>, Failure> {
-    let Listing { files, troubles } = Listing::of(root, "");
+fn contents(root: &FolderLocation) -> Result<Vec<(String, Vec<u8>)>, CommandFailure> {
+    let Listing { files, problems: troubles } = Listing::of(root, "");
     if let Some(trouble) = troubles.into_values().next() {
         let place = root.path().join(&trouble.path);
         let what = format!("{}: {}", place.display(), trouble.message);
-        return Err(Failure::input(trouble.code, what).help(trouble.help));
+        return Err(CommandFailure::input(trouble.code, what).help(trouble.help));
     }
     let opened = root.open().map_err(|error| {
-        Failure::input("reckon::server::unreadable", format!("open {root}: {error}"))
+        CommandFailure::input("reckon::server::unreadable", format!("open {root}: {error}"))
     })?;
     let content = |path: String| {
         let content = read(&opened, &path).map_err(|error| {
             let what = format!("read {}: {error}", root.path().join(&path).display());
-            Failure::input("reckon::server::unreadable", what)
+            CommandFailure::input("reckon::server::unreadable", what)
         })?;
         Ok((path, content))
     };
@@ -94,23 +95,23 @@ fn contents(root: &Place) -> Result<Vec<(String, Vec<u8>)>, Failure> {
 
 /// Returns size and digest of the files that documents name; `None` where the configuration opens
 /// no folder of them.
-fn attached(setup: &Setup) -> Result<Option<BTreeMap<String, SentFile>>, Failure> {
+fn attached_files(setup: &Context) -> Result<Option<BTreeMap<String, SentFile>>, CommandFailure> {
     let Some(folder) = setup.attachments_path()? else { return Ok(None) };
-    let folder = AttachmentFolder::new(Place::configured(&setup.root, &folder));
+    let folder = AttachmentFolder::new(FolderLocation::from_config(&setup.root, &folder));
     let mut loader = setup.loader();
     loader.load_all();
-    let known = loader.looked().into_iter().filter_map(|(path, _)| {
-        let found = folder.look(&path).ok()?;
+    let known = loader.attached_files().into_iter().filter_map(|(path, _)| {
+        let found = folder.inspect(&path).ok()?;
         Some((path, SentFile { size: found.size, sha256: found.sha256 }))
     });
     Ok(Some(known.collect()))
 }
 
 /// Returns the digests of a sent tree.
-pub(super) fn digests(sent: &SentTree) -> Contents {
+pub(super) fn digests(sent: &SentTree) -> TreeContents {
     let files = sent.files.iter();
     let attached = sent.attached.iter().flatten();
-    Contents {
+    TreeContents {
         files: files.map(|(path, text)| (path.clone(), sha256(text.as_bytes()))).collect(),
         attached: attached.map(|(path, file)| (path.clone(), file.sha256)).collect(),
     }
@@ -120,8 +121,8 @@ pub(super) fn digests(sent: &SentTree) -> Contents {
 ///
 /// # Errors
 /// The tree cannot be read completely.
-pub(in crate::cli) fn held(root: &Place) -> Result<Contents, Failure> {
+pub(in crate::cli) fn local_digests(root: &FolderLocation) -> Result<TreeContents, CommandFailure> {
     let files = contents(root)?.into_iter();
     let files = files.map(|(path, content)| (path, sha256(&content))).collect();
-    Ok(Contents { files, attached: BTreeMap::new() })
+    Ok(TreeContents { files, attached: BTreeMap::new() })
 }

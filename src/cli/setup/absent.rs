@@ -6,26 +6,26 @@ use std::path::{Path, PathBuf};
 
 use rand_core::Rng;
 
-use super::{Open, Setup};
+use super::{Context, StateHandle};
 use crate::base::nearest::nearest;
-use crate::cli::exit::Failure;
-use crate::cli::git_tree::Folder;
-use crate::cli::out::said;
+use crate::cli::exit::CommandFailure;
+use crate::cli::git_tree::TempTree;
+use crate::cli::out::print_note;
 use crate::cli::{host, marking};
 use crate::config::ProcessEnv;
 use crate::store::key::MasterKey;
-use crate::store::open::{Opening, RESTORING, State};
+use crate::store::open::{OpenState, RESTORING, StateOptions};
 
 /// Names in a folder that is a state, or was one.
 const PARTS: [&str; 4] = ["journal", "sled", "vault", RESTORING];
 
-impl Setup {
+impl Context {
     /// Opens the state for a view. Where there is none, uses an empty temporary one that ends with
     /// this process.
     ///
     /// # Errors
     /// The command line names a folder that holds no state, or the state cannot be opened.
-    pub(in crate::cli) async fn look_at_state(&self) -> Result<Open, Failure> {
+    pub(in crate::cli) async fn view_state(&self) -> Result<StateHandle, CommandFailure> {
         if self.server.is_some() || self.has_state()? {
             return self.open_state(false).await;
         }
@@ -33,19 +33,19 @@ impl Setup {
             return Err(self.absent("there is no state"));
         }
         let dir = self.state.display();
-        said(&format!(
+        print_note(&format!(
             "note: there is no state at {dir} yet: an empty one is shown, and none is made"
         ));
-        if self.key_at_hand()?.is_none() {
-            said(
+        if self.key_if_exists()?.is_none() {
+            print_note(
                 "note: there is no key either: the checksum of a plan is another one once there is",
             );
         }
-        self.stand_in()
+        self.temporary_state()
     }
 
     /// Fails if there is no state.
-    pub(in crate::cli) fn there(&self) -> Result<(), Failure> {
+    pub(in crate::cli) fn require_state(&self) -> Result<(), CommandFailure> {
         if self.has_state()? { Ok(()) } else { Err(self.absent("there is no state")) }
     }
 
@@ -53,8 +53,8 @@ impl Setup {
     ///
     /// # Errors
     /// The command line names a folder that holds no state, or there is no key yet.
-    pub(in crate::cli) fn future_state(&self) -> Result<Open, Failure> {
-        if !self.state_named && self.key_at_hand()?.is_none() {
+    pub(in crate::cli) fn future_state(&self) -> Result<StateHandle, CommandFailure> {
+        if !self.state_named && self.key_if_exists()?.is_none() {
             return Err(self.absent("there is no state, and no key for a new one,"));
         }
         self.draft_state()
@@ -62,27 +62,31 @@ impl Setup {
 
     /// Returns the same as [`Self::future_state`], also where there is no key yet: nothing rests on
     /// the key.
-    pub(in crate::cli) fn draft_state(&self) -> Result<Open, Failure> {
-        if self.state_named { Err(self.absent("there is no state")) } else { self.stand_in() }
+    pub(in crate::cli) fn draft_state(&self) -> Result<StateHandle, CommandFailure> {
+        if self.state_named {
+            Err(self.absent("there is no state"))
+        } else {
+            self.temporary_state()
+        }
     }
 
     /// Returns true if there is a state, or the mark of a lost one.
-    pub(in crate::cli) fn has_state(&self) -> Result<bool, Failure> {
-        let marks = std::fs::read_dir(marking::of(self)?.folder);
+    pub(in crate::cli) fn has_state(&self) -> Result<bool, CommandFailure> {
+        let marks = std::fs::read_dir(marking::mark_settings(self)?.folder);
         Ok(is_state(&self.state) || marks.is_ok_and(|mut marks| marks.next().is_some()))
     }
 
-    pub(in crate::cli) fn absent(&self, what: &str) -> Failure {
+    pub(in crate::cli) fn absent(&self, what: &str) -> CommandFailure {
         let what = format!("{what} at {}", self.state.display());
-        let help = match self.near() {
+        let help = match self.nearest_state() {
             Some(near) => format!("did you mean --state {}?", near.display()),
             None => "`reckon apply` and `reckon run` make one there".to_owned(),
         };
-        Failure::input("reckon::state::absent", what).help(help)
+        CommandFailure::input("reckon::state::absent", what).help(help)
     }
 
     /// Returns the state of the most similar name, else the one of the configuration.
-    fn near(&self) -> Option<PathBuf> {
+    fn nearest_state(&self) -> Option<PathBuf> {
         let folder = self.state.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -97,13 +101,13 @@ impl Setup {
 
     /// Returns an empty state in a temporary folder, under the existing key, else under a random
     /// one.
-    fn stand_in(&self) -> Result<Open, Failure> {
+    fn temporary_state(&self) -> Result<StateHandle, CommandFailure> {
         let mut bytes = [0; 32];
         host::rng()?.fill_bytes(&mut bytes);
-        let key = &self.key_at_hand()?.unwrap_or_else(|| MasterKey::new(bytes));
-        let folder = Folder::make()?;
-        let state = State::open(
-            &Opening {
+        let key = &self.key_if_exists()?.unwrap_or_else(|| MasterKey::new(bytes));
+        let folder = TempTree::make()?;
+        let state = OpenState::open(
+            &StateOptions {
                 dir: folder.specs().to_owned(),
                 owner: host::owner(),
                 boot: host::boot_id(),
@@ -112,7 +116,7 @@ impl Setup {
             },
             key,
         )?;
-        Ok(Open::of(state, Some(folder)))
+        Ok(StateHandle::of(state, Some(folder)))
     }
 }
 

@@ -1,54 +1,57 @@
 //! The key of a state: its source, and the identity that the state keeps under any key. Only a
 //! command that makes a state makes a key.
 
-use super::{Setup, make_dir};
-use crate::cli::exit::Failure;
+use super::{Context, make_dir};
+use crate::cli::exit::CommandFailure;
 use crate::cli::host;
 use crate::config::ProcessEnv;
-use crate::http::Outside;
+use crate::http::PublicRoutes;
 use crate::store::key::MasterKey;
 use crate::store::key_file::KeyFile;
 use crate::store::open::OpenError;
 use crate::store::real_disk::RealDisk;
 use crate::store::vault::{Identity, KEYS_FILE, identity};
 
-impl Setup {
+impl Context {
     /// Returns the key of the state, from the configuration or the file beside the state. Makes the
     /// state's folder, and a key file for a state that has no keys yet.
-    pub(in crate::cli) fn made_key(&self) -> Result<MasterKey, Failure> {
+    pub(in crate::cli) fn key_or_make(&self) -> Result<MasterKey, CommandFailure> {
         make_dir(&self.state)?;
         let made = self.config.secrets.key.is_some();
         if made || self.state.join("vault").join(KEYS_FILE).exists() {
-            return self.known_key();
+            return self.existing_key();
         }
         let file = KeyFile::of(&self.state);
-        let made = MasterKey::read_or_make_file(file.path(), &mut host::rng()?);
-        made.map_err(|error| Failure::environment("reckon::state::key", error))
+        let made = MasterKey::read_or_create_file(file.path(), &mut host::rng()?);
+        made.map_err(|error| CommandFailure::environment("reckon::state::key", error))
     }
 
     /// Returns the same key, which must exist: none is made.
-    pub(in crate::cli) fn known_key(&self) -> Result<MasterKey, Failure> {
+    pub(in crate::cli) fn existing_key(&self) -> Result<MasterKey, CommandFailure> {
         if let Some(setting) = &self.config.secrets.key {
             let bytes = setting.get(&ProcessEnv)?;
-            let bytes =
-                bytes.expose().try_into().map_err(|_| Failure::bug("a key of another length"))?;
+            let bytes = bytes
+                .expose()
+                .try_into()
+                .map_err(|_| CommandFailure::bug("a key of another length"))?;
             return Ok(MasterKey::new(bytes));
         }
         let file = KeyFile::of(&self.state);
         let found = file.read();
-        let found = found.map_err(|error| Failure::environment("reckon::state::key", error))?;
+        let found =
+            found.map_err(|error| CommandFailure::environment("reckon::state::key", error))?;
         found.ok_or_else(|| {
             let (state, path) = (self.state.display(), file.path().display());
             let what = format!("the state {state} has no key: {path} is missing");
-            Failure::environment("reckon::state::key_missing", what)
+            CommandFailure::environment("reckon::state::key_missing", what)
                 .help("put the key file back, or set secrets.key in reckon.yaml")
         })
     }
 
     /// Returns the key that is configured, or the one in the key file, if either exists.
-    pub(super) fn key_at_hand(&self) -> Result<Option<MasterKey>, Failure> {
+    pub(super) fn key_if_exists(&self) -> Result<Option<MasterKey>, CommandFailure> {
         let there = self.config.secrets.key.is_some() || KeyFile::of(&self.state).path().exists();
-        there.then(|| self.known_key()).transpose()
+        there.then(|| self.existing_key()).transpose()
     }
 
     /// Returns the key file beside the state, where the configuration does not give the key.
@@ -57,16 +60,16 @@ impl Setup {
     }
 
     /// Returns the public routes, whose addresses are derived from the existing key's identity.
-    pub(in crate::cli) fn outside(&self) -> Result<Outside, Failure> {
+    pub(in crate::cli) fn public_routes(&self) -> Result<PublicRoutes, CommandFailure> {
         if let Some(known) = self.identity.get() {
-            return Ok(Outside::new(&known.digest_key()));
+            return Ok(PublicRoutes::new(&known.digest_key()));
         }
-        let known = self.known_identity(&self.known_key()?)?;
-        Ok(Outside::new(&known.digest_key()))
+        let known = self.known_identity(&self.existing_key()?)?;
+        Ok(PublicRoutes::new(&known.digest_key()))
     }
 
     /// Reads the identity of the state; a state that is not made yet gets the identity of its key.
-    fn known_identity(&self, key: &MasterKey) -> Result<Identity, Failure> {
+    fn known_identity(&self, key: &MasterKey) -> Result<Identity, CommandFailure> {
         let vault = self.state.join("vault");
         if !vault.join(KEYS_FILE).exists() {
             return Ok(Identity::of(key));

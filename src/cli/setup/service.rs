@@ -4,12 +4,12 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::super::exit::Failure;
+use super::super::exit::CommandFailure;
 use super::super::host;
-use super::{Embedded, Setup};
+use super::{Context, Embedded};
 use crate::base::clock::{SharedClock, SystemClock};
 use crate::base::folder::{PathError, open_file};
-use crate::client::{Client, Partner, Service, Transport};
+use crate::client::{Client, ClientCredentials, ServiceConfig, Transport};
 use crate::config::ProcessEnv;
 use crate::engine::PartnerAccess;
 
@@ -25,15 +25,15 @@ pub(super) fn clock(embedded: Option<&Embedded>) -> SharedClock {
     }
 }
 
-impl Setup {
+impl Context {
     /// Returns the client of the service.
     pub(super) fn client(
         &self,
         embedded: Option<&Embedded>,
         partner: Option<&PartnerAccess>,
-    ) -> Result<Client, Failure> {
+    ) -> Result<Client, CommandFailure> {
         let config = &self.config.service;
-        let url = |path, setting| self.config.need(path, setting, &ProcessEnv);
+        let url = |path, setting| self.config.require(path, setting, &ProcessEnv);
         let (base_url, web_url, ca_file) = if let Some(embedded) = embedded {
             (embedded.base_url.clone(), embedded.base_url.clone(), embedded.ca.clone())
         } else {
@@ -42,21 +42,21 @@ impl Setup {
             let web = web.map_or_else(|| base.clone(), |web| web.as_str().to_owned());
             (base, web, self.ca()?)
         };
-        let partner = partner.map(|partner| Partner {
+        let partner = partner.map(|partner| ClientCredentials {
             client_id: partner.client_id.expose().to_owned(),
             client_secret: partner.client_secret.clone(),
         });
         let timeout = config.timeout.get(&ProcessEnv)?;
         let jitter_seed = host::seed()?;
-        let service = Service { base_url, web_url, timeout, ca_file, partner, jitter_seed };
-        let failed = |error| Failure::environment("reckon::service", error);
+        let service = ServiceConfig { base_url, web_url, timeout, ca_file, partner, jitter_seed };
+        let failed = |error| CommandFailure::environment("reckon::service", error);
         let transport = Transport::http(&service).map_err(failed)?;
         Client::new(service, transport, clock(embedded)).map_err(failed)
     }
 
     /// Reads the extra authority's certificate, PEM. A missing file counts as none: the sandbox
     /// writes the file when it first starts, and a call without it fails with a message of its own.
-    fn ca(&self) -> Result<Option<Vec<u8>>, Failure> {
+    fn ca(&self) -> Result<Option<Vec<u8>>, CommandFailure> {
         let Some(setting) = &self.config.service.ca_file else { return Ok(None) };
         let path = setting.get(&ProcessEnv)?;
         match pem(&path) {
@@ -64,7 +64,7 @@ impl Setup {
             Err(error) if error.is_absent() => Ok(None),
             Err(error) => {
                 let what = format!("service.ca_file {}: {error}", path.display());
-                Err(Failure::environment("reckon::service::ca_file", what))
+                Err(CommandFailure::environment("reckon::service::ca_file", what))
             }
         }
     }

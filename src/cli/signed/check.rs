@@ -4,62 +4,67 @@
 //! same bytes. Git's own comparison of its work tree decides nothing, since attributes, settings
 //! and marks of the index can hide a change.
 
-use super::place::{Place, Repo, Unfit};
+use super::place::{ApprovalRepo, NotTrusted, SignedConfig};
 use crate::base::hash::Digest;
-use crate::cli::git::attributes::{self, Refused};
+use crate::cli::git::attributes::{self, ForbiddenAttribute};
 use crate::cli::git::committed::{Committed, Difference};
 
-impl Place {
+impl SignedConfig {
     /// Checks that the clone holds the complete history, and that the loaded specs equal the
     /// commit. `loaded` is the digest of the files that the plan was made of.
-    pub(super) fn check(&self, repo: &Repo, loaded: Option<Digest>) -> Result<(), Unfit> {
+    pub(super) fn check(
+        &self,
+        repo: &ApprovalRepo,
+        loaded: Option<Digest>,
+    ) -> Result<(), NotTrusted> {
         if repo.git.line(&["rev-parse", "--is-shallow-repository"])? != "false" {
             let what = "the clone does not hold the whole history, so the authors of the specs are unknown";
             let help = "fetch all of it: `git fetch --unshallow`";
-            return Err(self.unfit("shallow", what.to_owned(), help));
+            return Err(self.untrusted("shallow", what.to_owned(), help));
         }
         let committed = Committed::read(&repo.git, &repo.head, &repo.specs)?;
         self.attributes(repo, &committed)?;
         if let Some(path) = committed.odd() {
-            let path = repo.shown(&format!("{}/{path}", repo.specs));
+            let path = repo.display_path(&format!("{}/{path}", repo.specs));
             let what = format!(
                 "{path} is a link or a repository of its own in the commit, so the author of its text is unknown"
             );
-            return Err(self.unfit("link", what, "commit the file itself in its place"));
+            return Err(self.untrusted("link", what, "commit the file itself in its place"));
         }
         if loaded == Some(committed.digest()) {
             return Ok(());
         }
         Err(committed
             .difference(self.specs())
-            .map_or_else(|| self.moved(), |one| self.dirty(repo, &one)))
+            .map_or_else(|| self.specs_changed(), |one| self.uncommitted(repo, &one)))
     }
 
     /// Checks that no file has an attribute that gives it other text in a commit than on disk.
-    fn attributes(&self, repo: &Repo, committed: &Committed) -> Result<(), Unfit> {
+    fn attributes(&self, repo: &ApprovalRepo, committed: &Committed) -> Result<(), NotTrusted> {
         let specs = committed.paths().map(|path| format!("{}/{path}", repo.specs));
         let approvals = Committed::read(&repo.git, &repo.head, &repo.folder)?;
         let approvals = approvals.paths().map(|path| format!("{}/{path}", repo.folder));
         let paths: Vec<String> = specs.chain(approvals).collect();
-        let Some(found) = attributes::refused(&repo.git, paths.iter().map(String::as_str))? else {
+        let Some(found) = attributes::first_forbidden(&repo.git, paths.iter().map(String::as_str))?
+        else {
             return Ok(());
         };
-        let Refused { path, attribute, place } = found;
+        let ForbiddenAttribute { path, attribute, place } = found;
         let place = place.map_or_else(
             || "in the configuration of git".to_owned(),
             |place| format!("at {place}"),
         );
         let what = format!(
             "{} has the attribute {attribute}, set {place}: its text in a commit is another than on disk, or is merged by another rule, so its author is unknown",
-            repo.shown(&path)
+            repo.display_path(&path)
         );
         let help =
             "take the attribute back for specs and approvals, then check the files out again";
-        Err(self.unfit("attributes", what, help))
+        Err(self.untrusted("attributes", what, help))
     }
 
-    fn dirty(&self, repo: &Repo, found: &Difference) -> Unfit {
-        let path = repo.shown(&format!("{}/{}", repo.specs, found.path));
+    fn uncommitted(&self, repo: &ApprovalRepo, found: &Difference) -> NotTrusted {
+        let path = repo.display_path(&format!("{}/{}", repo.specs, found.path));
         let what =
             format!("{path} is not as it was committed, byte by byte: no approval by file counts");
         let help = if found.line_ends {
@@ -67,11 +72,11 @@ impl Place {
         } else {
             "commit it or take it back; `git update-index --no-assume-unchanged --no-skip-worktree FILE` if git sees no change"
         };
-        self.unfit("dirty", what, help)
+        self.untrusted("dirty", what, help)
     }
 
-    fn moved(&self) -> Unfit {
+    fn specs_changed(&self) -> NotTrusted {
         let what = "the specs changed after the plan was made";
-        self.unfit("moved", what.to_owned(), "run it again when nothing writes to the folder")
+        self.untrusted("moved", what.to_owned(), "run it again when nothing writes to the folder")
     }
 }

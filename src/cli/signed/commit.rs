@@ -2,11 +2,11 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::cli::git::{Git, Trouble};
+use crate::cli::git::{Git, GitError};
 
 /// The claims of a commit, and its verified signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Commit {
+pub(super) struct SignedCommit {
     pub id: String,
     /// Number of parents.
     pub parents: usize,
@@ -15,22 +15,22 @@ pub(super) struct Commit {
     pub people: Vec<String>,
     /// The commit's own time, unverified.
     pub at: DateTime<Utc>,
-    pub signature: Signed,
+    pub signature: CommitSignature,
 }
 
 /// Result of verifying a signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Signed {
+pub(super) enum CommitSignature {
     /// The commit has no signature.
-    Not,
+    Unsigned,
     /// The signature is not an SSH one.
-    Other,
+    NotSsh,
     /// The signature is invalid.
-    Bad,
+    Invalid,
     /// The signature is valid, by a key that is not among the allowed ones.
-    Stranger(String),
+    UnknownKey(String),
     /// The signature is valid, by an allowed key.
-    Good(Signer),
+    Valid(Signer),
 }
 
 /// The signer of a commit.
@@ -42,17 +42,17 @@ pub(super) struct Signer {
     pub key: String,
 }
 
-impl Commit {
+impl SignedCommit {
     /// Reads a commit and verifies its signature.
-    pub(super) fn read(git: &Git, id: &str) -> Result<Self, Trouble> {
-        let raw = git.ask(&["cat-file", "commit", id], &[])?;
+    pub(super) fn read(git: &Git, id: &str) -> Result<Self, GitError> {
+        let raw = git.output(&["cat-file", "commit", id], &[])?;
         let text = String::from_utf8_lossy(&raw);
         let (head, body) = text.split_once("\n\n").unwrap_or((&text, ""));
         let of = |name: &str| head.lines().find_map(|line| line.strip_prefix(name));
         let signature = match of("gpgsig ").or_else(|| of("gpgsig-sha256 ")) {
-            None => Signed::Not,
-            Some(begin) if !begin.contains("BEGIN SSH SIGNATURE") => Signed::Other,
-            Some(_) => verified(git, id)?,
+            None => CommitSignature::Unsigned,
+            Some(begin) if !begin.contains("BEGIN SSH SIGNATURE") => CommitSignature::NotSsh,
+            Some(_) => verify(git, id)?,
         };
         let made = [of("author "), of("committer ")];
         let people = made.into_iter().flatten().filter_map(address).chain(co_authors(body));
@@ -102,19 +102,19 @@ fn matches(pattern: &[u8], text: &[u8]) -> bool {
 }
 
 /// Returns git's verdict on the signature.
-fn verified(git: &Git, id: &str) -> Result<Signed, Trouble> {
+fn verify(git: &Git, id: &str) -> Result<CommitSignature, GitError> {
     let said = git.run(&["verify-commit", "--raw", id], &[])?;
     let good = said.err.lines().find_map(|line| line.strip_prefix("Good \"git\" signature "));
     let Some((who, key)) = good.and_then(|good| good.rsplit_once(" key ")) else {
-        return Ok(Signed::Bad);
+        return Ok(CommitSignature::Invalid);
     };
     let key = key.trim().to_owned();
     let principal = who.strip_prefix("for ").and_then(|who| who.rsplit_once(" with "));
     Ok(match principal {
-        Some((principal, _)) if said.good => {
-            Signed::Good(Signer { principal: principal.to_owned(), key })
+        Some((principal, _)) if said.success => {
+            CommitSignature::Valid(Signer { principal: principal.to_owned(), key })
         }
-        Some(_) | None => Signed::Stranger(key),
+        Some(_) | None => CommitSignature::UnknownKey(key),
     })
 }
 

@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 use crate::base::hash::{Digest, sha256};
 use crate::base::id::Key;
-use crate::cli::git::blobs::{self, is_none};
-use crate::cli::git::{Git, Trouble};
+use crate::cli::git::blobs::{self, is_absent_id};
+use crate::cli::git::{Git, GitError};
 use crate::spec::decode::decode;
-use crate::spec::document::{LazySource, ReadCx, read};
+use crate::spec::document::{LazySource, ReadContext, read};
 use crate::spec::lint::{Keep, lint};
 use crate::spec::node::Node;
 use crate::spec::split::split;
@@ -25,7 +25,7 @@ const NOTHING: &str = "000000";
 
 /// A commit that changed documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Change {
+pub(super) struct DocumentChange {
     /// The commit's id.
     pub commit: String,
     /// The documents, each with the digest of its content from then on, where that is known.
@@ -34,11 +34,11 @@ pub(super) struct Change {
 
 /// The documents to look for.
 #[derive(Debug)]
-pub(super) struct Sought {
+pub(super) struct SoughtDocuments {
     /// Names of the documents.
     pub keys: BTreeSet<Key>,
     /// Context for reading them.
-    pub cx: ReadCx,
+    pub cx: ReadContext,
 }
 
 /// Returns every change of these documents up to `head`, newest first. `specs` is the folder, from
@@ -47,23 +47,27 @@ pub(super) fn changes(
     git: &Git,
     head: &str,
     specs: &str,
-    sought: &Sought,
-) -> Result<Vec<Change>, Trouble> {
+    sought: &SoughtDocuments,
+) -> Result<Vec<DocumentChange>, GitError> {
     let mut arguments = vec!["log", "--topo-order", "--full-history", "--sparse"];
     arguments.extend(["--diff-merges=remerge", "--raw", "-z", "--no-renames", "--no-abbrev"]);
     arguments.extend(["--no-ext-diff", "--no-textconv", "--ignore-submodules=none"]);
     arguments.extend(["--format=%H %P", head, "--", specs]);
-    let said = git.ask(&arguments, &[])?;
+    let said = git.output(&arguments, &[])?;
     let touches = touches(&said);
     let blobs = Blobs::read(git, &touches, sought)?;
-    let changes = touches.into_iter().map(|touch| Change {
-        documents: if touch.is_unclear() { sought.all() } else { blobs.changed(&touch, sought) },
+    let changes = touches.into_iter().map(|touch| DocumentChange {
+        documents: if touch.is_unclear() {
+            sought.all()
+        } else {
+            blobs.changed_documents(&touch, sought)
+        },
         commit: touch.commit,
     });
     Ok(changes.filter(|change| !change.documents.is_empty()).collect())
 }
 
-impl Sought {
+impl SoughtDocuments {
     /// Returns all of them, with unknown content.
     fn all(&self) -> BTreeMap<Key, Option<Digest>> {
         self.keys.iter().map(|key| (key.clone(), None)).collect()
@@ -72,20 +76,20 @@ impl Sought {
 
 /// A commit, and the files beneath the specs that it changed.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Touch {
+struct TouchedFiles {
     commit: String,
     parents: usize,
-    files: Vec<File>,
+    files: Vec<ChangedFile>,
 }
 
 /// One changed file: modes and blobs before and after.
 #[derive(Debug, PartialEq, Eq)]
-struct File {
+struct ChangedFile {
     modes: [String; 2],
     blobs: [String; 2],
 }
 
-impl Touch {
+impl TouchedFiles {
     /// Returns true if the commit's files do not show which documents it changed.
     fn is_unclear(&self) -> bool {
         let plain = |mode: &String| mode.starts_with(FILE) || mode == NOTHING;
@@ -97,8 +101,8 @@ impl Touch {
 }
 
 /// Parses `COMMIT PARENTS`, and `:MODE MODE BLOB BLOB WORD` with a path after each.
-fn touches(said: &[u8]) -> Vec<Touch> {
-    let mut touches: Vec<Touch> = Vec::new();
+fn touches(said: &[u8]) -> Vec<TouchedFiles> {
+    let mut touches: Vec<TouchedFiles> = Vec::new();
     let mut words = said.split(|byte| *byte == 0).map(String::from_utf8_lossy);
     while let Some(word) = words.next() {
         let word = word.trim();
@@ -107,46 +111,55 @@ fn touches(said: &[u8]) -> Vec<Touch> {
             words.next();
             let mut parts = file.split(' ').map(str::to_owned);
             let mut part = || parts.next().unwrap_or_default();
-            let file = File { modes: [part(), part()], blobs: [part(), part()] };
+            let file = ChangedFile { modes: [part(), part()], blobs: [part(), part()] };
             if let Some(touch) = touches.last_mut() {
                 touch.files.push(file);
             }
         } else if let Some(commit) = word.split(' ').next().filter(|commit| !commit.is_empty()) {
             let parents = word.split(' ').count().saturating_sub(1);
-            touches.push(Touch { commit: commit.to_owned(), parents, files: Vec::new() });
+            touches.push(TouchedFiles { commit: commit.to_owned(), parents, files: Vec::new() });
         }
     }
     touches
 }
 
 /// The documents of one file; `None` where they are unclear.
-type Documents = Option<BTreeMap<Key, Vec<Text>>>;
+type FileDocuments = Option<BTreeMap<Key, Vec<DocumentDigests>>>;
 
 /// One document: digests of its text, and of its content.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Text {
+struct DocumentDigests {
     text: Digest,
-    asks: Option<Digest>,
+    content: Option<Digest>,
 }
 
 /// The documents of every file that some commit changed.
-struct Blobs(BTreeMap<String, Documents>);
+struct Blobs(BTreeMap<String, FileDocuments>);
 
 impl Blobs {
-    fn read(git: &Git, touches: &[Touch], sought: &Sought) -> Result<Self, Trouble> {
+    fn read(
+        git: &Git,
+        touches: &[TouchedFiles],
+        sought: &SoughtDocuments,
+    ) -> Result<Self, GitError> {
         let clear = touches.iter().filter(|touch| !touch.is_unclear());
         let blobs = clear.flat_map(|touch| &touch.files).flat_map(|file| &file.blobs);
-        let blobs: BTreeSet<&str> = blobs.map(String::as_str).filter(|id| !is_none(id)).collect();
+        let blobs: BTreeSet<&str> =
+            blobs.map(String::as_str).filter(|id| !is_absent_id(id)).collect();
         let blobs: Vec<&str> = blobs.into_iter().collect();
         let mut read = BTreeMap::new();
-        blobs::each(git, &blobs, &mut |id, bytes| {
+        blobs::for_each(git, &blobs, &mut |id, bytes| {
             read.insert(id.to_owned(), bytes.and_then(|bytes| documents(bytes, sought)));
         })?;
         Ok(Self(read))
     }
 
     /// Returns the documents that differ after a commit from before it.
-    fn changed(&self, touch: &Touch, sought: &Sought) -> BTreeMap<Key, Option<Digest>> {
+    fn changed_documents(
+        &self,
+        touch: &TouchedFiles,
+        sought: &SoughtDocuments,
+    ) -> BTreeMap<Key, Option<Digest>> {
         let (mut before, mut after) = (BTreeMap::new(), BTreeMap::new());
         for file in &touch.files {
             let [old, new] = &file.blobs;
@@ -159,15 +172,19 @@ impl Blobs {
         }
         let changed = sought.keys.iter().filter(|key| before.get(key) != after.get(key));
         let asks = |key: &Key| match after.get(key).map(Vec::as_slice) {
-            Some([only]) => only.asks,
+            Some([only]) => only.content,
             Some(_) | None => None,
         };
         changed.map(|key| (key.clone(), asks(key))).collect()
     }
 
     /// Adds the documents of a file; returns false if they are unclear.
-    fn gather<'a>(&'a self, id: &str, to: &mut BTreeMap<&'a Key, Vec<&'a Text>>) -> bool {
-        if is_none(id) {
+    fn gather<'a>(
+        &'a self,
+        id: &str,
+        to: &mut BTreeMap<&'a Key, Vec<&'a DocumentDigests>>,
+    ) -> bool {
+        if is_absent_id(id) {
             return true;
         }
         let Some(Some(documents)) = self.0.get(id) else { return false };
@@ -179,9 +196,9 @@ impl Blobs {
 }
 
 /// Returns the documents of a file that have one of these names; `None` if one of those is unclear.
-fn documents(bytes: &[u8], Sought { keys, cx }: &Sought) -> Documents {
+fn documents(bytes: &[u8], SoughtDocuments { keys, cx }: &SoughtDocuments) -> FileDocuments {
     let text = String::from_utf8_lossy(bytes);
-    let mut found = BTreeMap::<Key, Vec<Text>>::new();
+    let mut found = BTreeMap::<Key, Vec<DocumentDigests>>::new();
     if !keys.iter().any(|key| may_name(&text, key)) {
         return Some(found);
     }
@@ -196,11 +213,11 @@ fn documents(bytes: &[u8], Sought { keys, cx }: &Sought) -> Documents {
             continue;
         }
         let linted = lint(&decoded.text, &slice, Keep::Head);
-        let name = linted.root.as_ref().filter(|_| linted.complete).map(named)?;
+        let name = linted.root.as_ref().filter(|_| linted.complete).map(own_name)?;
         if let Some(key) = keys.iter().find(|one| name.as_deref() == Some(&*one.to_string())) {
             let asks = read(cx, &source, &slice, 0).manifest.map(|manifest| manifest.digest);
             let text = sha256(part.trim().as_bytes());
-            found.entry(key.clone()).or_default().push(Text { text, asks });
+            found.entry(key.clone()).or_default().push(DocumentDigests { text, content: asks });
         }
     }
     Some(found)
@@ -213,7 +230,7 @@ fn may_name(text: &str, key: &Key) -> bool {
 }
 
 /// Returns the name that a document has in its own text; `None` for a document of no resource.
-fn named(root: &Node) -> Option<String> {
+fn own_name(root: &Node) -> Option<String> {
     let kind = root.get("kind").and_then(Node::text)?;
     let metadata = root.get("metadata")?;
     let name = metadata.get("name").and_then(Node::text)?;
@@ -233,12 +250,12 @@ mod tests {
     use crate::config::Config;
     use crate::kinds::register::KINDS;
 
-    fn sought() -> Sought {
+    fn sought() -> SoughtDocuments {
         let config =
             Config::parse("f", Path::new("."), b"apiVersion: reckon.dev/v1\nkind: Config".to_vec());
-        let check = config.unwrap().check_cx(&|_: &str| None).unwrap();
+        let check = config.unwrap().check_context(&|_: &str| None).unwrap();
         let keys = ["Invoice/a", "Invoice/books/b"].iter().map(|key| key.parse().unwrap());
-        Sought { keys: keys.collect(), cx: ReadCx { kinds: KINDS, check } }
+        SoughtDocuments { keys: keys.collect(), cx: ReadContext { kinds: KINDS, check } }
     }
 
     fn told(text: &str) -> Option<Vec<(String, usize)>> {

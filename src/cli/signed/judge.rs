@@ -7,38 +7,38 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
-use super::commit::{Commit, Signed, Signer};
-use super::history::{Change, Sought, changes};
-use super::place::{Repo, is_yaml};
+use super::commit::{CommitSignature, SignedCommit, Signer};
+use super::history::{DocumentChange, SoughtDocuments, changes};
+use super::place::{ApprovalRepo, is_yaml};
 use crate::base::clock::timestamp;
-use crate::base::counted::counted;
+use crate::base::counted::count_noun;
 use crate::base::hash::Digest;
 use crate::base::id::Key;
-use crate::cli::git::{Git, Trouble};
-use crate::config::{ApprovalFile, Authors};
-use crate::engine::{ApprovingPlan, Signing};
-use crate::model::issue::{Problem, Severity};
-use crate::model::plan_approval::Signature;
+use crate::cli::git::{Git, GitError};
+use crate::config::{ApprovalFile, AuthorEvidence};
+use crate::engine::{ApproveSigned, ApprovingPlan};
+use crate::model::issue::{PlacedIssue, Severity};
+use crate::model::plan_approval::ApprovalSignature;
 
 /// Characters of a commit's id in a message.
 const SHORT: usize = 12;
 
 /// Reason against a file: a code, the message, and the help.
-pub(super) struct No(&'static str, String, &'static str);
+pub(super) struct Rejection(&'static str, String, &'static str);
 
 /// Judge of all files of one examination.
 pub(super) struct Judge<'a> {
-    pub repo: &'a Repo,
-    sought: Sought,
+    pub repo: &'a ApprovalRepo,
+    sought: SoughtDocuments,
     applied: BTreeMap<Key, Digest>,
     now: DateTime<Utc>,
-    changes: Option<Vec<Change>>,
-    commits: BTreeMap<String, Commit>,
+    changes: Option<Vec<DocumentChange>>,
+    commits: BTreeMap<String, SignedCommit>,
 }
 
 /// A file of the approvals folder, as it is in the commit that is checked out.
 #[derive(Debug)]
-pub(super) struct File {
+pub(super) struct ApprovalEntry {
     /// Path from the top of the repository.
     pub path: String,
     /// Name in problems.
@@ -51,8 +51,8 @@ impl<'a> Judge<'a> {
     /// Creates a judge. `applied` holds the applied digests of documents that the plan only
     /// changes.
     pub(super) fn new(
-        repo: &'a Repo,
-        sought: Sought,
+        repo: &'a ApprovalRepo,
+        sought: SoughtDocuments,
         applied: BTreeMap<Key, Digest>,
         now: DateTime<Utc>,
     ) -> Self {
@@ -62,34 +62,35 @@ impl<'a> Judge<'a> {
     /// Returns the approval of a file that names the present plan, ready to be recorded.
     pub(super) fn judge(
         &mut self,
-        file: &File,
+        file: &ApprovalEntry,
         said: ApprovalFile,
-    ) -> Result<Result<Signing, No>, Trouble> {
-        let Some(commit) = self.brought(file)? else {
-            return Ok(Err(No(
+    ) -> Result<Result<ApproveSigned, Rejection>, GitError> {
+        let Some(commit) = self.bringing_commit(file)? else {
+            return Ok(Err(Rejection(
                 "reckon::approval::merge",
                 "no commit but a merge brought this file as it is".to_owned(),
                 "commit it by itself, signed; merges only carry it along",
             )));
         };
-        let checked = self.alone(&commit)?.and_then(|()| signer(&commit));
-        let checked = checked.and_then(|signer| self.in_time(&said, &commit).map(|()| signer));
+        let checked = self.check_only_approvals(&commit)?.and_then(|()| signer(&commit));
+        let checked =
+            checked.and_then(|signer| self.check_not_expired(&said, &commit).map(|()| signer));
         let signer = match checked {
             Ok(signer) => signer,
             Err(no) => return Ok(Err(no)),
         };
-        if let Err(no) = self.not_the_author(&signer)? {
+        if let Err(no) = self.check_not_author(&signer)? {
             return Ok(Err(no));
         }
         let ApprovalFile { plan: checksum, ceilings, expires } = said;
         let plan = ApprovingPlan { checksum, ceilings, actor: signer.principal };
         let (file, key) = (file.path.clone(), signer.key);
-        let signature = Signature { file, commit: commit.id, key, until: expires };
-        Ok(Ok(Signing { plan, signature, at: commit.at }))
+        let signature = ApprovalSignature { file, commit: commit.id, key, until: expires };
+        Ok(Ok(ApproveSigned { plan, signature, at: commit.at }))
     }
 
     /// Returns the commit that last changed the file, if the file is still as that commit left it.
-    fn brought(&mut self, file: &File) -> Result<Option<Commit>, Trouble> {
+    fn bringing_commit(&mut self, file: &ApprovalEntry) -> Result<Option<SignedCommit>, GitError> {
         let git = &self.repo.git;
         let mut arguments = vec!["log", "-1", "--topo-order", "--full-history", "--no-merges"];
         arguments.extend(["--format=%H", &self.repo.head, "--", &file.path]);
@@ -104,18 +105,21 @@ impl<'a> Judge<'a> {
     }
 
     /// Returns a commit; each is read once.
-    fn commit(&mut self, id: &str) -> Result<Commit, Trouble> {
+    fn commit(&mut self, id: &str) -> Result<SignedCommit, GitError> {
         if let Some(commit) = self.commits.get(id) {
             return Ok(commit.clone());
         }
-        let commit = Commit::read(&self.repo.git, id)?;
+        let commit = SignedCommit::read(&self.repo.git, id)?;
         self.commits.insert(id.to_owned(), commit.clone());
         Ok(commit)
     }
 
     /// Checks that a commit changes nothing but approvals.
-    fn alone(&self, commit: &Commit) -> Result<Result<(), No>, Trouble> {
-        let Repo { git, folder, .. } = self.repo;
+    fn check_only_approvals(
+        &self,
+        commit: &SignedCommit,
+    ) -> Result<Result<(), Rejection>, GitError> {
+        let ApprovalRepo { git, folder, .. } = self.repo;
         let mut arguments = vec!["diff-tree", "--no-commit-id", "--root", "-r", "-z"];
         arguments.extend([
             "--name-only",
@@ -124,28 +128,32 @@ impl<'a> Judge<'a> {
             "--no-textconv",
             &commit.id,
         ]);
-        let said = git.ask(&arguments, &[])?;
+        let said = git.output(&arguments, &[])?;
         let said = String::from_utf8_lossy(&said);
         let beneath = format!("{folder}/");
         let other = said.split('\0').find(|path| !path.is_empty() && !path.starts_with(&beneath));
         Ok(other.map_or(Ok(()), |other| {
             let what = format!("commit {} changes {other}, too", short(&commit.id));
             let help = "commit the approval alone, after the commits that it approves";
-            Err(No("reckon::approval::mixed", what, help))
+            Err(Rejection("reckon::approval::mixed", what, help))
         }))
     }
 
     /// Checks that the approval has not expired.
-    fn in_time(&self, said: &ApprovalFile, commit: &Commit) -> Result<(), No> {
+    fn check_not_expired(
+        &self,
+        said: &ApprovalFile,
+        commit: &SignedCommit,
+    ) -> Result<(), Rejection> {
         let help = "approve the plan anew, if it is still meant";
-        let over = |what: String| Err(No("reckon::approval::expired", what, help));
+        let over = |what: String| Err(Rejection("reckon::approval::expired", what, help));
         if let Some(expires) = said.expires.filter(|expires| *expires <= self.now) {
             return over(format!("it expired at {}", timestamp(&expires)));
         }
         let age = self.now.signed_duration_since(commit.at);
         let valid = self.repo.valid_for;
         if age.to_std().is_ok_and(|age| age >= valid) {
-            let hours = counted(valid.as_secs().checked_div(3600).unwrap_or_default(), "hour");
+            let hours = count_noun(valid.as_secs().checked_div(3600).unwrap_or_default(), "hour");
             let signed = timestamp(&commit.at);
             let what = format!("it was signed at {signed}, and approvals are valid for {hours}");
             return over(what);
@@ -154,14 +162,14 @@ impl<'a> Judge<'a> {
     }
 
     /// Checks that the signer changed no document of the plan, as far as the history shows it.
-    fn not_the_author(&mut self, signer: &Signer) -> Result<Result<(), No>, Trouble> {
+    fn check_not_author(&mut self, signer: &Signer) -> Result<Result<(), Rejection>, GitError> {
         let changes = self.changes()?;
-        if let Err(no) = self.written(&changes) {
+        if let Err(no) = self.check_all_committed(&changes) {
             return Ok(Err(no));
         }
         for change in changes {
             let commit = self.commit(&change.commit)?;
-            if let Err(no) = differs(signer, &commit, &change, self.repo.authors)
+            if let Err(no) = check_other_person(signer, &commit, &change, self.repo.authors)
                 && !self.is_applied(&change)?
             {
                 return Ok(Err(no));
@@ -171,25 +179,25 @@ impl<'a> Judge<'a> {
     }
 
     /// Checks that some commit changed every document of the plan.
-    fn written(&self, changes: &[Change]) -> Result<(), No> {
+    fn check_all_committed(&self, changes: &[DocumentChange]) -> Result<(), Rejection> {
         let unknown = |key: &&Key| !changes.iter().any(|one| one.documents.contains_key(*key));
         let Some(key) = self.sought.keys.iter().find(unknown) else { return Ok(()) };
         let what = format!("the author of {} is unknown: no commit names it", key.short());
         let help = "commit its document as plain text, or approve the plan: `reckon plan` shows the command";
-        Err(No("reckon::approval::unknown_author", what, help))
+        Err(Rejection("reckon::approval::unknown_author", what, help))
     }
 
     /// Returns true if the service already has everything that a commit changed. The commit then
     /// comes before one at which each of these documents had just the applied content, so it is no
     /// part of the plan's changes.
-    fn is_applied(&mut self, change: &Change) -> Result<bool, Trouble> {
+    fn is_applied(&mut self, change: &DocumentChange) -> Result<bool, GitError> {
         let all = self.changes()?;
         for key in change.documents.keys() {
             let Some(applied) = self.applied.get(key) else { return Ok(false) };
-            let there = |one: &&Change| one.documents.get(key) == Some(&Some(*applied));
+            let there = |one: &&DocumentChange| one.documents.get(key) == Some(&Some(*applied));
             let Some(base) = all.iter().find(there) else { return Ok(false) };
             let arguments = ["merge-base", "--is-ancestor", &change.commit, &base.commit];
-            if !self.repo.git.run(&arguments, &[])?.good {
+            if !self.repo.git.run(&arguments, &[])?.success {
                 return Ok(false);
             }
         }
@@ -197,11 +205,11 @@ impl<'a> Judge<'a> {
     }
 
     /// Returns every commit that changed a document of the plan; reads the complete history once.
-    fn changes(&mut self) -> Result<Vec<Change>, Trouble> {
+    fn changes(&mut self) -> Result<Vec<DocumentChange>, GitError> {
         if let Some(changes) = &self.changes {
             return Ok(changes.clone());
         }
-        let Repo { git, head, specs, .. } = self.repo;
+        let ApprovalRepo { git, head, specs, .. } = self.repo;
         let found = changes(git, head, specs, &self.sought)?;
         self.changes = Some(found.clone());
         Ok(found)
@@ -209,32 +217,32 @@ impl<'a> Judge<'a> {
 }
 
 /// Returns the signer of an approval's commit.
-fn signer(commit: &Commit) -> Result<Signer, No> {
+fn signer(commit: &SignedCommit) -> Result<Signer, Rejection> {
     let id = short(&commit.id);
-    let no = |code, what: String, help| Err(No(code, what, help));
+    let no = |code, what: String, help| Err(Rejection(code, what, help));
     match &commit.signature {
-        Signed::Good(signer) if signer.is_named_by_address() => Ok(signer.clone()),
-        Signed::Good(signer) => no(
+        CommitSignature::Valid(signer) if signer.is_named_by_address() => Ok(signer.clone()),
+        CommitSignature::Valid(signer) => no(
             "reckon::approval::nameless",
             format!("its signer is called {:?}, which is no address", signer.principal),
             "name signers by their e-mail addresses, so that reckon can compare them with authors",
         ),
-        Signed::Not => no(
+        CommitSignature::Unsigned => no(
             "reckon::approval::unsigned",
             format!("commit {id} is not signed"),
             "sign it: `git commit -S`, with gpg.format ssh",
         ),
-        Signed::Other => no(
+        CommitSignature::NotSsh => no(
             "reckon::approval::unsigned",
             format!("commit {id} is not signed with a key of SSH"),
             "sign it with one: `git commit -S`, with gpg.format ssh",
         ),
-        Signed::Bad => no(
+        CommitSignature::Invalid => no(
             "reckon::approval::unsigned",
             format!("the signature of commit {id} is not good"),
             "make the commit again; `git verify-commit` says more",
         ),
-        Signed::Stranger(key) => no(
+        CommitSignature::UnknownKey(key) => no(
             "reckon::approval::unknown_signer",
             format!("commit {id} is signed with {key}, which is not among the allowed signers"),
             "an operator lists who may approve: policy.approvals.signed.signers",
@@ -243,44 +251,52 @@ fn signer(commit: &Commit) -> Result<Signer, No> {
 }
 
 /// Checks that a commit which changed a document is another person's.
-fn differs(signer: &Signer, commit: &Commit, change: &Change, how: Authors) -> Result<(), No> {
+fn check_other_person(
+    signer: &Signer,
+    commit: &SignedCommit,
+    change: &DocumentChange,
+    how: AuthorEvidence,
+) -> Result<(), Rejection> {
     let id = short(&commit.id);
     let about = change.documents.keys().map(Key::short).collect::<Vec<_>>().join(", ");
     let own = |how: &str| {
         let who = &signer.principal;
         let what = format!("{who} {how} commit {id}, which changed {about}");
-        Err(No("reckon::approval::own_work", what, "let another person approve it"))
+        Err(Rejection("reckon::approval::own_work", what, "let another person approve it"))
     };
     if commit.people.iter().any(|address| signer.may_be(address)) {
         return own("made");
     }
     match &commit.signature {
-        Signed::Good(author) if signer.may_also_be(author) => return own("signed"),
-        Signed::Stranger(key) if *key == signer.key => return own("signed"),
-        Signed::Good(_) => return Ok(()),
-        Signed::Not | Signed::Other | Signed::Bad | Signed::Stranger(_) => {}
+        CommitSignature::Valid(author) if signer.may_also_be(author) => return own("signed"),
+        CommitSignature::UnknownKey(key) if *key == signer.key => return own("signed"),
+        CommitSignature::Valid(_) => return Ok(()),
+        CommitSignature::Unsigned
+        | CommitSignature::NotSsh
+        | CommitSignature::Invalid
+        | CommitSignature::UnknownKey(_) => {}
     }
-    if how == Authors::Named {
+    if how == AuthorEvidence::Named {
         return Ok(());
     }
     let what = format!(
         "the author of {about} is unknown: commit {id} is not signed by anyone that the signers' file names"
     );
     let help = "have it signed, or believe names (policy.approvals.signed.authors: named), which anybody can write";
-    Err(No("reckon::approval::unknown_author", what, help))
+    Err(Rejection("reckon::approval::unknown_author", what, help))
 }
 
-impl No {
+impl Rejection {
     /// Converts the reason to a problem of the file.
-    pub(super) fn of(self, file: &File) -> Problem {
+    pub(super) fn into_problem(self, file: &ApprovalEntry) -> PlacedIssue {
         let Self(code, message, help) = self;
         problem(&file.shown, code, message, help)
     }
 }
 
 /// Creates a problem of a whole file.
-pub(super) fn problem(file: &str, code: &str, message: String, help: &str) -> Problem {
-    Problem {
+pub(super) fn problem(file: &str, code: &str, message: String, help: &str) -> PlacedIssue {
+    PlacedIssue {
         file: file.to_owned(),
         line: 1,
         column: 1,
@@ -295,8 +311,10 @@ pub(super) fn problem(file: &str, code: &str, message: String, help: &str) -> Pr
 
 /// Returns the plain files of the approvals folder in a commit, and the other entries, which cannot
 /// be approvals.
-pub(super) fn files(repo: &Repo) -> Result<(Vec<File>, Vec<File>), Trouble> {
-    let Repo { git, head, folder, .. } = repo;
+pub(super) fn files(
+    repo: &ApprovalRepo,
+) -> Result<(Vec<ApprovalEntry>, Vec<ApprovalEntry>), GitError> {
+    let ApprovalRepo { git, head, folder, .. } = repo;
     let said = list(git, head, folder)?;
     let mut found = (Vec::new(), Vec::new());
     for entry in String::from_utf8_lossy(&said).split('\0') {
@@ -307,14 +325,14 @@ pub(super) fn files(repo: &Repo) -> Result<(Vec<File>, Vec<File>), Trouble> {
         let mut about = about.split(' ');
         let mode = about.next().unwrap_or_default();
         let blob = about.nth(1).unwrap_or_default().to_owned();
-        let file = File { path: path.to_owned(), shown: repo.shown(path), blob };
+        let file = ApprovalEntry { path: path.to_owned(), shown: repo.display_path(path), blob };
         if mode.starts_with("100") { found.0.push(file) } else { found.1.push(file) }
     }
     Ok(found)
 }
 
-fn list(git: &Git, head: &str, folder: &str) -> Result<Vec<u8>, Trouble> {
-    git.ask(&["ls-tree", "-z", "--full-tree", head, "--", &format!("{folder}/")], &[])
+fn list(git: &Git, head: &str, folder: &str) -> Result<Vec<u8>, GitError> {
+    git.output(&["ls-tree", "-z", "--full-tree", head, "--", &format!("{folder}/")], &[])
 }
 
 fn short(id: &str) -> &str {

@@ -8,23 +8,23 @@ use std::time::Duration;
 
 use super::judge::problem;
 use crate::base::folder;
-use crate::cli::exit::Failure;
-use crate::cli::git::{Git, Trouble, below};
-use crate::cli::setup::Setup;
+use crate::cli::exit::CommandFailure;
+use crate::cli::git::{Git, GitError, path_from_top};
+use crate::cli::setup::Context;
 use crate::cli::{git, specs};
-use crate::config::{Authors, ProcessEnv, SignedRules};
+use crate::config::{AuthorEvidence, ProcessEnv, SignedRules};
 use crate::kinds::CheckCx;
 use crate::kinds::register::KINDS;
-use crate::model::issue::Problem;
-use crate::spec::document::ReadCx;
+use crate::model::issue::PlacedIssue;
+use crate::spec::document::ReadContext;
 
 /// Configuration of signed approvals, which each examination checks again.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct SignedConfig {
     root: PathBuf,
     /// The folder of the configuration's name, and the one of the file itself.
     config: Vec<PathBuf>,
-    specs: folder::Place,
+    specs: folder::FolderLocation,
     rules: SignedRules,
     valid_for: Duration,
     check: CheckCx,
@@ -32,7 +32,7 @@ pub(super) struct Place {
 
 /// A repository in which approvals may count.
 #[derive(Debug)]
-pub(super) struct Repo {
+pub(super) struct ApprovalRepo {
     pub git: Git,
     /// The commit that is checked out.
     pub head: String,
@@ -41,7 +41,7 @@ pub(super) struct Repo {
     /// Folder of the approvals, from the top.
     pub folder: String,
     /// Evidence that counts for the author of a document.
-    pub authors: Authors,
+    pub authors: AuthorEvidence,
     /// Validity of an approval.
     pub valid_for: Duration,
     root: PathBuf,
@@ -49,103 +49,103 @@ pub(super) struct Repo {
 
 /// Reason for which no approval counts here.
 #[derive(Debug)]
-pub(super) enum Unfit {
+pub(super) enum NotTrusted {
     /// The operator has to change something first.
-    Problem(Box<Problem>),
+    Problem(Box<PlacedIssue>),
     /// Git failed.
-    Trouble(Trouble),
+    Git(GitError),
 }
 
-impl From<Trouble> for Unfit {
-    fn from(trouble: Trouble) -> Self {
-        Self::Trouble(trouble)
+impl From<GitError> for NotTrusted {
+    fn from(trouble: GitError) -> Self {
+        Self::Git(trouble)
     }
 }
 
-impl Unfit {
+impl NotTrusted {
     /// Converts the reason to a problem of the configuration.
-    pub(super) fn problem(self, place: &Place) -> Problem {
+    pub(super) fn problem(self, place: &SignedConfig) -> PlacedIssue {
         match self {
             Self::Problem(problem) => *problem,
-            Self::Trouble(trouble) => place.trouble(&trouble),
+            Self::Git(trouble) => place.git_problem(&trouble),
         }
     }
 }
 
-impl Place {
+impl SignedConfig {
     /// Returns the configuration of signed approvals; `None` if it has none.
-    pub(super) fn of(setup: &Setup) -> Result<Option<Self>, Failure> {
+    pub(super) fn of(setup: &Context) -> Result<Option<Self>, CommandFailure> {
         let section = setup.config.policy.approvals.signed.as_ref();
         let rules = section.map(|section| section.get(&ProcessEnv)).transpose()?.flatten();
         let valid_for = setup.config.rules(&ProcessEnv)?.approvals.valid_for;
         let (root, specs) = (setup.root.clone(), setup.place());
-        let check = setup.config.check_cx(&ProcessEnv)?;
+        let check = setup.config.check_context(&ProcessEnv)?;
         let config = setup.config_places();
         Ok(rules.map(|rules| Self { root, config, specs, rules, valid_for, check }))
     }
 
     /// Returns the folder of specs.
-    pub(super) fn specs(&self) -> &folder::Place {
+    pub(super) fn specs(&self) -> &folder::FolderLocation {
         &self.specs
     }
 
     /// Returns the context for reading documents.
-    pub(super) fn reading(&self) -> ReadCx {
-        ReadCx { kinds: KINDS, check: self.check.clone() }
+    pub(super) fn reading(&self) -> ReadContext {
+        ReadContext { kinds: KINDS, check: self.check.clone() }
     }
 
     /// Opens the repository.
     ///
     /// # Errors
     /// The reason for which approvals in it cannot be trusted.
-    pub(super) fn open(&self) -> Result<Repo, Unfit> {
+    pub(super) fn open(&self) -> Result<ApprovalRepo, NotTrusted> {
         let (top, specs) = self.tree()?;
         let signers = self.signers(&top)?;
         let folder = self.folder(&top, &specs)?;
-        let git = Git::at(top).trusting(signers);
+        let git = Git::at(top).with_signers(signers);
         let found = git.run(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], &[])?;
         let head = String::from_utf8_lossy(&found.out).trim().to_owned();
-        if !found.good || head.is_empty() {
+        if !found.success || head.is_empty() {
             let help = "commit the specs; an approval is a commit of its own";
-            return Err(self.unfit("repository", "git finds no commit here".to_owned(), help));
+            return Err(self.untrusted("repository", "git finds no commit here".to_owned(), help));
         }
         let (authors, valid_for, root) = (self.rules.authors, self.valid_for, self.root.clone());
-        Ok(Repo { git, head, specs, folder, authors, valid_for, root })
+        Ok(ApprovalRepo { git, head, specs, folder, authors, valid_for, root })
     }
 
     /// Returns the top of the work tree, and the specs from there.
-    fn tree(&self) -> Result<(PathBuf, String), Unfit> {
+    fn tree(&self) -> Result<(PathBuf, String), NotTrusted> {
         if let Err(error) = self.specs.open() {
             let what = format!("the folder of specs {} cannot be opened: {error}", self.specs);
             let help = "put the folder itself there, or write its real path in `specs`";
-            return Err(self.unfit("repository", what, help));
+            return Err(self.untrusted("repository", what, help));
         }
         let specs = self.specs.path().canonicalize().ok();
         let top = specs.as_deref().and_then(git::work_tree);
         let Some((top, specs)) = top.zip(specs) else {
             let help = "keep the specs in a git repository";
             let what = "the specs are in no git work tree, so there are no signed commits";
-            return Err(self.unfit("repository", what.to_owned(), help));
+            return Err(self.untrusted("repository", what.to_owned(), help));
         };
         if self.config.iter().any(|place| place.starts_with(&top)) {
             let what = "this file is in the repository of the specs, where a pull request can change who may approve";
             let help = "keep the configuration outside of it and name it with --config FILE";
-            return Err(self.unfit("config_inside", what.to_owned(), help));
+            return Err(self.untrusted("config_inside", what.to_owned(), help));
         }
-        let Some(specs) = below(&top, &specs) else {
+        let Some(specs) = path_from_top(&top, &specs) else {
             let help = "give the specs a folder of their own, beside that of the approvals";
             let what = "the specs are the whole repository, which leaves no room for approvals";
-            return Err(self.unfit("folder", what.to_owned(), help));
+            return Err(self.untrusted("folder", what.to_owned(), help));
         };
         Ok((top, specs))
     }
 
     /// Returns the file of allowed signers, which has to be out of reach of pull requests.
-    fn signers(&self, top: &Path) -> Result<PathBuf, Unfit> {
+    fn signers(&self, top: &Path) -> Result<PathBuf, NotTrusted> {
         let path = &self.rules.signers;
         let real = path.canonicalize().map_err(|error| {
             let what = format!("the allowed signers {} cannot be read: {error}", path.display());
-            self.unfit(
+            self.untrusted(
                 "signers",
                 what,
                 "write a line for each: ADDRESS KEY, as ssh-keygen reads it",
@@ -158,50 +158,54 @@ impl Place {
                 "the allowed signers {} are in the repository of the specs, where a pull request can change who may approve",
                 path.display()
             );
-            return Err(self.unfit("signers_inside", what, "keep that file outside of it"));
+            return Err(self.untrusted("signers_inside", what, "keep that file outside of it"));
         }
         Ok(real)
     }
 
     /// Returns the folder of the approvals, from the top.
-    fn folder(&self, top: &Path, specs: &str) -> Result<String, Unfit> {
+    fn folder(&self, top: &Path, specs: &str) -> Result<String, NotTrusted> {
         let beside = || {
             self.specs.path().canonicalize().ok()?.parent().map(|parent| parent.join("approvals"))
         };
         let folder = self.rules.folder.clone().or_else(beside).unwrap_or_default();
         let parent = folder.parent().and_then(|parent| parent.canonicalize().ok());
         let real = parent.zip(folder.file_name()).map(|(parent, name)| parent.join(name));
-        let inside = real.and_then(|real| below(top, &real));
+        let inside = real.and_then(|real| path_from_top(top, &real));
         let apart = |one: &str, other: &str| !Path::new(one).starts_with(other);
         inside.filter(|one| apart(one, specs) && apart(specs, one)).ok_or_else(|| {
             let what = format!(
                 "the folder of approvals {} is not beneath the repository of the specs, or not apart from them",
                 folder.display()
             );
-            self.unfit("folder", what, "name one beside the specs: policy.approvals.signed.folder")
+            self.untrusted("folder", what, "name one beside the specs: policy.approvals.signed.folder")
         })
     }
 
     /// Returns the reason that has to change before any approval counts.
-    pub(super) fn unfit(&self, word: &str, message: String, help: &str) -> Unfit {
-        Unfit::Problem(Box::new(self.problem(&format!("reckon::approval::{word}"), message, help)))
+    pub(super) fn untrusted(&self, word: &str, message: String, help: &str) -> NotTrusted {
+        NotTrusted::Problem(Box::new(self.problem(
+            &format!("reckon::approval::{word}"),
+            message,
+            help,
+        )))
     }
 
-    fn problem(&self, code: &str, message: String, help: &str) -> Problem {
+    fn problem(&self, code: &str, message: String, help: &str) -> PlacedIssue {
         let (file, line) = self.rules.place.rsplit_once(':').unwrap_or((&self.rules.place, "1"));
-        Problem { line: line.parse().unwrap_or(1), ..problem(file, code, message, help) }
+        PlacedIssue { line: line.parse().unwrap_or(1), ..problem(file, code, message, help) }
     }
 
     /// Returns the problem of a failed git call.
-    pub(super) fn trouble(&self, trouble: &Trouble) -> Problem {
+    pub(super) fn git_problem(&self, trouble: &GitError) -> PlacedIssue {
         let help = "git 2.35 or later and ssh-keygen have to be here";
         self.problem("reckon::approval::git", trouble.to_string(), help)
     }
 }
 
-impl Repo {
+impl ApprovalRepo {
     /// Returns a path as problems name it: from the folder of the configuration.
-    pub(super) fn shown(&self, path: &str) -> String {
+    pub(super) fn display_path(&self, path: &str) -> String {
         specs::below(&self.root, &self.git.top.join(path)).to_string_lossy().into_owned()
     }
 }

@@ -9,46 +9,46 @@ use super::keys;
 use crate::base::clock::{Clock, SystemClock};
 use crate::base::money::{Currency, Money};
 use crate::cli::args::ApproveArgs;
-use crate::cli::exit::{Exit, Failure};
-use crate::cli::out::Out;
-use crate::cli::session::Session;
-use crate::cli::setup::Setup;
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::out::Printer;
+use crate::cli::session::StateSession;
+use crate::cli::setup::Context;
 use crate::cli::{plan_approval, suspend};
 use crate::config::ApprovalFile;
-use crate::engine::{PlanAnswer, PlanView, Question, Reply, StepView};
-use crate::model::stake::{Moved, Stake};
-use crate::policy::approval::beyond;
+use crate::engine::{EngineQuery, PlanApprovalResult, PlanView, Reply, StepView};
+use crate::model::stake::{Exposure, RecordedMove};
+use crate::policy::approval::first_excess;
 
 /// Runs the command. A plan that was written as JSON needs no configuration and no state.
 pub(in crate::cli) async fn write(
-    setup: Option<&Setup>,
+    setup: Option<&Context>,
     args: &ApproveArgs,
     file: &Path,
-    out: Out,
-) -> Result<Exit, Failure> {
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
     let plan = plan(setup, &args.what).await?;
     let now = SystemClock.now();
-    let expires = args.signed.expires.as_deref().map(|text| suspend::until(text, now));
+    let expires = args.signed.expires.as_deref().map(|text| suspend::parse_end(text, now));
     let expires = expires
         .transpose()
-        .map_err(|failure| Failure { code: "reckon::approval::expires", ..failure })?;
+        .map_err(|failure| CommandFailure { code: "reckon::approval::expires", ..failure })?;
     let sums = sums(&plan);
     let all = sums.iter().map(|(currency, sum)| Money::new(*sum, *currency));
     let ceilings = if args.ceiling.is_empty() { all.collect() } else { args.ceiling.clone() };
-    if let Some((moves, ceiling)) = beyond(&ceilings, &sums) {
-        return Err(plan_approval::refused(&PlanAnswer::Beyond {
+    if let Some((moves, ceiling)) = first_excess(&ceilings, &sums) {
+        return Err(plan_approval::not_approved(&PlanApprovalResult::Beyond {
             moves,
             ceiling: ceiling.copied(),
         }));
     }
-    if !plan_approval::agreed(&plan, args.yes, out)? {
+    if !plan_approval::confirm(&plan, args.yes, out)? {
         out.note("nothing was written");
         return Ok(Exit::Done);
     }
     let approval = ApprovalFile { plan: plan.checksum, ceilings, expires };
     make(file, &approval.text()).map_err(|error| {
         let what = format!("write the approval to {}: {error}", file.display());
-        Failure::environment("reckon::approval::write", what)
+        CommandFailure::environment("reckon::approval::write", what)
             .help("each approval is a new file in the folder of approvals")
     })?;
     let name = file.display();
@@ -58,26 +58,28 @@ pub(in crate::cli) async fn write(
 }
 
 /// Returns the plan in the file, else the present one.
-async fn plan(setup: Option<&Setup>, what: &str) -> Result<PlanView, Failure> {
+async fn plan(setup: Option<&Context>, what: &str) -> Result<PlanView, CommandFailure> {
     let checksum = plan_approval::checksum(what)?;
     let checksum = checksum.ok_or_else(|| {
-        Failure::input("reckon::approval::what", format!("{what:?} names no plan"))
+        CommandFailure::input("reckon::approval::what", format!("{what:?} names no plan"))
             .help("give the checksum of a plan, or what `reckon plan -o json` printed")
     })?;
     let Some(setup) = setup.filter(|_| !is_file(what)) else { return read(what) };
-    let session = Session::look(setup).await?;
-    let reply = session.ask(Question::Plan).await;
+    let session = StateSession::open_view(setup).await?;
+    let reply = session.ask(EngineQuery::Plan).await;
     let Reply::Plan(plan) = session.end(setup, reply).await? else {
-        return Err(Failure::bug("a plan was not answered by one"));
+        return Err(CommandFailure::bug("a plan was not answered by one"));
     };
     if !plan.checksum.starts_with(&checksum) {
-        return Err(plan_approval::refused(&PlanAnswer::Changed { checksum: plan.checksum }));
+        return Err(plan_approval::not_approved(&PlanApprovalResult::Changed {
+            checksum: plan.checksum,
+        }));
     }
     Ok(*plan)
 }
 
 /// Returns the file to write, where a plan's file is the only input.
-pub(in crate::cli) fn alone(args: &ApproveArgs) -> Option<&Path> {
+pub(in crate::cli) fn file_without_config(args: &ApproveArgs) -> Option<&Path> {
     args.signed.write.as_deref().filter(|_| is_file(&args.what))
 }
 
@@ -86,9 +88,9 @@ fn is_file(what: &str) -> bool {
     Path::new(what).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
 }
 
-fn read(file: &str) -> Result<PlanView, Failure> {
+fn read(file: &str) -> Result<PlanView, CommandFailure> {
     let broken = |why: String| {
-        let failure = Failure::input("reckon::approve::plan_file", format!("{file}: {why}"));
+        let failure = CommandFailure::input("reckon::approve::plan_file", format!("{file}: {why}"));
         failure.help("write it with `reckon plan -o json`")
     };
     let text = fs::read(file).map_err(|error| broken(error.to_string()))?;
@@ -103,9 +105,9 @@ fn sums(plan: &PlanView) -> std::collections::BTreeMap<Currency, i64> {
         let moved = step.money.iter().filter_map(|money| {
             let currency: Currency = money.currency.parse().ok()?;
             let amount = Money::new(money.amount, currency);
-            Some(Moved { amount, meaning: money.meaning.clone() })
+            Some(RecordedMove { amount, meaning: money.meaning.clone() })
         });
-        let stake = Stake { moves: moved.collect(), ..Stake::default() };
+        let stake = Exposure { moves: moved.collect(), ..Exposure::default() };
         for (currency, amount) in stake.sums() {
             let sum: &mut i64 = sums.entry(currency).or_default();
             *sum = sum.saturating_add(amount);

@@ -5,17 +5,19 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::progress::Slow;
+use super::progress::SlowProgress;
 use crate::base::clock::{Clock, SystemClock};
-use crate::base::counted::counted;
+use crate::base::counted::count_noun;
 use crate::cli::args::BackupArgs;
-use crate::cli::exit::{Exit, Failure};
-use crate::cli::out::Out;
-use crate::cli::server::{Daemon, local};
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::out::Printer;
+use crate::cli::server::{Daemon, local_only};
 use crate::cli::session::daemon;
-use crate::cli::setup::Setup;
-use crate::engine::{Question, Reply};
-use crate::store::backup::{self, BackupError, Compactions, Manifest, Proof, Source};
+use crate::cli::setup::Context;
+use crate::engine::{EngineQuery, Reply};
+use crate::store::backup::{
+    self, BackupError, BackupManifest, BackupSource, Compactions, VerifiedBackup,
+};
 use crate::store::disk::Disk;
 use crate::store::journal::Head;
 use crate::store::real_disk::RealDisk;
@@ -25,32 +27,36 @@ const TRIES_MAX: usize = 5;
 
 /// Output of `store backup`.
 #[derive(Debug, Serialize)]
-struct Report {
+struct BackupOutput {
     backup: String,
     resources: usize,
     open_intents: usize,
     bytes: u64,
     #[serde(rename = "manifest")]
-    manifest: Manifest,
+    manifest: BackupManifest,
 }
 
 /// Runs the command.
-pub(super) async fn run(setup: &Setup, args: &BackupArgs, out: Out) -> Result<Exit, Failure> {
+pub(super) async fn run(
+    setup: &Context,
+    args: &BackupArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
     if setup.server.is_some() {
-        return Err(local(
+        return Err(local_only(
             "`store backup`",
             "it copies the files of the state, which are on the daemon's machine",
         ));
     }
     let (manifest, proof) = if let Some(client) = daemon(setup).await? {
-        beside(setup, &client, &args.to).await?
+        copy_beside_daemon(setup, &client, &args.to).await?
     } else {
         let open = setup.open_state(false).await?;
         let copied = copy(setup, (open.state.writer.head(), None), &args.to);
         open.state.close().await?;
-        copied?.map_err(failed)?
+        copied?.map_err(backup_failure)?
     };
-    let report = Report {
+    let report = BackupOutput {
         backup: args.to.display().to_string(),
         resources: proof.resources,
         open_intents: proof.open_intents,
@@ -62,39 +68,43 @@ pub(super) async fn run(setup: &Setup, args: &BackupArgs, out: Out) -> Result<Ex
 }
 
 /// Copies the state beside the daemon; tries again if the daemon compacts it meanwhile.
-async fn beside(setup: &Setup, client: &Daemon, to: &Path) -> Result<(Manifest, Proof), Failure> {
+async fn copy_beside_daemon(
+    setup: &Context,
+    client: &Daemon,
+    to: &Path,
+) -> Result<(BackupManifest, VerifiedBackup), CommandFailure> {
     for _ in 1..TRIES_MAX {
         let compactions = compactions(setup)?;
         let copied = copy(setup, (head(client).await?, Some(compactions)), to)?;
         if !matches!(copied, Err(BackupError::Compacted)) {
-            return copied.map_err(failed);
+            return copied.map_err(backup_failure);
         }
     }
     let compactions = compactions(setup)?;
-    copy(setup, (head(client).await?, Some(compactions)), to)?.map_err(failed)
+    copy(setup, (head(client).await?, Some(compactions)), to)?.map_err(backup_failure)
 }
 
-fn compactions(setup: &Setup) -> Result<Compactions, Failure> {
-    Compactions::of(&disk(setup, "journal")?, &disk(setup, "vault")?).map_err(failed)
+fn compactions(setup: &Context) -> Result<Compactions, CommandFailure> {
+    Compactions::of(&disk(setup, "journal")?, &disk(setup, "vault")?).map_err(backup_failure)
 }
 
 /// Returns the daemon's last durable record.
-async fn head(client: &Daemon) -> Result<Head, Failure> {
-    let Reply::Overview(overview) = client.ask(&Question::Overview).await? else {
-        return Err(Failure::bug("an overview was not answered by one"));
+async fn head(client: &Daemon) -> Result<Head, CommandFailure> {
+    let Reply::Overview(overview) = client.ask(&EngineQuery::Overview).await? else {
+        return Err(CommandFailure::bug("an overview was not answered by one"));
     };
     let hash = data_encoding::HEXLOWER.decode(overview.head.as_bytes()).unwrap_or_default();
-    let hash = hash.try_into().map_err(|_| Failure::bug("a head that is no hash"))?;
+    let hash = hash.try_into().map_err(|_| CommandFailure::bug("a head that is no hash"))?;
     Ok(Head { sequence: overview.position, hash })
 }
 
 /// Copies the state up to this head.
 fn copy(
-    setup: &Setup,
+    setup: &Context,
     (head, compactions): (Head, Option<Compactions>),
     to: &Path,
-) -> Result<Result<(Manifest, Proof), BackupError>, Failure> {
-    let source = Source {
+) -> Result<Result<(BackupManifest, VerifiedBackup), BackupError>, CommandFailure> {
+    let source = BackupSource {
         journal: disk(setup, "journal")?,
         archive: if setup.state.join("archive").is_dir() {
             Some(disk(setup, "archive")?)
@@ -106,48 +116,53 @@ fn copy(
         at: SystemClock.now(),
         compactions,
     };
-    let mut slow = Slow::new("MiB copied");
-    Ok(backup::write(&source, to, &setup.known_key()?, &mut |done, of| slow.set(done, of)))
+    let mut slow = SlowProgress::new("MiB copied");
+    Ok(backup::write(&source, to, &setup.existing_key()?, &mut |done, of| slow.set(done, of)))
 }
 
-fn disk(setup: &Setup, part: &str) -> Result<Arc<dyn Disk>, Failure> {
+fn disk(setup: &Context, part: &str) -> Result<Arc<dyn Disk>, CommandFailure> {
     let path = setup.state.join(part);
     let opened = RealDisk::open(&path).map_err(|error| {
-        Failure::environment("reckon::state::dir", format!("open {}: {error}", path.display()))
+        CommandFailure::environment(
+            "reckon::state::dir",
+            format!("open {}: {error}", path.display()),
+        )
     })?;
     Ok(Arc::new(opened))
 }
 
 /// Returns the failure of a backup that cannot be written or read.
-pub(super) fn failed(error: BackupError) -> Failure {
+pub(super) fn backup_failure(error: BackupError) -> CommandFailure {
     match error {
-        BackupError::Taken { .. } | BackupError::Unreadable { .. } => {
-            Failure::input("reckon::backup::place", error)
+        BackupError::Occupied { .. } | BackupError::Unreadable { .. } => {
+            CommandFailure::input("reckon::backup::place", error)
         }
-        BackupError::Empty => Failure::input("reckon::backup::empty", error),
+        BackupError::Empty => CommandFailure::input("reckon::backup::empty", error),
         BackupError::Io { .. }
         | BackupError::Journal(_)
         | BackupError::Compacted
-        | BackupError::Unproved { .. } => Failure::environment("reckon::backup::failed", error),
+        | BackupError::Unverified { .. } => {
+            CommandFailure::environment("reckon::backup::failed", error)
+        }
     }
 }
 
 /// Formats the report for people.
-fn text(report: &Report) -> String {
+fn text(report: &BackupOutput) -> String {
     let manifest = &report.manifest;
     let lines = [
         format!("backup        {}", report.backup),
         format!("partner       {}, epoch {}", manifest.partner, manifest.epoch),
         format!(
             "journal       {}, every one verified in the copy",
-            counted(manifest.sequence, "record")
+            count_noun(manifest.sequence, "record")
         ),
         format!("head          {}", manifest.head),
         format!("state digest  {}", manifest.state_digest),
         format!(
             "resources     {}, {}",
             report.resources,
-            counted(report.open_intents, "open intent")
+            count_noun(report.open_intents, "open intent")
         ),
         format!("key           {} (it is not in the backup: keep it elsewhere)", manifest.key),
     ];

@@ -4,24 +4,24 @@
 use serde::Serialize;
 
 use crate::base::clock::{Clock, SystemClock};
-use crate::base::counted::counted;
+use crate::base::counted::count_noun;
 use crate::cli::args::CompactArgs;
-use crate::cli::exit::{Exit, Failure};
+use crate::cli::exit::{CommandFailure, Exit};
 use crate::cli::host;
-use crate::cli::out::Out;
-use crate::cli::server::{Daemon, local};
+use crate::cli::out::Printer;
+use crate::cli::server::{Daemon, local_only};
 use crate::cli::session::daemon;
-use crate::cli::setup::Setup;
-use crate::config::{Archived, ProcessEnv};
-use crate::control::Request;
+use crate::cli::setup::Context;
+use crate::config::{ArchiveRetention, ProcessEnv};
+use crate::control::ControlRequest;
 use crate::engine::Reply;
 use crate::model::compacted::Compacted;
 use crate::render::bytes::bytes;
-use crate::store::open::{Compacting, History, Shorter, Sizes};
+use crate::store::open::{ArchivePolicy, CompactionRequest, CompactionResult, Sizes};
 
 /// Output of `store compact`.
 #[derive(Debug, Serialize)]
-struct Report {
+struct CompactOutput {
     compacted: Option<Compacted>,
     snapshot_bytes: usize,
     segments: usize,
@@ -33,15 +33,19 @@ struct Report {
 }
 
 /// Runs the command.
-pub(super) async fn run(setup: &Setup, args: &CompactArgs, out: Out) -> Result<Exit, Failure> {
+pub(super) async fn run(
+    setup: &Context,
+    args: &CompactArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
     if setup.server.is_some() {
-        return Err(local("`store compact`", "it changes the files of the state"));
+        return Err(local_only("`store compact`", "it changes the files of the state"));
     }
     let shorter = match daemon(setup).await? {
-        Some(client) => asked(&client, args.drop_history).await?,
-        None => alone(setup, args.drop_history).await?,
+        Some(client) => compact_by_daemon(&client, args.drop_history).await?,
+        None => compact_here(setup, args.drop_history).await?,
     };
-    let report = Report {
+    let report = CompactOutput {
         snapshot_bytes: shorter.bytes,
         segments: shorter.segments,
         archive: (!args.drop_history).then(|| setup.state.join("archive").display().to_string()),
@@ -56,34 +60,43 @@ pub(super) async fn run(setup: &Setup, args: &CompactArgs, out: Out) -> Result<E
 }
 
 /// Has the daemon compact the state.
-async fn asked(client: &Daemon, drop_history: bool) -> Result<Shorter, Failure> {
-    let Reply::Compacted(done) = client.request(&Request::Compact { drop_history }).await? else {
-        return Err(Failure::bug("a compaction was not answered by what it did"));
+async fn compact_by_daemon(
+    client: &Daemon,
+    drop_history: bool,
+) -> Result<CompactionResult, CommandFailure> {
+    let Reply::Compacted(done) = client.request(&ControlRequest::Compact { drop_history }).await?
+    else {
+        return Err(CommandFailure::bug("a compaction was not answered by what it did"));
     };
-    let done = done.map_err(|why| Failure::environment("reckon::store::compact", why))?;
+    let done = done.map_err(|why| CommandFailure::environment("reckon::store::compact", why))?;
     Ok(*done)
 }
 
 /// Compacts the state where no daemon runs.
-async fn alone(setup: &Setup, drop_history: bool) -> Result<Shorter, Failure> {
-    let history = if drop_history { History::Drop } else { history(setup)? };
+async fn compact_here(
+    setup: &Context,
+    drop_history: bool,
+) -> Result<CompactionResult, CommandFailure> {
+    let history = if drop_history { ArchivePolicy::Drop } else { history(setup)? };
     let open = setup.open_state(false).await?;
-    let wanted = Compacting { history, at: SystemClock.now(), actor: host::actor() };
+    let wanted = CompactionRequest { history, at: SystemClock.now(), actor: host::actor() };
     Ok(open.state.compact(&wanted).await?)
 }
 
 /// Returns the configured treatment of the records that a snapshot replaces.
-pub(in crate::cli) fn history(setup: &Setup) -> Result<History, Failure> {
+pub(in crate::cli) fn history(setup: &Context) -> Result<ArchivePolicy, CommandFailure> {
     let config = &setup.config;
-    Ok(match config.store.archive(&config.events, &ProcessEnv)? {
-        Archived::Keep => History::Keep,
-        Archived::Drop => History::Drop,
-        Archived::For(time) => History::KeepFor(i64::try_from(time.as_secs()).unwrap_or(i64::MAX)),
+    Ok(match config.store.archive_retention(&config.events, &ProcessEnv)? {
+        ArchiveRetention::Keep => ArchivePolicy::Keep,
+        ArchiveRetention::Drop => ArchivePolicy::Drop,
+        ArchiveRetention::For(time) => {
+            ArchivePolicy::KeepFor(i64::try_from(time.as_secs()).unwrap_or(i64::MAX))
+        }
     })
 }
 
 /// Formats the report for people.
-fn text(report: &Report) -> String {
+fn text(report: &CompactOutput) -> String {
     let mut lines = match &report.compacted {
         None => vec!["nothing to compact: no record came after the last time".to_owned()],
         Some(compacted) => vec![
@@ -92,7 +105,7 @@ fn text(report: &Report) -> String {
             format!(
                 "snapshot      {}, {}",
                 compacted.snapshot,
-                counted(report.snapshot_bytes, "byte")
+                count_noun(report.snapshot_bytes, "byte")
             ),
         ],
     };
@@ -107,13 +120,13 @@ fn text(report: &Report) -> String {
         let why = if report.archive.is_some() { "all older than is kept" } else { "as you say" };
         lines.push(format!(
             "archive       {} deleted, {why}",
-            counted(report.archive_dropped, "segment")
+            count_noun(report.archive_dropped, "segment")
         ));
     }
     if report.values_dropped > 0 {
         lines.push(format!(
             "vault         {} deleted: nothing names them",
-            counted(report.values_dropped, "value")
+            count_noun(report.values_dropped, "value")
         ));
     }
     let (before, after) = (&report.before, &report.after);

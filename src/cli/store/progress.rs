@@ -11,13 +11,13 @@ use crate::render::progress::Counter;
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Counts mebibytes at a terminal.
-pub(super) struct Slow {
+pub(super) struct SlowProgress {
     started: Instant,
     what: &'static str,
     shown: Option<(u64, Counter)>,
 }
 
-impl Slow {
+impl SlowProgress {
     /// Creates a counter that shows nothing yet.
     pub(super) fn new(what: &'static str) -> Self {
         Self { started: Instant::now(), what, shown: None }

@@ -6,17 +6,17 @@ use serde::Serialize;
 
 use crate::base::clock::{Clock, SystemClock, timestamp};
 use crate::cli::args::RekeyArgs;
-use crate::cli::exit::{Exit, Failure};
+use crate::cli::exit::{CommandFailure, Exit};
 use crate::cli::host;
-use crate::cli::out::Out;
-use crate::cli::server::{Daemon, local};
+use crate::cli::out::Printer;
+use crate::cli::server::{Daemon, local_only};
 use crate::cli::session::daemon;
-use crate::cli::setup::{Open, Setup};
-use crate::control::Request;
+use crate::cli::setup::{Context, StateHandle};
+use crate::control::ControlRequest;
 use crate::engine::Reply;
 use crate::model::record::Rekeyed;
 use crate::store::key::MasterKey;
-use crate::store::rekey::{RekeyError, Rekeyer, Rekeying};
+use crate::store::rekey::{RekeyError, RekeyRequest, Rekeyer};
 use crate::store::vault::KEYS_FILE;
 
 /// Code of problems with the file of the new key.
@@ -24,7 +24,7 @@ const KEY_FILE: &str = "reckon::rekey::key_file";
 
 /// Output of `store rekey`.
 #[derive(Debug, Serialize)]
-struct Report {
+struct RekeyOutput {
     rekeyed: Rekeyed,
     /// The file that holds the key now.
     key_file: PathBuf,
@@ -33,33 +33,37 @@ struct Report {
 }
 
 /// Runs the command.
-pub(super) async fn run(setup: &Setup, args: &RekeyArgs, out: Out) -> Result<Exit, Failure> {
+pub(super) async fn run(
+    setup: &Context,
+    args: &RekeyArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
     if setup.server.is_some() {
-        return Err(local("`store rekey`", "it changes the key of the state"));
+        return Err(local_only("`store rekey`", "it changes the key of the state"));
     }
     if !setup.state.join("vault").join(KEYS_FILE).exists() {
         return Err(setup.absent("there is no state"));
     }
     let key_file = new_key_file(setup, args)?;
-    if !agreed(args, out)? {
+    if !confirm(args, out)? {
         out.note("nothing was changed");
         return Ok(Exit::Done);
     }
     let rekeyed = match daemon(setup).await? {
-        Some(client) => asked(&client, key_file.clone()).await?,
-        None => alone(setup, key_file.clone()).await?,
+        Some(client) => rekey_by_daemon(&client, key_file.clone()).await?,
+        None => rekey_here(setup, key_file.clone()).await?,
     };
     let set_secrets_key = key_file.is_some();
     let own = setup.own_key_file().map(|file| file.path().to_owned());
     let key_file = key_file.or(own).unwrap_or_default();
-    let report = Report { rekeyed, key_file, set_secrets_key };
+    let report = RekeyOutput { rekeyed, key_file, set_secrets_key };
     out.result(&report, || text(&report))?;
     Ok(Exit::Done)
 }
 
 /// Returns the absolute path of the file of the new key; `None` where the command makes the key.
-fn new_key_file(setup: &Setup, args: &RekeyArgs) -> Result<Option<PathBuf>, Failure> {
-    let refused = |error: RekeyError| Failure::input(KEY_FILE, error);
+fn new_key_file(setup: &Context, args: &RekeyArgs) -> Result<Option<PathBuf>, CommandFailure> {
+    let refused = |error: RekeyError| CommandFailure::input(KEY_FILE, error);
     let path = match (&args.new_key_file, setup.own_key_file()) {
         (None, Some(_)) => return Ok(None),
         (None, None) => {
@@ -68,28 +72,32 @@ fn new_key_file(setup: &Setup, args: &RekeyArgs) -> Result<Option<PathBuf>, Fail
             ));
         }
         (Some(_), Some(own)) => {
-            return Err(refused(RekeyError::NewNeedless { path: own.path().to_owned() }));
+            return Err(refused(RekeyError::NewUnexpected { path: own.path().to_owned() }));
         }
         (Some(path), None) => path,
     };
-    let found = MasterKey::read_file(path).map_err(|error| Failure::input(KEY_FILE, error))?;
+    let found =
+        MasterKey::read_file(path).map_err(|error| CommandFailure::input(KEY_FILE, error))?;
     if found.is_none() {
-        return Err(Failure::input(KEY_FILE, format!("there is no file {}", path.display())));
+        return Err(CommandFailure::input(
+            KEY_FILE,
+            format!("there is no file {}", path.display()),
+        ));
     }
-    let whole = std::path::absolute(path).map_err(|error| Failure::input(KEY_FILE, error));
+    let whole = std::path::absolute(path).map_err(|error| CommandFailure::input(KEY_FILE, error));
     whole.map(Some)
 }
 
 /// Asks for agreement, since the old key then opens nothing; without a terminal `--yes` is
 /// required.
-fn agreed(args: &RekeyArgs, out: Out) -> Result<bool, Failure> {
+fn confirm(args: &RekeyArgs, out: Printer) -> Result<bool, CommandFailure> {
     if args.yes {
         return Ok(true);
     }
     if !out.interactive {
         let what =
             "exchange the key: backups from before need the old key, so a person has to agree";
-        let failure = Failure::input("reckon::rekey::unconfirmed", what);
+        let failure = CommandFailure::input("reckon::rekey::unconfirmed", what);
         return Err(failure
             .help("keep the old key with those backups, then say `reckon store rekey --yes`"));
     }
@@ -98,31 +106,41 @@ fn agreed(args: &RekeyArgs, out: Out) -> Result<bool, Failure> {
 }
 
 /// Has the daemon exchange the key.
-async fn asked(client: &Daemon, new_key_file: Option<PathBuf>) -> Result<Rekeyed, Failure> {
-    let Reply::Rekeyed(done) = client.request(&Request::Rekey { new_key_file }).await? else {
-        return Err(Failure::bug("an exchange of the key was not answered by what it did"));
+async fn rekey_by_daemon(
+    client: &Daemon,
+    new_key_file: Option<PathBuf>,
+) -> Result<Rekeyed, CommandFailure> {
+    let Reply::Rekeyed(done) = client.request(&ControlRequest::Rekey { new_key_file }).await?
+    else {
+        return Err(CommandFailure::bug("an exchange of the key was not answered by what it did"));
     };
-    done.map_err(failed)
+    done.map_err(rekey_failure)
 }
 
 /// Exchanges the key where no daemon runs.
-async fn alone(setup: &Setup, new_key_file: Option<PathBuf>) -> Result<Rekeyed, Failure> {
+async fn rekey_here(
+    setup: &Context,
+    new_key_file: Option<PathBuf>,
+) -> Result<Rekeyed, CommandFailure> {
     let open = setup.open_state(false).await?;
-    let wanted = Rekeying { new_key_file, at: SystemClock.now(), actor: host::actor() };
+    let wanted = RekeyRequest { new_key_file, at: SystemClock.now(), actor: host::actor() };
     let done = rekeyer(setup, &open)?.rekey(&wanted).await;
     let closed = open.state.close().await;
-    let done = done.map_err(|error| failed(error.to_string()))?;
+    let done = done.map_err(|error| rekey_failure(error.to_string()))?;
     closed?;
     Ok(done)
 }
 
 /// Creates the exchanger of an open state's key.
-pub(in crate::cli) fn rekeyer(setup: &Setup, open: &Open) -> Result<Rekeyer, Failure> {
+pub(in crate::cli) fn rekeyer(
+    setup: &Context,
+    open: &StateHandle,
+) -> Result<Rekeyer, CommandFailure> {
     Ok(Rekeyer::new(&open.state, setup.own_key_file(), host::rng()?))
 }
 
-fn failed(why: String) -> Failure {
-    Failure::environment("reckon::store::rekey", why)
+fn rekey_failure(why: String) -> CommandFailure {
+    CommandFailure::environment("reckon::store::rekey", why)
 }
 
 /// Formats the line of `store check`.
@@ -133,7 +151,7 @@ pub(super) fn line(rekeyed: &Rekeyed) -> String {
 }
 
 /// Formats the report for people.
-fn text(report: &Report) -> String {
+fn text(report: &RekeyOutput) -> String {
     let path: &Path = &report.key_file;
     let next = if report.set_secrets_key {
         format!(

@@ -4,25 +4,25 @@
 use serde::Serialize;
 
 use super::backup;
-use super::progress::Slow;
+use super::progress::SlowProgress;
 use crate::base::clock::{Clock, SystemClock};
-use crate::base::counted::counted;
+use crate::base::counted::count_noun;
 use crate::base::id::Key;
 use crate::cli::args::{ReleaseArgs, RestoreArgs};
-use crate::cli::exit::{Exit, Failure};
-use crate::cli::out::Out;
-use crate::cli::session::{Session, daemon};
-use crate::cli::setup::{Setup, make_dir};
+use crate::cli::exit::{CommandFailure, Exit};
+use crate::cli::out::Printer;
+use crate::cli::session::{StateSession, daemon};
+use crate::cli::setup::{Context, make_dir};
 use crate::cli::{get, host};
 use crate::engine::{Reply, StateReply};
 use crate::model::action::is_action;
-use crate::model::epoch::{Releasing, Restored};
-use crate::store::backup::Kept;
-use crate::store::restore::{Done, RestoreError, Wanted, restore};
+use crate::model::epoch::{ReleaseRequest, Restored};
+use crate::store::backup::ExistingBackup;
+use crate::store::restore::{RestoreError, RestoreRequest, RestoreResult, restore};
 
 /// Output of `store restore`.
 #[derive(Debug, Serialize)]
-struct Report {
+struct RestoreOutput {
     #[serde(rename = "restored")]
     began: Restored,
     records: u64,
@@ -31,13 +31,19 @@ struct Report {
 }
 
 /// Runs `store restore`.
-pub(super) async fn run(setup: &Setup, args: &RestoreArgs, out: Out) -> Result<Exit, Failure> {
+pub(super) async fn run(
+    setup: &Context,
+    args: &RestoreArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
     if daemon(setup).await?.is_some() {
         let what = format!("a daemon holds the state {}", setup.state.display());
-        return Err(Failure::environment("reckon::state::locked", what).help("stop it first"));
+        return Err(
+            CommandFailure::environment("reckon::state::locked", what).help("stop it first")
+        );
     }
-    let kept = Kept::find(&args.from).map_err(backup::failed)?;
-    let wanted = Wanted {
+    let kept = ExistingBackup::open(&args.from).map_err(backup::backup_failure)?;
+    let wanted = RestoreRequest {
         opening: setup.opening(true)?,
         partner: setup.partner().ok(),
         replace: args.replace,
@@ -45,13 +51,13 @@ pub(super) async fn run(setup: &Setup, args: &RestoreArgs, out: Out) -> Result<E
         at: SystemClock.now(),
         actor: host::actor(),
     };
-    let key = setup.known_key()?;
+    let key = setup.existing_key()?;
     make_dir(&setup.state)?;
-    let mut slow = Slow::new("MiB read or copied");
+    let mut slow = SlowProgress::new("MiB read or copied");
     let done = restore(&kept, &wanted, &key, &mut |done, of| slow.set(done, of)).await;
     drop(slow);
-    let Done { began, aside, sequence } = done.map_err(failed)?;
-    let report = Report {
+    let RestoreResult { epoch: began, aside, sequence } = done.map_err(restore_failure)?;
+    let report = RestoreOutput {
         began,
         records: sequence,
         moved_aside: aside.map(|path| path.display().to_string()),
@@ -62,24 +68,26 @@ pub(super) async fn run(setup: &Setup, args: &RestoreArgs, out: Out) -> Result<E
 }
 
 /// Returns the failure of a restore.
-fn failed(error: RestoreError) -> Failure {
+fn restore_failure(error: RestoreError) -> CommandFailure {
     match error {
-        RestoreError::Backup(error) => backup::failed(error),
+        RestoreError::Backup(error) => backup::backup_failure(error),
         RestoreError::Open(error) => error.into(),
-        RestoreError::Occupied { .. } => Failure::input("reckon::restore::occupied", error)
+        RestoreError::Occupied { .. } => CommandFailure::input("reckon::restore::occupied", error)
             .help("--replace moves the state that is there aside; nothing of it is deleted"),
-        RestoreError::Unproved { .. } => Failure::environment("reckon::restore::unproved", error)
-            .help("take another backup, or give the key that this one was made with"),
-        RestoreError::Io { .. } => Failure::environment("reckon::restore::failed", error),
+        RestoreError::Unverified { .. } => {
+            CommandFailure::environment("reckon::restore::unproved", error)
+                .help("take another backup, or give the key that this one was made with")
+        }
+        RestoreError::Io { .. } => CommandFailure::environment("reckon::restore::failed", error),
     }
 }
 
 /// Formats the report for people.
-fn text(report: &Report) -> String {
-    let Report { began, records, moved_aside, nothing_since } = report;
+fn text(report: &RestoreOutput) -> String {
+    let RestoreOutput { began, records, moved_aside, nothing_since } = report;
     let mut lines = vec![
         format!("restored      epoch {}, from the backup of {}", began.epoch, began.backup_at),
-        format!("journal       {}", counted(*records, "record")),
+        format!("journal       {}", count_noun(*records, "record")),
     ];
     if let Some(path) = moved_aside {
         lines.push(format!("moved aside   {path}"));
@@ -96,30 +104,34 @@ fn text(report: &Report) -> String {
 }
 
 /// Parses `KIND/NAME` as `get` does, and `Action/NAME` as `events dead` writes it.
-fn named(text: &str) -> Result<Key, Failure> {
+fn parse_key(text: &str) -> Result<Key, CommandFailure> {
     match text.parse::<Key>() {
         Ok(key) if is_action(&key) => Ok(key),
-        Ok(_) | Err(_) => get::one(text),
+        Ok(_) | Err(_) => get::parse_resource(text),
     }
 }
 
 /// Runs `store release`.
-pub(super) async fn release(setup: &Setup, args: &ReleaseArgs, out: Out) -> Result<Exit, Failure> {
-    let keys: Vec<Key> = args.what.iter().map(|text| named(text)).collect::<Result<_, _>>()?;
+pub(super) async fn release(
+    setup: &Context,
+    args: &ReleaseArgs,
+    out: Printer,
+) -> Result<Exit, CommandFailure> {
+    let keys: Vec<Key> = args.what.iter().map(|text| parse_key(text)).collect::<Result<_, _>>()?;
     if let Some(other) = keys.iter().find(|key| args.done && !is_action(key)) {
         let what = format!("{} is no action of a hook", other.short());
-        let failure = Failure::input("reckon::release::done", what);
+        let failure = CommandFailure::input("reckon::release::done", what);
         return Err(failure.help("`reckon events dead` names those that wait: Action/hook-…"));
     }
-    let said = Releasing { keys: keys.clone(), done: args.done };
-    let mut session = Session::open(setup).await?;
+    let said = ReleaseRequest { keys: keys.clone(), done: args.done };
+    let mut session = StateSession::open(setup).await?;
     let reply = session.release(said).await;
     let Reply::State(StateReply::Released(done)) = session.end(setup, reply).await? else {
-        return Err(Failure::bug("a release was not answered by one"));
+        return Err(CommandFailure::bug("a release was not answered by one"));
     };
     if !done {
         let what = "no backup was ever restored into this state: nothing is held for one";
-        return Err(Failure::input("reckon::release::none", what));
+        return Err(CommandFailure::input("reckon::release::none", what));
     }
     let told = if args.done {
         "written down: done since the backup, and not done again".to_owned()

@@ -41,7 +41,7 @@ pub(super) fn author(root: &Path, cause: &Cause) -> Option<AuthorView> {
 
 /// Returns the first and last line of the document that begins on this line of a file.
 fn document(git: &Git, commit: &str, file: &str, line: usize) -> Option<(usize, usize)> {
-    let bytes = git.ask(&["cat-file", "blob", &format!("{commit}:./{file}")], &[]).ok()?;
+    let bytes = git.output(&["cat-file", "blob", &format!("{commit}:./{file}")], &[]).ok()?;
     let text = decode(bytes).text;
     let (slices, _) = split(&text);
     let slice = slices.into_iter().find(|slice| slice.line == line)?;

@@ -2,39 +2,46 @@
 //! was sent, or the plan itself.
 
 use crate::base::id::Key;
-use crate::cli::exit::Failure;
-use crate::cli::session::Session;
-use crate::cli::setup::Setup;
-use crate::engine::{PlanView, Question, Reply, StepView, Wanted};
-use crate::render::why::{ResourceView, View};
+use crate::cli::exit::CommandFailure;
+use crate::cli::session::StateSession;
+use crate::cli::setup::Context;
+use crate::engine::{EngineQuery, PlanView, Reply, StepView, WhySubject};
+use crate::render::why::{ResourceHistoryView, WhyView};
 
 /// The fewest characters of a checksum that name a plan.
 const CHECKSUM_MIN: usize = 16;
 
 /// Returns the plan's answer; `None` if the plan does not know the argument either.
-pub(super) async fn view(setup: &Setup, wanted: &Wanted) -> Result<Option<View>, Failure> {
-    let session = Session::look(setup).await?;
-    let reply = session.ask(Question::Plan).await;
+pub(super) async fn view(
+    setup: &Context,
+    wanted: &WhySubject,
+) -> Result<Option<WhyView>, CommandFailure> {
+    let session = StateSession::open_view(setup).await?;
+    let reply = session.ask(EngineQuery::Plan).await;
     let Reply::Plan(plan) = session.end(setup, reply).await? else {
-        return Err(Failure::bug("a plan was not answered by one"));
+        return Err(CommandFailure::bug("a plan was not answered by one"));
     };
     Ok(match wanted {
-        Wanted::Resource(key) => {
+        WhySubject::Resource(key) => {
             let step = plan.steps.iter().find(|step| step.key().as_ref() == Some(key));
-            step.map(|step| told(&plan, Vec::new(), vec![unsent(key, step)]))
+            step.map(|step| make_view(&plan, Vec::new(), vec![unsent_resource(key, step)]))
         }
-        Wanted::Remote(word) if word.len() >= CHECKSUM_MIN && plan.checksum.starts_with(word) => {
+        WhySubject::Remote(word)
+            if word.len() >= CHECKSUM_MIN && plan.checksum.starts_with(word) =>
+        {
             let about =
                 format!("the checksum of the present plan, {}: not approved", plan.checksum);
-            Some(told(&plan, vec![about], Vec::new()))
+            Some(make_view(&plan, vec![about], Vec::new()))
         }
-        Wanted::Remote(word) => saved(word).map(|about| told(&plan, vec![about], Vec::new())),
-        Wanted::Intent(_) => None,
+        WhySubject::Remote(word) => {
+            saved_plan_name(word).map(|about| make_view(&plan, vec![about], Vec::new()))
+        }
+        WhySubject::Intent(_) => None,
     })
 }
 
 /// Returns the answer for an argument that has the form of a saved plan's name.
-fn saved(word: &str) -> Option<String> {
+fn saved_plan_name(word: &str) -> Option<String> {
     let digits = word.strip_prefix("plan-")?;
     let is_name = digits.len() == 12 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_name.then(|| {
@@ -44,15 +51,15 @@ fn saved(word: &str) -> Option<String> {
     })
 }
 
-fn told(plan: &PlanView, about: Vec<String>, resources: Vec<ResourceView>) -> View {
+fn make_view(plan: &PlanView, about: Vec<String>, resources: Vec<ResourceHistoryView>) -> WhyView {
     let (position, head) = (plan.position, plan.head.clone());
-    View { version: 1, about, resources, whole: None, position, head }
+    WhyView { version: 1, about, resources, verified_from: None, position, head }
 }
 
-fn unsent(key: &Key, step: &StepView) -> ResourceView {
+fn unsent_resource(key: &Key, step: &StepView) -> ResourceHistoryView {
     let place = step.file.as_ref().zip(step.line);
     let place = place.map(|(file, line)| format!(" ({file}:{line})")).unwrap_or_default();
-    ResourceView {
+    ResourceHistoryView {
         key: key.clone(),
         effects: Vec::new(),
         others: Vec::new(),

@@ -5,18 +5,18 @@
 
 use serde_json::{Map, Value};
 
-use crate::base::outside::Known;
+use crate::base::outside::KnownValues;
 
 /// Replaces each secret of the answer by `***`, in texts, numbers and names of fields.
-pub(super) fn without_secrets(reply: Value, known: &Known) -> Value {
+pub(super) fn without_secrets(reply: Value, known: &KnownValues) -> Value {
     match known.shortest_secret() {
-        Some(shortest) => cleaned(reply, known, shortest),
+        Some(shortest) => replace_secrets(reply, known, shortest),
         None => reply,
     }
 }
 
 /// Replaces secrets; texts shorter than `shortest` are none.
-fn cleaned(value: Value, known: &Known, shortest: usize) -> Value {
+fn replace_secrets(value: Value, known: &KnownValues, shortest: usize) -> Value {
     let secret =
         |text: &str| (text.len() >= shortest).then(|| known.without_secrets(text)).flatten();
     match value {
@@ -25,11 +25,11 @@ fn cleaned(value: Value, known: &Known, shortest: usize) -> Value {
             secret(&number.to_string()).map_or(Value::Number(number), Value::String)
         }
         Value::Array(items) => {
-            items.into_iter().map(|item| cleaned(item, known, shortest)).collect()
+            items.into_iter().map(|item| replace_secrets(item, known, shortest)).collect()
         }
         Value::Object(fields) => {
             let each = |(name, value): (String, Value)| {
-                (secret(&name).unwrap_or(name), cleaned(value, known, shortest))
+                (secret(&name).unwrap_or(name), replace_secrets(value, known, shortest))
             };
             Value::Object(fields.into_iter().map(each).collect::<Map<_, _>>())
         }
@@ -46,12 +46,12 @@ mod tests {
     /// Closes S2: an answer that repeats its request reveals none of the request's secrets.
     #[test]
     fn an_answer_that_repeats_a_number_does_not_hold_it() {
-        let mut known = Known::default();
+        let mut known = KnownValues::default();
         known.hide_secret("4012000010000");
         let reply = json!({"id": "c1", "status": "for 4012 0000 1000 0", "4012000010000": [4_012_000_010_000_u64]});
         let told = without_secrets(reply, &known);
         assert_eq!(told, json!({"id": "c1", "status": "for ***", "***": ["***"]}));
         let plain = json!({"id": "c1"});
-        assert_eq!(without_secrets(plain.clone(), &Known::default()), plain);
+        assert_eq!(without_secrets(plain.clone(), &KnownValues::default()), plain);
     }
 }

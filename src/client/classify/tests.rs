@@ -10,8 +10,8 @@ fn now() -> DateTime<Utc> {
 }
 
 fn check(status: u16, body: &str) -> Outcome {
-    let answer = Answer { status, retry_after: None, body: body.into() };
-    classify(Ok(answer), &Known::default(), now()).outcome
+    let answer = HttpAnswer { status, retry_after: None, body: body.into() };
+    classify(Ok(answer), &KnownValues::default(), now()).outcome
 }
 
 #[test]
@@ -22,10 +22,10 @@ fn every_status_has_its_proof() {
     ];
     for status in 100..=999 {
         let expected = match status {
-            200 => Proof::Success,
-            429 => Proof::Throttled,
-            refusal if refusals.contains(&refusal) => Proof::Refusal,
-            _ => Proof::Nothing,
+            200 => StatusProof::Success,
+            429 => StatusProof::Throttled,
+            refusal if refusals.contains(&refusal) => StatusProof::Refusal,
+            _ => StatusProof::Nothing,
         };
         assert_eq!(proof(status), expected, "{status}");
     }
@@ -45,8 +45,8 @@ fn only_a_readable_200_is_done() {
 fn a_204_without_a_body_is_done_for_the_one_path_that_has_nothing_to_say() {
     let outcome = |endpoint: &str, status: u16, body: &str| {
         let call = Call { endpoint: endpoint.to_owned(), ..Call::to::<PurgeTestData>(&[]) };
-        let answer = Answer { status, retry_after: None, body: body.into() };
-        classify(Ok(answer.of(&call)), &Known::default(), now()).outcome
+        let answer = HttpAnswer { status, retry_after: None, body: body.into() };
+        classify(Ok(answer.with_call(&call)), &KnownValues::default(), now()).outcome
     };
     let purge = PurgeTestData::NAME;
     for status in [200, 204] {
@@ -89,14 +89,17 @@ fn a_refusal_carries_its_problem_or_none() {
 
 #[test]
 fn every_failure_has_its_outcome() {
-    let outcome = |failure| classify(Err(failure), &Known::default(), now()).outcome;
+    let outcome = |failure| classify(Err(failure), &KnownValues::default(), now()).outcome;
     let text = || "why".to_owned();
     assert_eq!(
-        outcome(Failure::NotConnected(text())),
+        outcome(TransportFailure::NotConnected(text())),
         Outcome::NotSent { reason: "why".into(), retry_after_s: None }
     );
-    assert_eq!(outcome(Failure::Broken(text())), Outcome::InDoubt { reason: "why".into() });
-    for failure in [Failure::TimedOut, Failure::TooLarge] {
+    assert_eq!(
+        outcome(TransportFailure::Broken(text())),
+        Outcome::InDoubt { reason: "why".into() }
+    );
+    for failure in [TransportFailure::TimedOut, TransportFailure::TooLarge] {
         assert!(matches!(outcome(failure), Outcome::InDoubt { .. }));
     }
 }
@@ -112,7 +115,7 @@ fn retry_after_is_seconds_or_a_date() {
         ("soon", None),
     ];
     for (text, expected) in cases {
-        assert_eq!(seconds(text, now()), expected, "{text}");
+        assert_eq!(retry_after_seconds(text, now()), expected, "{text}");
     }
 }
 
@@ -120,7 +123,11 @@ fn retry_after_is_seconds_or_a_date() {
 fn a_429_waits_as_asked_and_a_503_remembers_the_wait() {
     let asked = |status| {
         let retry_after = Some("9".to_owned());
-        classify(Ok(Answer { status, retry_after, body: Vec::new() }), &Known::default(), now())
+        classify(
+            Ok(HttpAnswer { status, retry_after, body: Vec::new() }),
+            &KnownValues::default(),
+            now(),
+        )
     };
     let throttled = asked(429);
     assert!(matches!(throttled.outcome, Outcome::NotSent { retry_after_s: Some(9), .. }));

@@ -42,8 +42,8 @@ impl House {
     }
 }
 
-fn gate() -> Arc<Gate> {
-    Arc::new(Gate::new(16))
+fn gate() -> Arc<Limiter> {
+    Arc::new(Limiter::new(16))
 }
 
 fn ms(ms: u64) -> Duration {
@@ -58,8 +58,8 @@ async fn send(client: &Client) -> Outcome {
 async fn a_throttled_merchant_waits_and_no_other_one_does() {
     let house = House::new(429, "5", ms(10));
     let (gate, client) = (gate(), house.client());
-    let slow = client.through(&gate, "Merchant/slow", Urgency::Change);
-    let other = client.through(&gate, "Merchant/other", Urgency::Change);
+    let slow = client.limited_by(&gate, "Merchant/slow", Urgency::Change);
+    let other = client.limited_by(&gate, "Merchant/other", Urgency::Change);
     assert!(is_not_sent(&send(&slow).await));
     assert!(gate.is_slowed("Merchant/slow") && !gate.is_slowed("Merchant/other"));
     assert_eq!((gate.traffic().slowed, gate.traffic().throttled), (1, 1));
@@ -78,7 +78,7 @@ async fn a_throttled_merchant_waits_and_no_other_one_does() {
 async fn a_wait_that_is_too_long_sends_away_and_a_stop_does_too() {
     let house = House::new(429, "600", ms(10));
     let (gate, client) = (gate(), house.client());
-    let slow = client.through(&gate, "Merchant/slow", Urgency::Change);
+    let slow = client.limited_by(&gate, "Merchant/slow", Urgency::Change);
     send(&slow).await;
     let before = house.count.get();
     let Outcome::NotSent { reason, retry_after_s: Some(wait) } = send(&slow).await else {
@@ -87,7 +87,7 @@ async fn a_wait_that_is_too_long_sends_away_and_a_stop_does_too() {
     assert_eq!((reason.as_str(), wait), ("the service asked to come again in 600 s", 600));
     assert_eq!(house.count.get(), before);
     let house = House::new(429, "30", ms(10));
-    let slow = house.client().through(&gate, "Merchant/other", Urgency::Change);
+    let slow = house.client().limited_by(&gate, "Merchant/other", Urgency::Change);
     send(&slow).await;
     let started = Instant::now();
     let (sent, ()) = tokio::join!(send(&slow), async {
@@ -101,7 +101,7 @@ async fn a_wait_that_is_too_long_sends_away_and_a_stop_does_too() {
 async fn a_rate_is_learnt_that_the_service_takes() {
     let house = House::new(200, "", ms(50));
     let (gate, client) = (gate(), house.client());
-    let merchant = client.through(&gate, "Merchant/a", Urgency::Change);
+    let merchant = client.limited_by(&gate, "Merchant/a", Urgency::Change);
     let mut calls = JoinSet::new();
     for _ in 0..160 {
         let (merchant, house) = (merchant.clone(), house.clone());
@@ -134,7 +134,7 @@ async fn silenced(house: &House, merchant: &Client) {
 async fn a_host_that_does_not_serve_is_left_alone_and_probed_by_a_question() {
     let house = House::new(503, "", ms(10));
     let (gate, client) = (gate(), house.client());
-    let merchant = client.through(&gate, "Merchant/a", Urgency::Change);
+    let merchant = client.limited_by(&gate, "Merchant/a", Urgency::Change);
     silenced(&house, &merchant).await;
     let before = house.count.get();
     for _ in 0..100 {
@@ -143,42 +143,42 @@ async fn a_host_that_does_not_serve_is_left_alone_and_probed_by_a_question() {
         assert!(matches!(read, Err(ReadError::Unreachable { .. })));
     }
     assert_eq!(house.count.get(), before, "nothing goes out, and nothing waits");
-    let silent = gate.traffic().silent;
+    let silent = gate.traffic().down_hosts;
     assert_eq!((silent.len(), silent[0].host.as_str()), (1, "base.test:443"));
-    advance(gate.shut_for() + ms(1)).await;
+    advance(gate.time_until_probe() + ms(1)).await;
     assert!(is_not_sent(&send(&merchant).await), "the probe fails, and the effect is kept back");
     assert_eq!(house.count.get(), before + 1);
-    assert!(!gate.reopened());
+    assert!(!gate.take_reopened());
     house.says(404);
     advance(Duration::from_secs(30)).await;
     assert!(matches!(send(&merchant).await, Outcome::Refused { status: 404, .. }));
     assert_eq!(house.count.get(), before + 3, "the probe and the call");
-    assert!(gate.reopened() && !gate.reopened() && gate.traffic().silent.is_empty());
+    assert!(gate.take_reopened() && !gate.take_reopened() && gate.traffic().down_hosts.is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_is_kept_back_is_told_before_it_is_promised() {
     let house = House::new(503, "", ms(10));
     let (gate, client) = (gate(), house.client());
-    let merchant = client.through(&gate, "Merchant/a", Urgency::Change);
-    assert_eq!(merchant.ready(Host::Base).await, Ok(()));
+    let merchant = client.limited_by(&gate, "Merchant/a", Urgency::Change);
+    assert_eq!(merchant.reserve(Host::Base).await, Ok(()));
     assert!(is_in_doubt(&send(&merchant).await));
     for _ in 1..breaker::FAILURES_MAX {
         send(&merchant).await;
     }
-    let shut = merchant.ready(Host::Base).await.unwrap_err();
+    let shut = merchant.reserve(Host::Base).await.unwrap_err();
     assert!(shut.reason.contains("base.test:443") && !shut.wait.is_zero(), "{shut:?}");
-    assert_eq!(merchant.ready(Host::Web).await, Ok(()), "another host serves");
+    assert_eq!(merchant.reserve(Host::Web).await, Ok(()), "another host serves");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_token_that_was_paid_before_is_not_paid_again() {
     let house = House::new(429, "", ms(10));
     let (gate, client) = (gate(), house.client());
-    let merchant = client.through(&gate, "Merchant/a", Urgency::Change);
+    let merchant = client.limited_by(&gate, "Merchant/a", Urgency::Change);
     send(&merchant).await;
     house.says(200);
-    merchant.ready(Host::Base).await.unwrap();
+    merchant.reserve(Host::Base).await.unwrap();
     let started = Instant::now();
     assert!(matches!(send(&merchant).await, Outcome::Done { .. }));
     assert_eq!(started.elapsed(), ms(10), "it was ready");
@@ -194,13 +194,13 @@ async fn a_thousand_polls_do_not_delay_a_change() {
         let mut polls = JoinSet::new();
         for number in 0..1000 {
             let lane = format!("Merchant/{}", number % merchants);
-            let poll = client.through(&gate, &lane, Urgency::Poll);
+            let poll = client.limited_by(&gate, &lane, Urgency::Poll);
             polls.spawn(async move { poll.read(&get("/x"), &Access::None).await });
         }
         sleep(ms(500)).await;
         assert_eq!(house.count.get(), 4, "a quarter of what may be under way");
         let started = Instant::now();
-        let change = client.through(&gate, "Merchant/0", Urgency::Change);
+        let change = client.limited_by(&gate, "Merchant/0", Urgency::Change);
         assert!(matches!(send(&change).await, Outcome::Done { .. }));
         assert_eq!(started.elapsed(), Duration::from_secs(1), "no wait, only the call itself");
         assert_eq!(polls.join_all().await.iter().filter(|read| read.is_ok()).count(), 1000);
@@ -211,8 +211,8 @@ async fn a_thousand_polls_do_not_delay_a_change() {
 async fn a_change_of_a_throttled_merchant_waits_for_one_poll_at_most() {
     let house = House::new(429, "", ms(1));
     let (gate, client) = (gate(), house.client());
-    let change = client.through(&gate, "Merchant/a", Urgency::Change);
-    let poll = client.through(&gate, "Merchant/a", Urgency::Poll);
+    let change = client.limited_by(&gate, "Merchant/a", Urgency::Change);
+    let poll = client.limited_by(&gate, "Merchant/a", Urgency::Poll);
     send(&change).await;
     house.says(200);
     let mut polls = JoinSet::new();

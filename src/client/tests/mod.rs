@@ -20,13 +20,13 @@ const CANARY: &str = "canary4242424242424242";
 
 const LIMIT: Duration = Duration::from_secs(30);
 
-fn service(base_url: &str) -> Service {
-    Service {
+fn service(base_url: &str) -> ServiceConfig {
+    ServiceConfig {
         base_url: base_url.to_owned(),
         web_url: "https://web.test".to_owned(),
         timeout: LIMIT,
         ca_file: None,
-        partner: Some(Partner {
+        partner: Some(ClientCredentials {
             client_id: "partner-id".to_owned(),
             client_secret: Secret::from(CANARY),
         }),
@@ -41,7 +41,7 @@ fn over(router: Router, wire: impl Wire + 'static) -> Client {
 }
 
 fn client(router: Router) -> Client {
-    over(router, Untouched)
+    over(router, FaultlessWire)
 }
 
 fn call(method: Method, path: &str, auth: Auth) -> Call {

@@ -90,12 +90,12 @@ async fn a_wait_that_is_asked_for_is_kept_up_to_a_minute() {
 struct Cut;
 
 impl Wire for Cut {
-    fn before(&self, _call: &Call) -> Decision {
-        Decision::Lose
+    fn before(&self, _call: &Call) -> WireDecision {
+        WireDecision::Lose
     }
 
-    fn after(&self, _call: &Call) -> Decision {
-        Decision::Pass
+    fn after(&self, _call: &Call) -> WireDecision {
+        WireDecision::Pass
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
 use super::*;
-use crate::api::DroppedAnswer;
+use crate::api::LostReplyMarker;
 
 /// Answers with a copy of its request.
 fn echo() -> Router {
@@ -36,7 +36,7 @@ fn counting(count: &Count, dropped: bool) -> Router {
 }
 
 async fn drop_answer(response: axum::response::Response) -> impl axum::response::IntoResponse {
-    (Extension(DroppedAnswer), response)
+    (Extension(LostReplyMarker), response)
 }
 
 fn reply(outcome: Outcome) -> Value {
@@ -115,21 +115,21 @@ async fn an_answer_too_large_leaves_doubt() {
 }
 
 /// A wire with one decision before and one after.
-struct Fixed(Decision, Decision);
+struct Fixed(WireDecision, WireDecision);
 
 impl Wire for Fixed {
-    fn before(&self, _call: &Call) -> Decision {
+    fn before(&self, _call: &Call) -> WireDecision {
         self.0
     }
 
-    fn after(&self, _call: &Call) -> Decision {
+    fn after(&self, _call: &Call) -> WireDecision {
         self.1
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_wire_loses_or_stops_before_and_after_the_effect() {
-    use Decision::{Crash, Lose, Pass};
+    use WireDecision::{Crash, Lose, Pass};
     for (before, after, effects, ends) in [
         (Lose, Pass, 0, true),
         (Pass, Lose, 1, true),
@@ -157,7 +157,7 @@ async fn a_throttled_call_was_not_sent() {
 async fn secrets_never_show_in_debug() {
     let client = client(Router::new());
     let secret = || Secret::from(CANARY);
-    let holder = Service { ca_file: Some(CANARY.into()), ..service("https://base.test") };
+    let holder = ServiceConfig { ca_file: Some(CANARY.into()), ..service("https://base.test") };
     let asked = post("/x").query("q", CANARY).body(CANARY.into());
     let unsendable = client
         .send(

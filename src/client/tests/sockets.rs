@@ -13,7 +13,7 @@ use crate::base::clock::SystemClock;
 
 fn http(base_url: &str, ca_file: Option<Vec<u8>>) -> Client {
     install_crypto();
-    let service = Service { ca_file, ..service(base_url) };
+    let service = ServiceConfig { ca_file, ..service(base_url) };
     let transport = Transport::http(&service).unwrap();
     Client::new(service, transport, Arc::new(SystemClock)).unwrap()
 }

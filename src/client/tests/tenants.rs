@@ -142,8 +142,8 @@ async fn a_401_whose_renewal_fails_does_not_settle_the_call() {
 #[tokio::test]
 async fn without_client_credentials_there_is_no_tenant() {
     let issuer = Issuer::default();
-    let transport = Transport::InProcess { router: issuer.router(), wire: Arc::new(Untouched) };
-    let bare = Service { partner: None, ..service("https://base.test") };
+    let transport = Transport::InProcess { router: issuer.router(), wire: Arc::new(FaultlessWire) };
+    let bare = ServiceConfig { partner: None, ..service("https://base.test") };
     let clock = Arc::new(VirtualClock::new(DateTime::UNIX_EPOCH));
     let client = Client::new(bare, transport, clock).unwrap();
     assert!(is_not_sent(&client.send(&asking(), &Access::Tenant).await));

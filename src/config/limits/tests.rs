@@ -28,21 +28,21 @@ fn a_mode_has_its_own_limits_or_those_of_both_and_each_knows_its_line() {
     )
     .unwrap();
     let env = |name: &str| (name == "EUROS").then(|| "40 EUR".to_owned());
-    let Rules { limits, approvals } = config.rules(&env).unwrap();
+    let PolicyRules { limits, approvals } = config.rules(&env).unwrap();
     let euro: Currency = "EUR".parse().unwrap();
     let live = limits.live.per_object.as_ref().unwrap();
     assert_eq!(&*live.name, "policy.limits.per_object");
-    assert_eq!(live.of(Currency::USD), Some((500_000, "reckon.yaml:5")));
-    assert_eq!(live.of(euro), Some((4000, "reckon.yaml:5")));
-    assert_eq!(live.of("GBP".parse().unwrap()), Some((0, "reckon.yaml:5")), "not listed");
-    assert_eq!(limits.test.per_object.as_ref().unwrap().of(Currency::USD), None, "lifted");
+    assert_eq!(live.allowed_in(Currency::USD), Some((500_000, "reckon.yaml:5")));
+    assert_eq!(live.allowed_in(euro), Some((4000, "reckon.yaml:5")));
+    assert_eq!(live.allowed_in("GBP".parse().unwrap()), Some((0, "reckon.yaml:5")), "not listed");
+    assert_eq!(limits.test.per_object.as_ref().unwrap().allowed_in(Currency::USD), None, "lifted");
     let deletes = limits.general(Mode::Test).deletes_per_run.as_ref().unwrap();
-    assert_eq!((deletes.most, &*deletes.place), (3, "reckon.yaml:6"), "of both");
+    assert_eq!((deletes.maximum, &*deletes.place), (3, "reckon.yaml:6"), "of both");
     assert!(limits.live.emails_per_day.is_none());
     let books = &limits.merchants[&"Merchant/books/acme".parse::<Key>().unwrap()];
     let day = books.per_day.as_ref().unwrap();
     assert_eq!(&*day.name, "policy.limits.merchants.books/acme.per_day");
-    assert_eq!(day.of(Currency::USD), Some((7000, "reckon.yaml:9")));
+    assert_eq!(day.allowed_in(Currency::USD), Some((7000, "reckon.yaml:9")));
     assert_eq!((approvals.approvers, approvals.above[&Currency::USD]), (3, 100_000));
     assert_eq!(approvals.valid_for, Duration::from_hours(48));
     let unset = config.rules(&|_: &str| None).unwrap_err().to_string();

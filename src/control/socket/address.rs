@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 const BYTES_MAX: usize = 100;
 
 /// An address that is short enough; valid while this value lives.
-pub(super) struct Short {
+pub(super) struct ShortAddress {
     pub(super) path: PathBuf,
     _folder: Option<File>,
 }
@@ -22,12 +22,12 @@ pub(super) struct Short {
 ///
 /// # Errors
 /// The folder cannot be opened.
-pub(super) fn short(path: &Path) -> io::Result<Short> {
+pub(super) fn short_address(path: &Path) -> io::Result<ShortAddress> {
     let long = path.as_os_str().len() > BYTES_MAX;
     let (Some(folder), Some(name), true) = (path.parent(), path.file_name(), long) else {
-        return Ok(Short { path: path.to_owned(), _folder: None });
+        return Ok(ShortAddress { path: path.to_owned(), _folder: None });
     };
     let folder = File::open(folder)?;
     let short = Path::new("/proc/self/fd").join(folder.as_raw_fd().to_string()).join(name);
-    Ok(Short { path: short, _folder: Some(folder) })
+    Ok(ShortAddress { path: short, _folder: Some(folder) })
 }

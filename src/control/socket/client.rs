@@ -8,9 +8,9 @@ use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::sync::Mutex;
 
-use super::line::{self, Line};
-use super::{ControlError, Request, Response, address};
-use crate::engine::Question;
+use super::line::{self, LineRead};
+use super::{ControlError, ControlRequest, Response, address};
+use crate::engine::EngineQuery;
 
 /// Largest response, in bytes.
 const RESPONSE_BYTES_MAX: u64 = 1 << 30;
@@ -32,12 +32,12 @@ impl SocketClient {
     /// A process may listen, but the socket cannot be used.
     pub async fn connect(path: &Path) -> Result<Option<Self>, ControlError> {
         let connecting = async {
-            let short = address::short(path)?;
+            let short = address::short_address(path)?;
             UnixStream::connect(&short.path).await
         };
         match tokio::time::timeout(CONNECT_MAX, connecting).await {
             Ok(Ok(stream)) => Ok(Some(Self { stream: Mutex::new(Some(BufReader::new(stream))) })),
-            Ok(Err(error)) if nobody(&error) => Ok(None),
+            Ok(Err(error)) if is_not_listening(&error) => Ok(None),
             Ok(Err(error)) => Err(unusable(path, &error.to_string())),
             Err(_) => Err(unusable(path, "it does not accept")),
         }
@@ -47,8 +47,8 @@ impl SocketClient {
     ///
     /// # Errors
     /// The other side's error, or [`ControlError::LOST`].
-    pub async fn ask(&self, question: &Question) -> Response {
-        self.request(&Request::Ask(question.clone())).await
+    pub async fn ask(&self, question: &EngineQuery) -> Response {
+        self.request(&ControlRequest::Ask(question.clone())).await
     }
 
     /// Returns the plan after the content of every file was read again.
@@ -56,17 +56,19 @@ impl SocketClient {
     /// # Errors
     /// As of [`SocketClient::ask`].
     pub async fn verify(&self) -> Response {
-        self.request(&Request::Verify).await
+        self.request(&ControlRequest::Verify).await
     }
 
     /// Sends a request and waits for the answer without a time limit.
     ///
     /// # Errors
     /// As of [`Self::ask`].
-    pub async fn request(&self, request: &Request) -> Response {
+    pub async fn request(&self, request: &ControlRequest) -> Response {
         let mut place = self.stream.lock().await;
-        let mut stream = place.take().ok_or_else(|| lost("an earlier question was given up"))?;
-        let response = exchange(&mut stream, request).await.map_err(|error| lost(&error))?;
+        let mut stream =
+            place.take().ok_or_else(|| connection_lost("an earlier question was given up"))?;
+        let response =
+            exchange(&mut stream, request).await.map_err(|error| connection_lost(&error))?;
         *place = Some(stream);
         response
     }
@@ -75,7 +77,7 @@ impl SocketClient {
 /// Sends a request and reads its response.
 async fn exchange(
     stream: &mut BufReader<UnixStream>,
-    request: &Request,
+    request: &ControlRequest,
 ) -> Result<Response, String> {
     let mut bytes = serde_json::to_vec(request).map_err(|error| error.to_string())?;
     bytes.push(b'\n');
@@ -84,15 +86,17 @@ async fn exchange(
     // may still have a response.
     let line = line::read(stream, RESPONSE_BYTES_MAX).await.map_err(|error| error.to_string())?;
     match (line, sent) {
-        (Line::Whole(line), _) => serde_json::from_slice(&line).map_err(|error| error.to_string()),
-        (Line::TooLong, _) => Err("the answer is too long".to_owned()),
-        (Line::End, Err(error)) => Err(error.to_string()),
-        (Line::End, Ok(())) => Err("the other side hung up".to_owned()),
+        (LineRead::Whole(line), _) => {
+            serde_json::from_slice(&line).map_err(|error| error.to_string())
+        }
+        (LineRead::TooLong, _) => Err("the answer is too long".to_owned()),
+        (LineRead::End, Err(error)) => Err(error.to_string()),
+        (LineRead::End, Ok(())) => Err("the other side hung up".to_owned()),
     }
 }
 
 /// Returns true if the error means that no process listens: no socket file, or one left behind.
-fn nobody(error: &io::Error) -> bool {
+fn is_not_listening(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
 }
 
@@ -104,7 +108,7 @@ fn unusable(path: &Path, why: &str) -> ControlError {
     )
 }
 
-fn lost(why: &str) -> ControlError {
+fn connection_lost(why: &str) -> ControlError {
     ControlError::new(
         ControlError::LOST,
         format!("the connection was lost before the answer: {why}"),

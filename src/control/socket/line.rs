@@ -6,7 +6,7 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
 
 /// The result of reading a line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum LineRead {
     /// A line without its end. The last one may have none.
     Whole(Vec<u8>),
     /// More bytes than are accepted.
@@ -16,20 +16,20 @@ pub(super) enum Line {
 }
 
 /// Reads up to the end of a line, at most `limit` bytes.
-pub(super) async fn read<R>(reader: &mut R, limit: u64) -> io::Result<Line>
+pub(super) async fn read<R>(reader: &mut R, limit: u64) -> io::Result<LineRead>
 where
     R: AsyncBufRead + Unpin,
 {
     let mut line = Vec::new();
     reader.take(limit.saturating_add(1)).read_until(b'\n', &mut line).await?;
     if line.is_empty() {
-        return Ok(Line::End);
+        return Ok(LineRead::End);
     }
     if line.last() == Some(&b'\n') {
         line.pop();
     }
     let length = u64::try_from(line.len()).unwrap_or(u64::MAX);
-    Ok(if length > limit { Line::TooLong } else { Line::Whole(line) })
+    Ok(if length > limit { LineRead::TooLong } else { LineRead::Whole(line) })
 }
 
 #[cfg(test)]
@@ -40,11 +40,14 @@ mod tests {
     async fn a_line_ends_at_its_end_at_the_limit_or_with_the_input() {
         let mut input: &[u8] = b"one\n\nthree";
         let mut next = async || read(&mut input, 5).await.unwrap();
-        assert_eq!(next().await, Line::Whole(b"one".to_vec()));
-        assert_eq!(next().await, Line::Whole(Vec::new()));
-        assert_eq!(next().await, Line::Whole(b"three".to_vec()));
-        assert_eq!(next().await, Line::End);
-        assert_eq!(read(&mut &b"12345\n"[..], 5).await.unwrap(), Line::Whole(b"12345".to_vec()));
-        assert_eq!(read(&mut &b"123456\n"[..], 5).await.unwrap(), Line::TooLong);
+        assert_eq!(next().await, LineRead::Whole(b"one".to_vec()));
+        assert_eq!(next().await, LineRead::Whole(Vec::new()));
+        assert_eq!(next().await, LineRead::Whole(b"three".to_vec()));
+        assert_eq!(next().await, LineRead::End);
+        assert_eq!(
+            read(&mut &b"12345\n"[..], 5).await.unwrap(),
+            LineRead::Whole(b"12345".to_vec())
+        );
+        assert_eq!(read(&mut &b"123456\n"[..], 5).await.unwrap(), LineRead::TooLong);
     }
 }

@@ -4,7 +4,7 @@ use tokio::task::JoinHandle;
 
 use super::*;
 use crate::control::testing::{engine, overview};
-use crate::engine::{Question, Reply};
+use crate::engine::{EngineQuery, Reply};
 
 /// A server in a folder of its own, and the means to stop it.
 struct Served {
@@ -19,29 +19,29 @@ async fn serve_at(below: &str) -> Served {
     let path = folder.path().join(below).join("control.sock");
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let control = engine(|question| match question {
-        Question::Overview => Reply::Overview(overview()),
-        Question::Resources
-        | Question::Resource(_)
-        | Question::Metrics
-        | Question::Intents
-        | Question::Events(_)
-        | Question::Event(_)
-        | Question::Hooks
-        | Question::Known(_)
-        | Question::Sought(..)
-        | Question::Rehearsing(_)
-        | Question::Plan
-        | Question::Scoped(_)
-        | Question::Save(_)
-        | Question::Approvals
-        | Question::IntakeLink(_)
-        | Question::Trail(_)
-        | Question::Addresses
-        | Question::Happened(_)
-        | Question::Settle => Reply::Settled,
+        EngineQuery::Overview => Reply::Overview(overview()),
+        EngineQuery::Resources
+        | EngineQuery::Resource(_)
+        | EngineQuery::Metrics
+        | EngineQuery::Intents
+        | EngineQuery::Events(_)
+        | EngineQuery::Event(_)
+        | EngineQuery::Hooks
+        | EngineQuery::ScriptResource(_)
+        | EngineQuery::ScriptFind(..)
+        | EngineQuery::TrialRun(_)
+        | EngineQuery::Plan
+        | EngineQuery::Scoped(_)
+        | EngineQuery::Save(_)
+        | EngineQuery::Approvals
+        | EngineQuery::IntakeLink(_)
+        | EngineQuery::JournalRefs(_)
+        | EngineQuery::Addresses
+        | EngineQuery::Effects(_)
+        | EngineQuery::Settle => Reply::Settled,
     });
     let (stop, stopped) = oneshot::channel();
-    let door = Door::bind(&path).await.unwrap();
+    let door = ControlSocket::bind(&path).await.unwrap();
     let done = tokio::spawn(door.serve(control, async { drop(stopped.await) }));
     Served { path, stop, done, _folder: folder }
 }
@@ -65,15 +65,15 @@ async fn told(path: &Path, bytes: &[u8]) -> String {
 async fn what_is_asked_is_answered_one_question_after_another() {
     let served = serve_at("").await;
     let client = connected(&served.path).await;
-    assert_eq!(client.ask(&Question::Overview).await, Ok(Reply::Overview(overview())));
-    assert_eq!(client.ask(&Question::Settle).await, Ok(Reply::Settled));
+    assert_eq!(client.ask(&EngineQuery::Overview).await, Ok(Reply::Overview(overview())));
+    assert_eq!(client.ask(&EngineQuery::Settle).await, Ok(Reply::Settled));
 }
 
 #[tokio::test]
 async fn a_folder_with_a_long_name_is_no_obstacle() {
     let served = serve_at(&"long/".repeat(40)).await;
     let client = connected(&served.path).await;
-    assert_eq!(client.ask(&Question::Settle).await, Ok(Reply::Settled));
+    assert_eq!(client.ask(&EngineQuery::Settle).await, Ok(Reply::Settled));
 }
 
 #[tokio::test]
@@ -88,7 +88,7 @@ async fn the_socket_is_its_owner_s_alone() {
 #[tokio::test]
 async fn a_socket_that_somebody_serves_is_not_taken_over() {
     let served = serve_at("").await;
-    let error = Door::bind(&served.path).await.unwrap_err();
+    let error = ControlSocket::bind(&served.path).await.unwrap_err();
     assert!(matches!(error, SocketError::Served { .. }), "{error}");
     assert!(SocketClient::connect(&served.path).await.unwrap().is_some());
 }
@@ -101,7 +101,7 @@ async fn a_socket_that_was_left_behind_is_nobody_and_is_replaced() {
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
     assert!(path.exists());
     assert!(SocketClient::connect(&path).await.unwrap().is_none());
-    let door = Door::bind(&path).await.unwrap();
+    let door = ControlSocket::bind(&path).await.unwrap();
     assert!(SocketClient::connect(&path).await.unwrap().is_some());
     drop(door);
     assert!(!path.exists());
@@ -111,11 +111,11 @@ async fn a_socket_that_was_left_behind_is_nobody_and_is_replaced() {
 async fn shutdown_disconnects_and_removes_the_socket() {
     let served = serve_at("").await;
     let client = connected(&served.path).await;
-    assert_eq!(client.ask(&Question::Settle).await, Ok(Reply::Settled));
+    assert_eq!(client.ask(&EngineQuery::Settle).await, Ok(Reply::Settled));
     served.stop.send(()).unwrap();
     served.done.await.unwrap();
     assert!(!served.path.exists());
-    assert_eq!(client.ask(&Question::Settle).await.unwrap_err().code, ControlError::LOST);
+    assert_eq!(client.ask(&EngineQuery::Settle).await.unwrap_err().code, ControlError::LOST);
 }
 
 #[tokio::test]
@@ -145,11 +145,11 @@ async fn one_too_many_is_told_so() {
     let mut seated = Vec::new();
     for _ in 0..CONNECTIONS_MAX {
         let client = connected(&served.path).await;
-        assert_eq!(client.ask(&Question::Settle).await, Ok(Reply::Settled));
+        assert_eq!(client.ask(&EngineQuery::Settle).await, Ok(Reply::Settled));
         seated.push(client);
     }
     let late = connected(&served.path).await;
-    assert_eq!(late.ask(&Question::Settle).await.unwrap_err().code, ControlError::BUSY);
+    assert_eq!(late.ask(&EngineQuery::Settle).await.unwrap_err().code, ControlError::BUSY);
 }
 
 #[tokio::test]
@@ -157,14 +157,14 @@ async fn a_question_that_was_given_up_spoils_the_connection() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("control.sock");
     let (events, _never_answers) = tokio::sync::mpsc::channel(8);
-    let door = Door::bind(&path).await.unwrap();
+    let door = ControlSocket::bind(&path).await.unwrap();
     let served = tokio::spawn(door.serve(Control::new(events), std::future::pending()));
     let client = connected(&path).await;
     {
-        let asked = client.ask(&Question::Plan);
+        let asked = client.ask(&EngineQuery::Plan);
         let mut asked = pin!(asked);
         assert!(futures::poll!(&mut asked).is_pending());
     }
-    assert_eq!(client.ask(&Question::Plan).await.unwrap_err().code, ControlError::LOST);
+    assert_eq!(client.ask(&EngineQuery::Plan).await.unwrap_err().code, ControlError::LOST);
     served.abort();
 }

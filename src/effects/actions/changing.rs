@@ -6,15 +6,17 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::super::settings::{CARD_DATE, METHOD_TEXTS, RECURRING_SETTINGS, check};
-use super::super::{MethodSort, Obligation, put, schedule_charge, set_method, set_recurring};
-use super::{Changeable, Deed, moves, positive, read, still};
+use super::super::{
+    EffectContext, PaymentMethodType, put, schedule_charge, set_method, set_recurring,
+};
+use super::{ActionEffect, Changeable, decode, money_move, positive, without_money};
 use crate::base::id::RemoteId;
 use crate::base::money::Money;
-use crate::base::schedule::{Day, Schedule, Unit};
+use crate::base::schedule::{Day, IntervalUnit, Schedule};
 use crate::model::plan::MoneyMove;
 
 /// Meaning of a recurring charge's payment in the plan and in limits.
-const EACH: &str = "collected_per_occurrence";
+const PER_OCCURRENCE: &str = "collected_per_occurrence";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -22,17 +24,17 @@ struct ScheduleFields {
     charge: RemoteId,
     amount: Money,
     start: NaiveDate,
-    interval_unit: Unit,
+    interval_unit: IntervalUnit,
     interval_delay: u32,
     end: Option<NaiveDate>,
     #[serde(default)]
     days: Vec<Day>,
 }
 
-pub(super) fn schedule(new: Obligation, fields: &Value) -> Result<Deed, String> {
+pub(super) fn schedule(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
     let ScheduleFields { charge, amount, start, interval_unit, interval_delay, end, days } =
-        read(fields)?;
-    let money = moves(positive(amount)?, new.mode, EACH);
+        decode(fields)?;
+    let money = money_move(positive(amount)?, new.mode, PER_OCCURRENCE);
     let schedule = Schedule { start, interval_unit, interval_delay, end, days };
     let wrong = schedule.problems();
     if !wrong.is_empty() {
@@ -41,7 +43,7 @@ pub(super) fn schedule(new: Obligation, fields: &Value) -> Result<Deed, String> 
     }
     let body = json!({"amount": amount.minor(), "schedule": schedule});
     let effect = schedule_charge(new, &charge, body, amount.currency().code());
-    Ok(Deed { effect, money })
+    Ok(ActionEffect { effect, money })
 }
 
 #[derive(Deserialize)]
@@ -53,23 +55,27 @@ struct ChangeFields {
     set: Map<String, Value>,
 }
 
-pub(super) fn change(new: Obligation, fields: &Value) -> Result<Deed, String> {
-    let ChangeFields { kind, id, set } = read(fields)?;
+pub(super) fn change(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
+    let ChangeFields { kind, id, set } = decode(fields)?;
     let sort = match kind {
-        Changeable::Card => MethodSort::Card,
-        Changeable::Bank => MethodSort::Bank,
-        Changeable::Recurring => return recurring(new, &id, &set),
+        Changeable::Card => PaymentMethodType::Card,
+        Changeable::Bank => PaymentMethodType::Bank,
+        Changeable::Recurring => return change_recurring_charge(new, &id, &set),
     };
     check(&METHOD_TEXTS, &set)?;
-    Ok(still(set_method(new, sort, &id, set)))
+    Ok(without_money(set_method(new, sort, &id, set)))
 }
 
 /// Changes a recurring charge, which has one currency: every amount must be in it.
-fn recurring(new: Obligation, id: &RemoteId, set: &Map<String, Value>) -> Result<Deed, String> {
+fn change_recurring_charge(
+    new: EffectContext,
+    id: &RemoteId,
+    set: &Map<String, Value>,
+) -> Result<ActionEffect, String> {
     check(&RECURRING_SETTINGS, set)?;
     let (mut body, mut currency, mut money) = (json!({}), None, Vec::<MoneyMove>::new());
     for (name, value) in set.iter().filter(|(name, _)| !CARD_DATE.contains(&name.as_str())) {
-        let Ok(amount) = read::<Money>(value) else {
+        let Ok(amount) = decode::<Money>(value) else {
             put(&mut body, name, value.clone());
             continue;
         };
@@ -78,15 +84,15 @@ fn recurring(new: Obligation, id: &RemoteId, set: &Map<String, Value>) -> Result
             return Err("`amount` and `max_amount` are in two currencies".to_owned());
         }
         if name == "amount" {
-            money = moves(amount, new.mode, EACH);
+            money = money_move(amount, new.mode, PER_OCCURRENCE);
         }
         put(&mut body, name, amount.minor());
     }
-    if let Some(card) = dated(set)? {
+    if let Some(card) = card_with_date(set)? {
         put(&mut body, "method", card);
     }
     let currency = currency.map(|currency| currency.code().to_owned());
-    Ok(Deed { effect: set_recurring(new, id, body, currency.as_deref()), money })
+    Ok(ActionEffect { effect: set_recurring(new, id, body, currency.as_deref()), money })
 }
 
 /// Returns the card with its new date, if one is named.
@@ -94,7 +100,7 @@ fn recurring(new: Obligation, id: &RemoteId, set: &Map<String, Value>) -> Result
 /// # Errors
 ///
 /// Half of a date.
-fn dated(set: &Map<String, Value>) -> Result<Option<Value>, String> {
+fn card_with_date(set: &Map<String, Value>) -> Result<Option<Value>, String> {
     let named = CARD_DATE.iter().filter(|name| set.contains_key(**name)).count();
     if named == 0 {
         return Ok(None);
@@ -122,13 +128,13 @@ mod tests {
     fn a_recurring_charge_is_made_of_a_charge_and_its_money_counts() {
         let fields = json!({"charge": "ch1", "amount": usd(700), "start": "2031-01-31",
             "interval_unit": "MONTH", "interval_delay": 1});
-        let Deed { effect, money } = schedule(obligation(), &fields).unwrap();
+        let ActionEffect { effect, money } = schedule(obligation(), &fields).unwrap();
         assert_eq!(effect.request.path, "/v1/charges/ch1/schedule");
         let schedule =
             json!({"start": "2031-01-31", "interval_unit": "MONTH", "interval_delay": 1});
         assert_eq!(effect.request.body, json!({"amount": 700, "schedule": schedule}));
         assert_eq!(effect.expect["currency"], "USD");
-        assert_eq!((money.len(), money[0].meaning), (1, EACH));
+        assert_eq!((money.len(), money[0].meaning), (1, PER_OCCURRENCE));
     }
 
     #[test]

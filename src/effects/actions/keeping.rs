@@ -4,8 +4,8 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::super::{MethodSort, Obligation, save_in_vault, save_token, upload_content};
-use super::{Deed, read, still};
+use super::super::{EffectContext, PaymentMethodType, save_in_vault, save_token, upload_content};
+use super::{ActionEffect, decode, without_money};
 use crate::api::file::{NewFile, bytes};
 use crate::base::id::RemoteId;
 
@@ -20,14 +20,14 @@ struct UploadFields {
     content: String,
 }
 
-pub(super) fn upload(new: Obligation, fields: &Value) -> Result<Deed, String> {
-    let UploadFields { contact, file_name, content } = read(fields)?;
+pub(super) fn upload(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
+    let UploadFields { contact, file_name, content } = decode(fields)?;
     let file = NewFile { file_name, content };
     if let Err(problems) = bytes(&file) {
         let told = problems.iter().map(|one| format!("{}: {}", one.context, one.message));
         return Err(told.collect::<Vec<_>>().join("; "));
     }
-    Ok(still(upload_content(new, &contact, file)))
+    Ok(without_money(upload_content(new, &contact, file)))
 }
 
 #[derive(Deserialize)]
@@ -35,27 +35,27 @@ pub(super) fn upload(new: Obligation, fields: &Value) -> Result<Deed, String> {
 struct VaultFields {
     contact: RemoteId,
     #[serde(rename = "type")]
-    sort: MethodSort,
+    sort: PaymentMethodType,
     token: Value,
 }
 
-pub(super) fn vault(new: Obligation, fields: &Value) -> Result<Deed, String> {
-    let VaultFields { contact, sort, token } = read(fields)?;
-    Ok(still(save_in_vault(new, &contact, sort, one_time(&token)?)))
+pub(super) fn vault(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
+    let VaultFields { contact, sort, token } = decode(fields)?;
+    Ok(without_money(save_in_vault(new, &contact, sort, parse_token(&token)?)))
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SaveFields {
     #[serde(rename = "type")]
-    sort: MethodSort,
+    sort: PaymentMethodType,
     token: Value,
     description: Option<String>,
 }
 
-pub(super) fn save(new: Obligation, fields: &Value) -> Result<Deed, String> {
-    let SaveFields { sort, token, description } = read(fields)?;
-    Ok(still(save_token(new, sort, one_time(&token)?, description.as_deref())))
+pub(super) fn save(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
+    let SaveFields { sort, token, description } = decode(fields)?;
+    Ok(without_money(save_token(new, sort, parse_token(&token)?, description.as_deref())))
 }
 
 /// Returns a one-time token.
@@ -63,7 +63,7 @@ pub(super) fn save(new: Obligation, fields: &Value) -> Result<Deed, String> {
 /// # Errors
 ///
 /// The value cannot be a token. The message never contains it.
-fn one_time(token: &Value) -> Result<&str, String> {
+fn parse_token(token: &Value) -> Result<&str, String> {
     let fits = |text: &&str| text.len() >= TOKEN_LENGTH_MIN && RemoteId::new(text).is_ok();
     token.as_str().filter(fits).ok_or_else(|| {
         format!(

@@ -4,12 +4,14 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::super::settings::{BANK_SETTINGS, CARD_SETTINGS, MERCHANT_SETTINGS, Setting, check};
-use super::super::{
-    MethodSort, Obligation, change_account, change_merchant, delete_method, delete_recurring,
-    purge_test_data,
+use super::super::settings::{
+    BANK_SETTINGS, CARD_SETTINGS, MERCHANT_SETTINGS, RemoteSetting, check,
 };
-use super::{Changeable, Deed, read, still};
+use super::super::{
+    EffectContext, PaymentMethodType, change_account, change_merchant, delete_method,
+    delete_recurring, purge_test_data,
+};
+use super::{ActionEffect, Changeable, decode, without_money};
 use crate::api::merchant::Purge;
 use crate::base::id::{Mode, RemoteId};
 
@@ -19,10 +21,10 @@ struct MerchantFields {
     set: Map<String, Value>,
 }
 
-pub(super) fn merchant(new: Obligation, fields: &Value) -> Result<Deed, String> {
-    let MerchantFields { set } = read(fields)?;
+pub(super) fn merchant(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
+    let MerchantFields { set } = decode(fields)?;
     check(&MERCHANT_SETTINGS, &set)?;
-    Ok(still(change_merchant(new, set)))
+    Ok(without_money(change_merchant(new, set)))
 }
 
 #[derive(Deserialize)]
@@ -30,18 +32,18 @@ pub(super) fn merchant(new: Obligation, fields: &Value) -> Result<Deed, String> 
 struct AccountFields {
     account: RemoteId,
     #[serde(rename = "type")]
-    sort: MethodSort,
+    sort: PaymentMethodType,
     set: Map<String, Value>,
 }
 
-pub(super) fn account(new: Obligation, fields: &Value) -> Result<Deed, String> {
-    let AccountFields { account, sort, set } = read(fields)?;
-    let settings: &'static [Setting] = match sort {
-        MethodSort::Card => &CARD_SETTINGS,
-        MethodSort::Bank => &BANK_SETTINGS,
+pub(super) fn account(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
+    let AccountFields { account, sort, set } = decode(fields)?;
+    let settings: &'static [RemoteSetting] = match sort {
+        PaymentMethodType::Card => &CARD_SETTINGS,
+        PaymentMethodType::Bank => &BANK_SETTINGS,
     };
     check(settings, &set)?;
-    Ok(still(change_account(new, sort, &account, set)))
+    Ok(without_money(change_account(new, sort, &account, set)))
 }
 
 #[derive(Deserialize)]
@@ -55,8 +57,8 @@ struct PurgeFields {
 
 /// Purges test data. A request that names neither type means both, and reckon sends both
 /// explicitly.
-pub(super) fn purge(new: Obligation, fields: &Value) -> Result<Deed, String> {
-    let PurgeFields { transactions, methods } = read(fields)?;
+pub(super) fn purge(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
+    let PurgeFields { transactions, methods } = decode(fields)?;
     if new.mode != Mode::Test {
         let name = new.merchant.short();
         return Err(format!("only test data can be purged, and {name} is a live merchant"));
@@ -66,7 +68,7 @@ pub(super) fn purge(new: Obligation, fields: &Value) -> Result<Deed, String> {
         delete_transactions: (all || transactions).then_some(true),
         delete_payment_methods: (all || methods).then_some(true),
     };
-    Ok(still(purge_test_data(new, &what)))
+    Ok(without_money(purge_test_data(new, &what)))
 }
 
 #[derive(Deserialize)]
@@ -77,11 +79,11 @@ struct DeleteFields {
     id: RemoteId,
 }
 
-pub(super) fn delete(new: Obligation, fields: &Value) -> Result<Deed, String> {
-    let DeleteFields { kind, id } = read(fields)?;
-    Ok(still(match kind {
-        Changeable::Card => delete_method(new, MethodSort::Card, &id),
-        Changeable::Bank => delete_method(new, MethodSort::Bank, &id),
+pub(super) fn delete(new: EffectContext, fields: &Value) -> Result<ActionEffect, String> {
+    let DeleteFields { kind, id } = decode(fields)?;
+    Ok(without_money(match kind {
+        Changeable::Card => delete_method(new, PaymentMethodType::Card, &id),
+        Changeable::Bank => delete_method(new, PaymentMethodType::Bank, &id),
         Changeable::Recurring => delete_recurring(new, &id),
     }))
 }
@@ -99,8 +101,8 @@ mod tests {
     ///
     /// The problem of the fields.
     fn made(
-        make: fn(Obligation, &Value) -> Result<Deed, String>,
-        new: Obligation,
+        make: fn(EffectContext, &Value) -> Result<ActionEffect, String>,
+        new: EffectContext,
         fields: &Value,
     ) -> Result<String, String> {
         let effect = make(new, fields)?.effect;
@@ -117,7 +119,7 @@ mod tests {
         }
         let methods = check(json!({"methods": true}));
         assert!(methods.ends_with(r#" {"delete_payment_methods":true}"#), "{methods}");
-        let live = Obligation { mode: Mode::Live, ..obligation() };
+        let live = EffectContext { mode: Mode::Live, ..obligation() };
         let told = made(purge, live, &json!({})).unwrap_err();
         assert_eq!(told, "only test data can be purged, and Merchant/acme is a live merchant");
     }

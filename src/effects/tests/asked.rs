@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::register::{Baseline, Doubt, EFFECTS, Query, READINGS};
+use super::super::register::{Baseline, EFFECTS, LostReply, READINGS, RemoteQuery};
 use super::super::testing::{intent, obligation};
 use super::super::void;
 use crate::api::Method;
@@ -17,7 +17,7 @@ fn about() -> Value {
 }
 
 /// Renders a query in one line; a list that is read to its end has three dots.
-fn line(query: &Query) -> String {
+fn line(query: &RemoteQuery) -> String {
     assert_eq!(query.call.method, Method::Get, "a question changes nothing");
     let pairs = query.call.query.iter().map(|(name, value)| format!("{name}={value}"));
     let pairs = pairs.collect::<Vec<_>>().join("&");
@@ -26,14 +26,14 @@ fn line(query: &Query) -> String {
     format!("{}{mark}{pairs}{dots}", query.call.path)
 }
 
-fn lines(queries: &[Query]) -> String {
+fn lines(queries: &[RemoteQuery]) -> String {
     queries.iter().map(line).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns an intent of this effect after an event at this time.
 fn asked(name: &str) -> Intent {
     let before = json!({"results": [{"id": "e1", "created": "2030-01-01"}]});
-    let mut asked = Intent { about: about(), ..intent(name, &json!({}), before) };
+    let mut asked = Intent { subject: about(), ..intent(name, &json!({}), before) };
     asked.request.body = StoredBody::Plain(r#"{"reference":"Rent"}"#.to_owned());
     asked
 }
@@ -41,14 +41,14 @@ fn asked(name: &str) -> Intent {
 /// Returns the same as an effect that was not sent yet, sealed or not.
 fn effect(name: &'static str, sealed: bool) -> Effect {
     let target = RemoteId::new("ch1").unwrap();
-    Effect { name, about: about(), sealed, ..void(obligation(), &target, None) }
+    Effect { name, subject: about(), sealed, ..void(obligation(), &target, None) }
 }
 
 #[test]
 fn every_search_asks_for_what_could_show_the_effect() {
     let mut found = Vec::new();
     for row in EFFECTS {
-        let Doubt::Search(search) = row.doubt else { continue };
+        let LostReply::Lookup(search) = row.lost_reply else { continue };
         found.push(format!("{}: {}", row.name, lines(&(search.queries)(&asked(row.name)))));
     }
     let (mark, since) = ("rktnrsrlmyf7pwvdu6hq3doy2rp4", "/v1/events?start_date=2030-01-01 ...");

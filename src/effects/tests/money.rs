@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::testing::{items, no_path, obligation};
-use super::super::{Movement, action_row, charge, credit, refund};
+use super::super::{TransactionRequest, action_row, charge, credit, refund};
 use super::{body, check, event, intent, no_item, refused};
 use crate::base::id::RemoteId;
 use crate::base::money::Money;
@@ -23,7 +23,7 @@ fn marked(id: &str, status: &str) -> Value {
         "reference": format!("Rent [{}]", mark())})
 }
 
-fn events(list: &[Value]) -> super::Answer {
+fn events(list: &[Value]) -> super::RemoteAnswer {
     let events: Vec<Value> = (1..).zip(list).map(|(at, one)| event(at, one)).collect();
     items(&json!(events))
 }
@@ -75,11 +75,11 @@ fn a_credit_without_its_mark_is_known_by_everything_else() {
 
 #[test]
 fn a_charge_asks_for_what_was_asked_and_a_hold_is_not_captured() {
-    let movement = Movement {
+    let movement = TransactionRequest {
         amount: usd("3.00 USD"),
         method: "m1",
         account: Some("a1"),
-        words: Some("Rent"),
+        reference_text: Some("Rent"),
         surcharge: None,
     };
     let now = charge(obligation(), &movement, false);
@@ -96,7 +96,7 @@ fn a_charge_asks_for_what_was_asked_and_a_hold_is_not_captured() {
 }
 
 /// Judges a refund of 300, before which the charge had none.
-fn refunded(answers: &[super::Answer]) -> String {
+fn refunded(answers: &[super::RemoteAnswer]) -> String {
     let before = json!({"target": {"refunds": [], "amount_refunded": 0}});
     check("charge.refund", &json!({"amount": 300}), before, answers)
 }

@@ -4,20 +4,20 @@
 use serde_json::{Value, json};
 
 use super::Engine;
-use super::view::{Acted, Stands, told};
+use super::view::{ActionReport, ActionStatus, report};
 use crate::api::Endpoint;
 use crate::api::deauthorise::Deauthorise;
 use crate::base::id::{Key, Kind, RemoteId};
 use crate::base::secret::{is_number, mask_digits};
 use crate::effects::{CHANGE, DEAUTHORISE, DELETE, PURGE, put};
 use crate::model::action::Action;
-use crate::plan::World;
+use crate::plan::StateView;
 
 /// Ids of the service have 22 characters or more (service-facts, 18).
 const ID_LENGTH_MIN: usize = 20;
 
 /// A field in which an action may name a document.
-struct Named {
+struct DocumentField {
     field: &'static str,
     /// The kind of the document.
     kind: &'static str,
@@ -26,13 +26,13 @@ struct Named {
 }
 
 /// Every such field.
-const NAMED: [Named; 2] = [
-    Named {
+const NAMED: [DocumentField; 2] = [
+    DocumentField {
         field: "method",
         kind: "SavedMethod",
         write: "the name of a saved method's document, its id, or a one-time token",
     },
-    Named {
+    DocumentField {
         field: "contact",
         kind: "Contact",
         write: "the name of a contact's document, or its id",
@@ -44,11 +44,12 @@ impl Engine {
     ///
     /// # Errors
     /// The reason why the action is not sent.
-    pub(super) fn completed(&self, action: &Action) -> Result<Value, Box<Acted>> {
-        let refuse =
-            |(stands, why): (Stands, String)| Box::new(told(None, &action.verb, stands, why));
-        let invalid = |why: String| refuse((Stands::Invalid, why));
-        let blocked = |why: String| refuse((Stands::Blocked, why));
+    pub(super) fn complete_fields(&self, action: &Action) -> Result<Value, Box<ActionReport>> {
+        let refuse = |(stands, why): (ActionStatus, String)| {
+            Box::new(report(None, &action.verb, stands, why))
+        };
+        let invalid = |why: String| refuse((ActionStatus::Invalid, why));
+        let blocked = |why: String| refuse((ActionStatus::Blocked, why));
         match action.verb.as_str() {
             DEAUTHORISE => {
                 self.may_deauthorise(&action.merchant).map_err(blocked)?;
@@ -72,14 +73,14 @@ impl Engine {
     /// # Errors
     /// The obstacle.
     fn may_deauthorise(&self, merchant: &Key) -> Result<(), String> {
-        let mut open = self.world.open_intents().map(|open| &open.intent);
+        let mut open = self.known_state.open_intents().map(|open| &open.intent);
         let unsettled =
             open.find(|one| one.merchant == *merchant && one.effect != Deauthorise::NAME);
         if let Some(one) = unsettled {
             let key = one.key.short();
             return Err(format!("{key} is not settled, and never could be after this (intents)"));
         }
-        let known = self.world.observed(merchant);
+        let known = self.known_state.observed(merchant);
         match known.as_ref().and_then(|known| known.rival.as_deref()) {
             Some(rival) => {
                 Err(format!("{} has the same authorization: it would lose it too", rival.short()))
@@ -93,7 +94,7 @@ impl Engine {
     /// # Errors
     /// The merchant has none.
     fn with_public_key(&self, action: &Action) -> Result<Value, String> {
-        let known = self.world.observed(&action.merchant);
+        let known = self.known_state.observed(&action.merchant);
         let known = known.filter(|known| !known.fact("token").is_null());
         let public_key = known.as_ref().and_then(|known| known.text("public_key"));
         let public_key = public_key.ok_or_else(|| {
@@ -124,15 +125,22 @@ impl Engine {
     ///
     /// # Errors
     /// The document has no id yet, or the word cannot name anything.
-    fn id_of(&self, merchant: &Key, named: &Named, word: &str) -> Result<Option<RemoteId>, String> {
-        let Some(key) = key_of(merchant, named.kind, word) else { return untyped(named, word) };
-        let known = self.world.observed(&key).filter(|known| known.merchant == *merchant);
+    fn id_of(
+        &self,
+        merchant: &Key,
+        named: &DocumentField,
+        word: &str,
+    ) -> Result<Option<RemoteId>, String> {
+        let Some(key) = key_of(merchant, named.kind, word) else {
+            return as_remote_id(named, word);
+        };
+        let known = self.known_state.observed(&key).filter(|known| known.merchant == *merchant);
         let id =
             known.as_ref().filter(|known| known.exists).and_then(|known| known.remote_id.clone());
         if id.is_some() {
             return Ok(id);
         }
-        if self.world.desired().manifests.contains_key(&key) {
+        if self.known_state.desired().manifests.contains_key(&key) {
             return Err(format!("{} is not saved yet", key.short()));
         }
         if word.len() < ID_LENGTH_MIN && !is_number(word) {
@@ -142,7 +150,7 @@ impl Engine {
                 named.write
             ));
         }
-        untyped(named, word)
+        as_remote_id(named, word)
     }
 }
 
@@ -150,7 +158,7 @@ impl Engine {
 ///
 /// # Errors
 /// The word is the number of a card or an account, which is never sent nor repeated.
-fn untyped(named: &Named, word: &str) -> Result<Option<RemoteId>, String> {
+fn as_remote_id(named: &DocumentField, word: &str) -> Result<Option<RemoteId>, String> {
     if is_number(word) {
         let (field, write) = (named.field, named.write);
         return Err(format!(

@@ -6,18 +6,18 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::Engine;
-use super::view::Stands;
+use super::view::ActionStatus;
 use crate::api::Endpoint;
 use crate::api::merchant::PurgeTestData;
 use crate::base::id::{Key, RemoteId};
-use crate::effects::{CHANGE, purged, sets_date_alone};
+use crate::effects::{CHANGE, purge_of, sets_date_alone};
 use crate::kinds::recurring_charge::is_paid_by_payer;
 use crate::model::action::{Action, is_action};
 use crate::model::effect::Effect;
 use crate::model::intent::Intent;
 use crate::model::manifest::Deletion;
-use crate::plan::World;
-use crate::store::facts::FactError;
+use crate::plan::StateView;
+use crate::store::facts::ReadModelError;
 
 /// The kinds that pay and that collect.
 const METHOD: &str = "SavedMethod";
@@ -25,7 +25,7 @@ const RECURRING: &str = "RecurringCharge";
 
 /// Returns true if an intent creates an object of this kind; also an intent that a command asked
 /// for.
-fn makes(kind: &str, intent: &Intent) -> bool {
+fn creates_kind(kind: &str, intent: &Intent) -> bool {
     let (by_document, effect) = (intent.key.kind.as_str() == kind, intent.effect.as_str());
     match kind {
         METHOD => matches!(effect, "card.save" | "bank.save"),
@@ -55,28 +55,28 @@ impl Engine {
     ///
     /// # Errors
     /// The status of the command, and the reason.
-    pub(super) fn may_alter(&self, action: &Action) -> Result<(), (Stands, String)> {
+    pub(super) fn may_alter(&self, action: &Action) -> Result<(), (ActionStatus, String)> {
         let text = |name: &str| action.fields.get(name).and_then(Value::as_str);
         // An invalid id is reported once the fields are read.
         let id = text("id").and_then(|id| RemoteId::new(id).ok());
         let (Some(id), Some(kind)) = (id, text("type")) else { return Ok(()) };
-        let unread = |error: FactError| (Stands::Blocked, error.to_string());
-        let managed = self.managed(&id).map_err(unread)?;
+        let unread = |error: ReadModelError| (ActionStatus::Blocked, error.to_string());
+        let managed = self.managed_resource(&id).map_err(unread)?;
         if let Some(key) = managed.filter(|key| !self.is_date_of_payer(action, key)) {
             let why = if action.verb == CHANGE {
-                self.place_of(&id, &key)
+                self.change_hint(&id, &key)
             } else {
-                self.way_out(&id, &key)
+                self.removal_hint(&id, &key)
             };
-            return Err((Stands::Invalid, why));
+            return Err((ActionStatus::Invalid, why));
         }
         let kind = if kind == "recurring" { RECURRING } else { METHOD };
-        let made = |one: &Intent| one.merchant == action.merchant && makes(kind, one);
+        let made = |one: &Intent| one.merchant == action.merchant && creates_kind(kind, one);
         match self.unsettled_intent(made).map_err(unread)? {
             Some(key) => {
                 let key = key.short();
                 let why = format!("{key} is not settled, and this may be what it made (intents)");
-                Err((Stands::Blocked, why))
+                Err((ActionStatus::Blocked, why))
             }
             None => Ok(()),
         }
@@ -85,7 +85,7 @@ impl Engine {
     /// Returns true if a command sets only the date of the card that pays a charge, and the payer
     /// gave that card.
     fn is_date_of_payer(&self, action: &Action, key: &Key) -> bool {
-        let desired = self.world.desired();
+        let desired = self.known_state.desired();
         let charge = desired.manifest(key);
         action.verb == CHANGE
             && sets_date_alone(&action.fields)
@@ -93,19 +93,22 @@ impl Engine {
     }
 
     /// Returns the resource of an unsettled intent that matches; includes one on its way now.
-    fn unsettled_intent(&self, like: impl Fn(&Intent) -> bool) -> Result<Option<Key>, FactError> {
+    fn unsettled_intent(
+        &self,
+        like: impl Fn(&Intent) -> bool,
+    ) -> Result<Option<Key>, ReadModelError> {
         let open = self.shared.facts.open_intents()?.into_iter().map(|open| open.intent);
         Ok(open.filter(like).map(|one| one.key).next())
     }
 
     /// Returns the resource that this object is, or whose document adopts it.
-    fn managed(&self, id: &RemoteId) -> Result<Option<Key>, FactError> {
-        let mut documents = self.world.desired().manifests.values();
+    fn managed_resource(&self, id: &RemoteId) -> Result<Option<Key>, ReadModelError> {
+        let mut documents = self.known_state.desired().manifests.values();
         if let Some(one) = documents.find(|one| one.annotations.adopts.as_ref() == Some(id)) {
             return Ok(Some(one.key.clone()));
         }
-        for (key, _) in self.shared.facts.remote(id.as_str())? {
-            let known = self.world.observed(&key);
+        for (key, _) in self.shared.facts.resources_of_id(id.as_str())? {
+            let known = self.known_state.observed(&key);
             let same =
                 known.is_some_and(|known| known.exists && known.remote_id.as_ref() == Some(id));
             if same && !is_action(&key) {
@@ -116,9 +119,9 @@ impl Engine {
     }
 
     /// Message: the reason why a managed object is not changed, and its place.
-    fn place_of(&self, id: &RemoteId, key: &Key) -> String {
+    fn change_hint(&self, id: &RemoteId, key: &Key) -> String {
         let name = key.short();
-        match self.world.desired().manifest(key) {
+        match self.known_state.desired().manifest(key) {
             Some(document) => {
                 let (file, line) = (&document.place.file, document.place.line);
                 format!("{id} is {name}: change its document at {file}:{line}, and apply")
@@ -131,16 +134,16 @@ impl Engine {
     }
 
     /// Message: the reason why a managed object is not deleted, and the way to remove it.
-    fn way_out(&self, id: &RemoteId, key: &Key) -> String {
+    fn removal_hint(&self, id: &RemoteId, key: &Key) -> String {
         let name = key.short();
-        if let Some(document) = self.world.desired().manifest(key) {
+        if let Some(document) = self.known_state.desired().manifest(key) {
             let (file, line) = (&document.place.file, document.place.line);
             return format!(
                 "{id} is {name}, and its document stands at {file}:{line}: say `reckon.dev/deletion: delete` in it and \
                  apply, take it out, and apply once more; past a guard with `--allow-prune {name}`"
             );
         }
-        let known = self.world.observed(key);
+        let known = self.known_state.observed(key);
         let applied = known.as_ref().and_then(|known| known.applied.as_ref());
         if applied.is_some_and(|applied| applied.deletion == Deletion::Delete) {
             return format!(
@@ -156,15 +159,15 @@ impl Engine {
 
     /// Counts the known objects that an effect which clears test data removes.
     pub(super) fn purged_with(&self, effect: &Effect) -> u32 {
-        let Some(what) = purged(effect) else { return 0 };
+        let Some(what) = purge_of(effect) else { return 0 };
         let goes = |key: &Key| match key.kind.as_str() {
             METHOD => what.delete_payment_methods == Some(true),
             RECURRING => what.delete_transactions == Some(true),
             _ => false,
         };
-        let all: BTreeSet<Key> = self.world.known().into_iter().filter(goes).collect();
+        let all: BTreeSet<Key> = self.known_state.known_keys().into_iter().filter(goes).collect();
         let there = |key: &&Key| {
-            let known = self.world.observed(key);
+            let known = self.known_state.observed(key);
             known.is_some_and(|known| known.exists && known.merchant == effect.merchant)
         };
         u32::try_from(all.iter().filter(there).count()).unwrap_or(u32::MAX)

@@ -6,19 +6,20 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::base::id::{Key, RemoteId};
-use crate::engine::Unable;
+use crate::engine::TaskFailure;
 use crate::model::intent::IntentState;
 use crate::model::observed::Observed;
 
 /// Status of an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stands {
+pub enum ActionStatus {
     Done,
     /// The service, or the payer's bank, refused; nothing was done.
     Refused,
     /// A person has to settle it: `intents`.
-    Held,
+    #[serde(rename = "held")]
+    OnHold,
     /// Its answer was lost, and is being settled.
     InDoubt,
     /// No call was sent, and none will be.
@@ -31,11 +32,12 @@ pub enum Stands {
 
 /// The result of an action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Acted {
+pub struct ActionReport {
     /// Its key in the journal.
     pub key: Option<Key>,
     pub verb: String,
-    pub stands: Stands,
+    #[serde(rename = "stands")]
+    pub status: ActionStatus,
     /// True if it was done before: this time nothing was sent.
     pub before: bool,
     /// One sentence for people.
@@ -48,38 +50,44 @@ pub struct Acted {
     pub facts: BTreeMap<String, Value>,
 }
 
-pub(super) fn told(key: Option<Key>, verb: &str, stands: Stands, message: String) -> Acted {
+pub(super) fn report(
+    key: Option<Key>,
+    verb: &str,
+    stands: ActionStatus,
+    message: String,
+) -> ActionReport {
     let (verb, facts) = (verb.to_owned(), BTreeMap::new());
-    Acted { key, verb, stands, before: false, message, remote_id: None, facts }
+    ActionReport { key, verb, status: stands, before: false, message, remote_id: None, facts }
 }
 
 /// The result of an action whose try failed.
-pub(super) fn because(key: &Key, verb: &str, unable: &Unable) -> Acted {
+pub(super) fn report_failure(key: &Key, verb: &str, unable: &TaskFailure) -> ActionReport {
     let stands = match unable {
-        Unable::Blocked(_) | Unable::Waiting(_) => Stands::Blocked,
-        Unable::Secret(_) | Unable::Unreachable(_) | Unable::Mismatch(_) | Unable::Denied(_) => {
-            Stands::NotSent
-        }
+        TaskFailure::Blocked(_) | TaskFailure::Waiting(_) => ActionStatus::Blocked,
+        TaskFailure::Secret(_)
+        | TaskFailure::Unreachable(_)
+        | TaskFailure::Mismatch(_)
+        | TaskFailure::Denied(_) => ActionStatus::NotSent,
     };
-    told(Some(key.clone()), verb, stands, unable.message().to_owned())
+    report(Some(key.clone()), verb, stands, unable.message().to_owned())
 }
 
-pub(super) fn done(key: &Key, verb: &str, known: &Observed) -> Acted {
+pub(super) fn report_done(key: &Key, verb: &str, known: &Observed) -> ActionReport {
     let open = known.facts.as_object().into_iter().flatten();
     let open = open.filter(|(_, value)| value.get("sealed").is_none() && !value.is_null());
-    let mut done = told(Some(key.clone()), verb, Stands::Done, "done".to_owned());
+    let mut done = report(Some(key.clone()), verb, ActionStatus::Done, "done".to_owned());
     done.remote_id = known.remote_id.as_ref().map(RemoteId::to_string);
     done.facts = open.map(|(name, value)| (name.clone(), value.clone())).collect();
     done
 }
 
-pub(super) fn unsettled(key: &Key, verb: &str, state: &IntentState) -> Acted {
+pub(super) fn report_unsettled(key: &Key, verb: &str, state: &IntentState) -> ActionReport {
     let (stands, why) = match state {
-        IntentState::Held { attempt: _, reason } => (Stands::Held, reason.clone()),
-        IntentState::InDoubt { attempt: _, reason } => (Stands::InDoubt, reason.clone()),
+        IntentState::OnHold { attempt: _, reason } => (ActionStatus::OnHold, reason.clone()),
+        IntentState::InDoubt { attempt: _, reason } => (ActionStatus::InDoubt, reason.clone()),
         IntentState::Open { .. } | IntentState::Closed => {
-            (Stands::InDoubt, "it is on its way".to_owned())
+            (ActionStatus::InDoubt, "it is on its way".to_owned())
         }
     };
-    told(Some(key.clone()), verb, stands, why)
+    report(Some(key.clone()), verb, stands, why)
 }

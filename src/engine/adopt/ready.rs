@@ -2,35 +2,42 @@
 
 use crate::base::id::{Key, RemoteId};
 use crate::base::nearest::nearest;
-use crate::engine::access::Wallet;
+use crate::engine::access::CredentialSource;
 use crate::engine::{Engine, EngineError};
-use crate::kinds::adopting::Expect;
+use crate::kinds::adopting::ImportCheck;
 use crate::kinds::step::merchant_of;
 use crate::model::action::is_action;
-use crate::model::adoption::{Adopted, Adopting, Taken};
-use crate::plan::{Wanted, World};
+use crate::model::adoption::{AdoptRequest, AdoptionReport, AdoptionStatus};
+use crate::plan::{AdoptionTarget, StateView};
 
 /// An object that may be imported, as far as this state knows.
-pub(super) struct Ready {
-    pub(super) asked: Adopting,
+pub(super) struct ReadyImport {
+    pub(super) asked: AdoptRequest,
     pub(super) actor: String,
-    pub(super) wanted: Wanted,
-    pub(super) expects: Vec<Expect>,
-    pub(super) wallet: Wallet,
+    pub(super) wanted: AdoptionTarget,
+    pub(super) expects: Vec<ImportCheck>,
+    pub(super) wallet: CredentialSource,
     /// The commit of the read of the document; `None` if the document had uncommitted changes as it
     /// was read.
     pub(super) commit: Option<String>,
 }
 
-impl Ready {
-    pub(super) fn told(&self, stands: Taken, message: String) -> Adopted {
-        told(&self.asked, stands, message)
+impl ReadyImport {
+    pub(super) fn report(&self, stands: AdoptionStatus, message: String) -> AdoptionReport {
+        import_report(&self.asked, stands, message)
     }
 }
 
-fn told(asked: &Adopting, stands: Taken, message: String) -> Adopted {
+fn import_report(asked: &AdoptRequest, stands: AdoptionStatus, message: String) -> AdoptionReport {
     let (key, remote_id) = (asked.key.clone(), asked.id.clone());
-    Adopted { key, remote_id, stands, message, changes: Vec::new(), believed: Vec::new() }
+    AdoptionReport {
+        key,
+        remote_id,
+        status: stands,
+        message,
+        changes: Vec::new(),
+        unverified_fields: Vec::new(),
+    }
 }
 
 impl Engine {
@@ -40,23 +47,26 @@ impl Engine {
     /// The reason against it, for people.
     pub(super) fn ready_to_adopt(
         &self,
-        asked: Adopting,
+        asked: AdoptRequest,
         actor: String,
-    ) -> Result<Ready, Box<Adopted>> {
-        let refuse = |(stands, why): (Taken, String)| Box::new(told(&asked, stands, why));
-        let wanted = self.wanted(&asked.key).map_err(refuse)?;
-        let why_not = |why: &'static str| refuse((Taken::Refused, why.to_owned()));
+    ) -> Result<ReadyImport, Box<AdoptionReport>> {
+        let refuse =
+            |(stands, why): (AdoptionStatus, String)| Box::new(import_report(&asked, stands, why));
+        let wanted = self.wanted_document(&asked.key).map_err(refuse)?;
+        let why_not = |why: &'static str| refuse((AdoptionStatus::Refused, why.to_owned()));
         let expects = wanted.expects.clone().map_err(why_not)?;
         let adopts = wanted.manifest.annotations.adopts.clone();
         if let Some(other) = adopts.filter(|adopts| *adopts != asked.id) {
             let why = format!("its document stands for {other} (reckon.dev/adopts)");
-            return Err(refuse((Taken::Refused, why)));
+            return Err(refuse((AdoptionStatus::Refused, why)));
         }
         let merchant = merchant_of(&wanted.manifest).unwrap_or_else(|| asked.key.clone());
-        self.free(&asked.key, &merchant).map_err(refuse)?;
-        self.unknown_so_far(&asked.key, &asked.id).map_err(refuse)?;
-        let other = self.other(&asked.key, &asked.id);
-        if let Some(other) = other.map_err(|error| refuse((Taken::Refused, error.to_string())))? {
+        self.check_not_busy(&asked.key, &merchant).map_err(refuse)?;
+        self.check_not_linked(&asked.key, &asked.id).map_err(refuse)?;
+        let other = self.other_owner(&asked.key, &asked.id);
+        if let Some(other) =
+            other.map_err(|error| refuse((AdoptionStatus::Refused, error.to_string())))?
+        {
             let why = format!(
                 "{} is {} already: forget that one first (`reckon forget {}`), or give its document the new name \
                  (reckon.dev/moved-from)",
@@ -64,68 +74,69 @@ impl Engine {
                 other.short(),
                 other.short()
             );
-            return Err(refuse((Taken::Refused, why)));
+            return Err(refuse((AdoptionStatus::Refused, why)));
         }
-        let wallet = self.wallet(&merchant);
-        let read = self.world.files().provenance(&wanted.manifest.place.file);
+        let wallet = self.credential_source(&merchant);
+        let read = self.known_state.files().provenance(&wanted.manifest.place.file);
         let commit = read.commit.filter(|_| !read.uncommitted);
-        Ok(Ready { asked, actor, wanted, expects, wallet, commit })
+        Ok(ReadyImport { asked, actor, wanted, expects, wallet, commit })
     }
 
     /// Returns the wanted document.
     ///
     /// # Errors
     /// There is none, or it has problems.
-    fn wanted(&self, key: &Key) -> Result<Wanted, (Taken, String)> {
-        if let Some(wanted) = self.planner.wanted(&self.world, key) {
+    fn wanted_document(&self, key: &Key) -> Result<AdoptionTarget, (AdoptionStatus, String)> {
+        if let Some(wanted) = self.planner.adoption_target(&self.known_state, key) {
             return Ok(wanted);
         }
         let name = key.short();
-        if self.world.desired().broken.contains(key) {
+        if self.known_state.desired().broken.contains(key) {
             let why = format!("the document of {name} has problems: `reckon validate` tells them");
-            return Err((Taken::Refused, why));
+            return Err((AdoptionStatus::Refused, why));
         }
-        let names: Vec<String> = self.world.desired().manifests.keys().map(Key::short).collect();
+        let names: Vec<String> =
+            self.known_state.desired().manifests.keys().map(Key::short).collect();
         let meant = nearest(&name, names.iter().map(String::as_str));
         let meant = meant.map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
         let why = format!("there is no document {name}: write it first, as the object is{meant}");
-        Err((Taken::Unknown, why))
+        Err((AdoptionStatus::Unknown, why))
     }
 
     /// Checks that nothing is under way for the resource and its merchant.
     ///
     /// # Errors
     /// The obstacle.
-    fn free(&self, key: &Key, merchant: &Key) -> Result<(), (Taken, String)> {
-        if let Some(open) = self.world.open(key) {
+    fn check_not_busy(&self, key: &Key, merchant: &Key) -> Result<(), (AdoptionStatus, String)> {
+        if let Some(open) = self.known_state.open_intent(key) {
             let id = open.intent.id;
             let why = format!(
                 "an effect of it is not settled (intent {id}): `reckon intents` shows it, and `reckon intents resolve {id} \
                  --as done:ID` says that this object is what it made"
             );
-            return Err((Taken::Refused, why));
+            return Err((AdoptionStatus::Refused, why));
         }
         let busy = [key, merchant].into_iter().find(|key| self.busy.contains(key));
         if let Some(busy) = busy {
             let why = format!("something is under way for {}: ask again", busy.short());
-            return Err((Taken::Busy, why));
+            return Err((AdoptionStatus::Busy, why));
         }
-        if self.world.observed(merchant).is_some_and(|owner| owner.exists) {
+        if self.known_state.observed(merchant).is_some_and(|owner| owner.exists) {
             return Ok(());
         }
         let merchant = merchant.short();
         let why = format!(
             "{merchant} is not connected yet, so nothing of it can be read: `reckon apply --target {merchant}` first"
         );
-        Err((Taken::Refused, why))
+        Err((AdoptionStatus::Refused, why))
     }
 
     /// Checks that the document is linked to no other object.
     ///
     /// # Errors
     /// It is linked to another one.
-    fn unknown_so_far(&self, key: &Key, id: &RemoteId) -> Result<(), (Taken, String)> {
-        let known = self.world.observed(key).filter(|known| known.exists);
+    fn check_not_linked(&self, key: &Key, id: &RemoteId) -> Result<(), (AdoptionStatus, String)> {
+        let known = self.known_state.observed(key).filter(|known| known.exists);
         let Some(known) = known else { return Ok(()) };
         if known.remote_id.as_ref() == Some(id) {
             return Ok(());
@@ -137,13 +148,13 @@ impl Engine {
             "{name} stands for {before} already: to let that one go, take the document out, say `reckon forget {name}`, \
              and put it back"
         );
-        Err((Taken::Refused, why))
+        Err((AdoptionStatus::Refused, why))
     }
 
     /// Returns another resource that this object is.
-    fn other(&self, key: &Key, id: &RemoteId) -> Result<Option<Key>, EngineError> {
-        for (other, _) in self.shared.facts.remote(id.as_str())? {
-            let known = self.world.observed(&other);
+    fn other_owner(&self, key: &Key, id: &RemoteId) -> Result<Option<Key>, EngineError> {
+        for (other, _) in self.shared.facts.resources_of_id(id.as_str())? {
+            let known = self.known_state.observed(&other);
             let same =
                 known.is_some_and(|known| known.exists && known.remote_id.as_ref() == Some(id));
             if same && other != *key && !is_action(&other) {

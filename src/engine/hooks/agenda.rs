@@ -2,7 +2,7 @@
 //!
 //! Guarantees: money never waits behind notifications, and no target behind another one. An action
 //! is read from the index once when it becomes due, and one that is not due costs nothing. Nothing
-//! here is durable: the index has every action that is not settled, and [`Agenda::reload`] starts
+//! here is durable: the index has every action that is not settled, and [`ActionQueue::reload`] starts
 //! from it again.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, TimeDelta, Utc};
 use tokio::time::Instant;
 
-use crate::engine::schedule::until_time;
-use crate::model::ran::{Channel, Scheduled, WishId};
-use crate::store::facts::{FactError, Facts};
+use crate::engine::schedule::instant_of;
+use crate::model::ran::{ActionRequestId, Channel, Scheduled};
+use crate::store::facts::{ReadModel, ReadModelError};
 
 /// Greatest age of a merchant's list reading when a hook requests an action.
 const READ_AGO: TimeDelta = TimeDelta::minutes(10);
@@ -28,22 +28,22 @@ const fn slots(channel: &Channel) -> usize {
 
 /// The order of actions in this process.
 #[derive(Debug, Default)]
-pub(super) struct Agenda {
+pub(super) struct ActionQueue {
     /// Every action of this process that is not settled.
-    known: BTreeSet<WishId>,
+    known: BTreeSet<ActionRequestId>,
     /// Due, and waiting for a slot.
     ready: BTreeMap<Channel, BTreeSet<Scheduled>>,
     /// Retries, and actions that are due later since the clock was set back.
     later: BTreeSet<(Instant, Scheduled)>,
-    under_way: BTreeMap<WishId, Scheduled>,
-    tries: BTreeMap<WishId, u32>,
+    under_way: BTreeMap<ActionRequestId, Scheduled>,
+    tries: BTreeMap<ActionRequestId, u32>,
     /// Every action of the index that is due by then was read, or came directly from a hook run.
     read_to: Option<DateTime<Utc>>,
     /// The due time of the first action in the index behind that.
     next: Option<DateTime<Utc>>,
 }
 
-impl Agenda {
+impl ActionQueue {
     /// Reads everything that is due from the index again.
     pub(super) fn reload(&mut self) {
         self.read_to = None;
@@ -60,10 +60,14 @@ impl Agenda {
     }
 
     /// Queues all actions that have become due, from the index and from those that wait here.
-    pub(super) fn wake(&mut self, facts: &Facts, now: DateTime<Utc>) -> Result<(), FactError> {
+    pub(super) fn wake(
+        &mut self,
+        facts: &ReadModel,
+        now: DateTime<Utc>,
+    ) -> Result<(), ReadModelError> {
         // A time of an action's own is checked when the action is started.
         let by = if self.read_to.is_none() { newest(facts, now)? } else { now };
-        let (due, next) = facts.scheduled(self.read_to, by)?;
+        let (due, next) = facts.due_actions(self.read_to, by)?;
         for one in due {
             self.queue(one, by);
         }
@@ -83,7 +87,7 @@ impl Agenda {
         if !self.known.insert(one.id.clone()) {
             return;
         }
-        match until_time(now, one.at).filter(|_| one.at > now) {
+        match instant_of(now, one.at).filter(|_| one.at > now) {
             Some(due) => drop(self.later.insert((due, one))),
             None => self.enqueue(one),
         }
@@ -94,7 +98,7 @@ impl Agenda {
     }
 
     /// Starts the next action that has a slot: the service's come before any target's.
-    pub(super) fn start(&mut self) -> Option<WishId> {
+    pub(super) fn start(&mut self) -> Option<ActionRequestId> {
         let under_way = self.under_way.values();
         let mut busy: BTreeMap<&Channel, usize> = BTreeMap::new();
         for one in under_way {
@@ -114,21 +118,21 @@ impl Agenda {
     }
 
     /// Removes an action under way that is settled, or that this process does not perform.
-    pub(super) fn end(&mut self, id: &WishId) {
+    pub(super) fn end(&mut self, id: &ActionRequestId) {
         self.under_way.remove(id);
         self.tries.remove(id);
         self.known.remove(id);
     }
 
     /// Counts one more try of an action that is not settled. Returns the count.
-    pub(super) fn tried(&mut self, id: &WishId) -> u32 {
+    pub(super) fn count_try(&mut self, id: &ActionRequestId) -> u32 {
         let tries = self.tries.entry(id.clone()).or_default();
         *tries = tries.saturating_add(1);
         *tries
     }
 
     /// Schedules an unsettled action again for this time.
-    pub(super) fn put_off(&mut self, id: &WishId, due: Option<Instant>) {
+    pub(super) fn reschedule(&mut self, id: &ActionRequestId, due: Option<Instant>) {
         if let (Some(one), Some(due)) = (self.under_way.remove(id), due) {
             self.later.insert((due, one));
         }
@@ -137,14 +141,14 @@ impl Agenda {
     /// Returns the time at which the next waiting action becomes due.
     pub(super) fn next_due(&self, now: DateTime<Utc>) -> Option<Instant> {
         let here = self.later.first().map(|(due, _)| *due);
-        let there = self.next.and_then(|next| until_time(now, next));
+        let there = self.next.and_then(|next| instant_of(now, next));
         here.into_iter().chain(there).min()
     }
 }
 
 /// Returns a time no earlier than any action requested for at once: now, unless the clock was set
 /// back since a merchant's list was read.
-fn newest(facts: &Facts, now: DateTime<Utc>) -> Result<DateTime<Utc>, FactError> {
+fn newest(facts: &ReadModel, now: DateTime<Utc>) -> Result<DateTime<Utc>, ReadModelError> {
     let mut newest = now;
     for merchant in facts.event_merchants()? {
         let polled = facts.event_ledger(&merchant)?.polled_at.filter(|at| *at > now);
@@ -161,8 +165,8 @@ mod tests {
     use crate::base::hash::sha256;
     use crate::base::id::Key;
     use crate::model::event::Polled;
-    use crate::model::hook::{NOTIFY, Run, Wish};
-    use crate::model::ran::{Lane, Ran};
+    use crate::model::hook::{ActionRequest, HookRun, NOTIFY};
+    use crate::model::ran::{HookRunRecord, ScriptIdentity};
     use crate::model::record::Record;
     use crate::store::fold::fold;
     use crate::store::index::{Batch, Index, MemoryIndex};
@@ -174,7 +178,7 @@ mod tests {
     /// The run of a hook that requested these actions at this moment, each with a time of its own
     /// or none.
     fn asked(at: DateTime<Utc>, actions: &[(&str, Option<DateTime<Utc>>)]) -> Record {
-        let wish = |(name, at): &(&str, Option<DateTime<Utc>>)| Wish {
+        let wish = |(name, at): &(&str, Option<DateTime<Utc>>)| ActionRequest {
             name: name.parse().unwrap(),
             verb: NOTIFY.to_owned(),
             merchant: None,
@@ -183,26 +187,29 @@ mod tests {
             at_most: None,
             content: None,
         };
-        let run = Run {
+        let run = HookRun {
             script: "tells".to_owned(),
             function: "on_event".to_owned(),
             hash: sha256(b"text"),
-            wishes: actions.iter().map(wish).collect(),
+            requests: actions.iter().map(wish).collect(),
             kept: Vec::new(),
             added: Vec::new(),
-            looks: Vec::new(),
+            reads: Vec::new(),
             log: Vec::new(),
             operations: 1,
             sealed: None,
             answers: Vec::new(),
         };
-        Record::Ran(Box::new(Ran {
+        Record::HooksRun(Box::new(HookRunRecord {
             merchant: merchant(),
             event: "e1".to_owned(),
             number: 1,
-            again: false,
-            lane: Some(Lane { script: "tells".to_owned(), text: sha256(b"text") }),
-            formerly: None,
+            is_retry: false,
+            script_identity: Some(ScriptIdentity {
+                script: "tells".to_owned(),
+                text: sha256(b"text"),
+            }),
+            former_script: None,
             runs: vec![run],
             failures: Vec::new(),
             depth: 0,
@@ -224,7 +231,7 @@ mod tests {
             fold(&*index, &mut batch, &record).unwrap();
             index.apply(batch).unwrap();
         }
-        let (facts, mut agenda) = (Facts::new(index), Agenda::default());
+        let (facts, mut agenda) = (ReadModel::new(index), ActionQueue::default());
         agenda.wake(&facts, then - TimeDelta::hours(1)).unwrap();
         let started = agenda.start().map(|id| id.name.to_string());
         assert_eq!(started.as_deref(), Some("now"));

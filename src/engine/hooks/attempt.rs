@@ -8,91 +8,100 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::course::{Course, Pace};
-use super::event::showing;
-use super::reads::Wanted;
-use super::round::Round;
-use crate::engine::Event;
-use crate::engine::question::{Question, Reply};
+use super::course::{HookBatch, StretchLimits};
+use super::event::remote_get;
+use super::reads::NeededRead;
+use super::round::MerchantWorker;
+use crate::engine::EngineInput;
+use crate::engine::question::{EngineQuery, Reply};
 use crate::engine::shared::EngineError;
 use crate::hooks::on_stack;
-use crate::model::ran::Ran;
+use crate::model::ran::HookRunRecord;
 use crate::model::record::Record;
 
 /// The result of one stretch: a needed answer, or the end; `None` if there was no thread for it.
-type Stretch = Option<Result<Option<Wanted>, EngineError>>;
+type Stretch = Option<Result<Option<NeededRead>, EngineError>>;
 
-fn locked(course: &Mutex<Course>) -> MutexGuard<'_, Course> {
+fn lock_batch(course: &Mutex<HookBatch>) -> MutexGuard<'_, HookBatch> {
     course.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Round {
+impl MerchantWorker {
     /// Runs everything of a batch; begins nothing further after `end`.
-    pub(super) async fn through(
+    pub(super) async fn run_batch(
         &self,
         script: &str,
-        course: Course,
+        course: HookBatch,
         end: Option<Instant>,
     ) -> Result<(u64, Vec<Record>), EngineError> {
         let course = Arc::new(Mutex::new(course));
         loop {
-            let pace = self.pace(end);
-            match self.stretch(script, &course, pace).await.transpose()? {
+            let pace = self.stretch_limits(end);
+            match self.run_stretch(script, &course, pace).await.transpose()? {
                 Some(Some(wanted)) => {
                     let answer = self.fetch(&wanted).await;
-                    locked(&course).learn(&wanted, answer);
+                    lock_batch(&course).add_answer(&wanted, answer);
                 }
                 Some(None) => break,
-                None => locked(&course).fail(pace)?,
+                None => lock_batch(&course).fail(pace)?,
             }
         }
-        let mut course = locked(&course);
+        let mut course = lock_batch(&course);
         let records = std::mem::take(&mut course.records);
-        tell(&records);
+        log_runs(&records);
         Ok((course.at, records))
     }
 
     /// Builds the pace of a stretch. In a simulation no time passes while scripts run, and only
     /// this thread knows the time.
-    fn pace(&self, end: Option<Instant>) -> Pace {
+    fn stretch_limits(&self, end: Option<Instant>) -> StretchLimits {
         let left = end.map(|end| end.saturating_duration_since(Instant::now()));
         if self.shared.settings.hook_time.is_some() {
-            return Pace { now: None, left };
+            return StretchLimits { now: None, left };
         }
-        Pace { now: Some(self.shared.now()), left: left.filter(Duration::is_zero) }
+        StretchLimits { now: Some(self.shared.now()), left: left.filter(Duration::is_zero) }
     }
 
-    async fn stretch(&self, script: &str, course: &Arc<Mutex<Course>>, pace: Pace) -> Stretch {
+    async fn run_stretch(
+        &self,
+        script: &str,
+        course: &Arc<Mutex<HookBatch>>,
+        pace: StretchLimits,
+    ) -> Stretch {
         if self.shared.settings.hook_time.is_none() {
-            return on_stack(|| locked(course).go(pace));
+            return on_stack(|| lock_batch(course).run_stretch(pace));
         }
         let course = course.clone();
-        self.pool.run(script, move || locked(&course).go(pace)).await
+        self.pool.run(script, move || lock_batch(&course).run_stretch(pace)).await
     }
 
     /// Performs a read for a script.
-    async fn fetch(&self, wanted: &Wanted) -> Result<Value, String> {
+    async fn fetch(&self, wanted: &NeededRead) -> Result<Value, String> {
         let (reply, answer) = oneshot::channel();
         let event = match wanted {
-            Wanted::Resource(key) => Event::Ask(Question::Known(key.clone()), reply),
-            Wanted::Find(kind, filter) => {
-                Event::Ask(Question::Sought(kind.clone(), filter.clone()), reply)
+            NeededRead::Resource(key) => {
+                EngineInput::Ask(EngineQuery::ScriptResource(key.clone()), reply)
             }
-            Wanted::Remote(name, args) => Event::Show(showing(&self.merchant, name, args)?, reply),
+            NeededRead::Find(kind, filter) => {
+                EngineInput::Ask(EngineQuery::ScriptFind(kind.clone(), filter.clone()), reply)
+            }
+            NeededRead::GatewayGet(name, args) => {
+                EngineInput::RemoteGet(remote_get(&self.merchant, name, args)?, reply)
+            }
         };
         self.engine.send(event).map_err(|_| "the daemon ends".to_owned())?;
         match answer.await {
-            Ok(Reply::Known(answer) | Reply::Shown(answer)) => answer,
+            Ok(Reply::ScriptData(answer) | Reply::RemoteGet(answer)) => answer,
             Ok(_) | Err(_) => Err("the daemon ends".to_owned()),
         }
     }
 }
 
 /// Logs the messages of scripts to the operator, and their failures.
-fn tell(records: &[Record]) {
+fn log_runs(records: &[Record]) {
     for record in records {
-        let Record::Ran(ran) = record else { continue };
-        let Ran { event, runs, failures, .. } = &**ran;
+        let Record::HooksRun(ran) = record else { continue };
+        let HookRunRecord { event, runs, failures, .. } = &**ran;
         for run in runs {
             for line in &run.log {
                 tracing::info!(script = run.script, event, "{line}");

@@ -10,38 +10,38 @@ use tokio::sync::Notify;
 use crate::model::ran::FailedHook;
 
 /// An event and a script.
-type Pair = (String, String);
+type EventAndScript = (String, String);
 
 /// The signal of one merchant's worker.
 #[derive(Default)]
-pub(super) struct Bell {
+pub(super) struct WorkerSignal {
     rung: Notify,
     ends: AtomicBool,
-    failed: Mutex<Failed>,
+    failed: Mutex<DueRetries>,
 }
 
 #[derive(Default)]
-struct Failed {
-    due: BTreeMap<Pair, FailedHook>,
+struct DueRetries {
+    due: BTreeMap<EventAndScript, FailedHook>,
     /// Those being run again whose runs are not recorded yet.
-    taken: BTreeSet<Pair>,
+    running: BTreeSet<EventAndScript>,
 }
 
-fn pair(failed: &FailedHook) -> Pair {
+fn pair(failed: &FailedHook) -> EventAndScript {
     (failed.event.clone(), failed.failed.script.clone())
 }
 
-impl Bell {
-    fn failed(&self) -> MutexGuard<'_, Failed> {
+impl WorkerSignal {
+    fn lock(&self) -> MutexGuard<'_, DueRetries> {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Signals new events, and hooks to run again.
-    pub(super) fn ring(&self, due: Vec<FailedHook>) {
-        let mut failed = self.failed();
+    pub(super) fn signal(&self, due: Vec<FailedHook>) {
+        let mut failed = self.lock();
         for one in due {
             let pair = pair(&one);
-            if !failed.taken.contains(&pair) {
+            if !failed.running.contains(&pair) {
                 failed.due.insert(pair, one);
             }
         }
@@ -56,32 +56,32 @@ impl Bell {
     }
 
     /// Returns true if the worker begins nothing new.
-    pub(super) fn ends(&self) -> bool {
+    pub(super) fn is_ending(&self) -> bool {
         self.ends.load(Ordering::Relaxed)
     }
 
     /// Waits for a signal.
-    pub(super) async fn rings(&self) {
+    pub(super) async fn wait(&self) {
         self.rung.notified().await;
     }
 
     /// Returns the hooks to run again, under the names that their scripts had.
     pub(super) fn waiting(&self) -> Vec<FailedHook> {
-        self.failed().due.values().cloned().collect()
+        self.lock().due.values().cloned().collect()
     }
 
     /// Marks a hook as being run again.
     pub(super) fn take(&self, one: &FailedHook) {
-        let mut failed = self.failed();
+        let mut failed = self.lock();
         failed.due.remove(&pair(one));
-        failed.taken.insert(pair(one));
+        failed.running.insert(pair(one));
     }
 
     /// Notes that the runs are recorded.
-    pub(super) fn done(&self, all: &[FailedHook]) {
-        let mut failed = self.failed();
+    pub(super) fn recorded(&self, all: &[FailedHook]) {
+        let mut failed = self.lock();
         for one in all {
-            failed.taken.remove(&pair(one));
+            failed.running.remove(&pair(one));
         }
     }
 }

@@ -10,11 +10,11 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::ground::{Begun, Ground, Todo};
-use super::reads::{Answers, Wanted};
+use super::ground::{BatchContext, StartedRun, WorkItem};
+use super::reads::{Answers, NeededRead};
 use crate::engine::shared::EngineError;
-use crate::hooks::{Failure, Handler, Reads, Why};
-use crate::model::hook::Run;
+use crate::hooks::{EventHandler, FailureCause, Reads, RunFailure};
+use crate::model::hook::HookRun;
 use crate::model::record::Record;
 
 /// Largest number of answers fetched for one run: a script reads no more than that.
@@ -25,7 +25,7 @@ const WEIGHT_MAX: usize = 4096;
 
 /// The time during one stretch.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Pace {
+pub(super) struct StretchLimits {
     /// The time for the whole stretch; `None`: the clock is read.
     pub(super) now: Option<DateTime<Utc>>,
     /// Duration in which another event may be begun; `None`: without limit.
@@ -33,17 +33,17 @@ pub(super) struct Pace {
 }
 
 /// A run that waits for an answer.
-struct Open {
-    begun: Begun,
+struct OpenRun {
+    begun: StartedRun,
     answers: Arc<Answers>,
     fetched: usize,
 }
 
 /// The batch itself.
-pub(super) struct Course {
-    ground: Arc<Ground>,
-    todo: VecDeque<Todo>,
-    open: Option<Open>,
+pub(super) struct HookBatch {
+    context: Arc<BatchContext>,
+    todo: VecDeque<WorkItem>,
+    open: Option<OpenRun>,
     /// True once any run was begun.
     has_begun: bool,
     weight: usize,
@@ -53,10 +53,10 @@ pub(super) struct Course {
     pub(super) records: Vec<Record>,
 }
 
-impl Course {
-    pub(super) fn new(ground: Arc<Ground>, todo: impl IntoIterator<Item = Todo>) -> Self {
+impl HookBatch {
+    pub(super) fn new(ground: Arc<BatchContext>, todo: impl IntoIterator<Item = WorkItem>) -> Self {
         Self {
-            ground,
+            context: ground,
             todo: todo.into_iter().collect(),
             open: None,
             has_begun: false,
@@ -68,12 +68,15 @@ impl Course {
 
     /// Continues on a thread with enough stack until nothing is left, time is up, or an answer is
     /// needed. Returns the needed read.
-    pub(super) fn go(&mut self, pace: Pace) -> Result<Option<Wanted>, EngineError> {
+    pub(super) fn run_stretch(
+        &mut self,
+        pace: StretchLimits,
+    ) -> Result<Option<NeededRead>, EngineError> {
         let since = Instant::now();
         while self.is_open(pace, since)? {
             let Some(open) = &mut self.open else { break };
-            let ended = open.run(&self.ground)?;
-            if let Some(wanted) = self.wanted() {
+            let ended = open.run(&self.context)?;
+            if let Some(wanted) = self.needed_read() {
                 return Ok(Some(wanted));
             }
             self.close(ended, pace);
@@ -82,7 +85,7 @@ impl Course {
     }
 
     /// Fails the next run, for which there is no thread.
-    pub(super) fn fail(&mut self, pace: Pace) -> Result<(), EngineError> {
+    pub(super) fn fail(&mut self, pace: StretchLimits) -> Result<(), EngineError> {
         if self.is_open(pace, Instant::now())? {
             self.close(Err("there is no thread to run it on".to_owned()), pace);
         }
@@ -90,22 +93,22 @@ impl Course {
     }
 
     /// Adds an answer.
-    pub(super) fn learn(&mut self, wanted: &Wanted, answer: Result<Value, String>) {
+    pub(super) fn add_answer(&mut self, wanted: &NeededRead, answer: Result<Value, String>) {
         if let Some(open) = &mut self.open {
             open.fetched = open.fetched.saturating_add(1);
-            open.answers.learn(wanted, answer);
+            open.answers.add_answer(wanted, answer);
         }
     }
 
     /// Returns true if a run is open; begins the next one otherwise.
-    fn is_open(&mut self, pace: Pace, since: Instant) -> Result<bool, EngineError> {
+    fn is_open(&mut self, pace: StretchLimits, since: Instant) -> Result<bool, EngineError> {
         let in_time = || pace.left.is_none_or(|left| since.elapsed() < left);
         while self.open.is_none() && (!self.has_begun || (self.weight < WEIGHT_MAX && in_time())) {
             let Some(todo) = self.todo.front() else { return Ok(false) };
-            let begun = self.ground.begin(todo)?;
-            self.open = begun.map(|begun| Open::new(begun, &self.ground));
+            let begun = self.context.begin(todo)?;
+            self.open = begun.map(|begun| OpenRun::new(begun, &self.context));
             self.has_begun = true;
-            if let Some(Todo::Event(number, _)) = self.todo.pop_front() {
+            if let Some(WorkItem::Event(number, _)) = self.todo.pop_front() {
                 self.at = number;
             }
         }
@@ -113,59 +116,59 @@ impl Course {
     }
 
     /// Returns the read that the open run needs.
-    fn wanted(&self) -> Option<Wanted> {
+    fn needed_read(&self) -> Option<NeededRead> {
         let open = self.open.as_ref()?;
-        open.answers.wanted().filter(|_| open.fetched < ANSWERS_MAX)
+        open.answers.take_needed_read().filter(|_| open.fetched < ANSWERS_MAX)
     }
 
     /// Records the end of the open run.
-    fn close(&mut self, ended: Result<Run, String>, pace: Pace) {
-        let Some(Open { begun, .. }) = self.open.take() else { return };
+    fn close(&mut self, ended: Result<HookRun, String>, pace: StretchLimits) {
+        let Some(OpenRun { begun, .. }) = self.open.take() else { return };
         let weight = ended.as_ref().map_or(0, weight);
         self.weight = self.weight.saturating_add(weight);
-        let at = pace.now.unwrap_or_else(|| self.ground.shared.now());
-        self.records.push(self.ground.ended(begun, ended, at));
+        let at = pace.now.unwrap_or_else(|| self.context.shared.now());
+        self.records.push(self.context.run_record(begun, ended, at));
     }
 }
 
 /// Returns the weight of a run's result.
-fn weight(run: &Run) -> usize {
-    run.wishes.len().saturating_add(run.looks.len()).saturating_add(run.kept.len())
+fn weight(run: &HookRun) -> usize {
+    run.requests.len().saturating_add(run.reads.len()).saturating_add(run.kept.len())
 }
 
-impl Open {
-    fn new(begun: Begun, ground: &Arc<Ground>) -> Self {
+impl OpenRun {
+    fn new(begun: StartedRun, ground: &Arc<BatchContext>) -> Self {
         Self { begun, answers: Arc::new(Answers::new(ground.clone())), fetched: 0 }
     }
 
     /// Runs one try on this thread. A panic in it affects nothing else.
-    fn run(&mut self, ground: &Ground) -> Result<Result<Run, String>, EngineError> {
+    fn run(&mut self, ground: &BatchContext) -> Result<Result<HookRun, String>, EngineError> {
         if self.begun.is_too_deep() {
             let why = "it would be one more link in a chain of events and hooks";
             return Ok(Err(why.to_owned()));
         }
-        let Begun { event, handler, told, .. } = &mut self.begun;
+        let StartedRun { event, handler, verified: told, .. } = &mut self.begun;
         let event = match event.take() {
             Some(event) => Some(event),
-            None => ground.given(told)?,
+            None => ground.event_for_run(told)?,
         };
         let Some(event) = event else {
             return Ok(Err("what the event says was erased with its merchant".to_owned()));
         };
         let reads: Arc<dyn Reads> = self.answers.clone();
         let time = ground.shared.settings.hook_time;
-        let run = || ground.hooks.run_given(handler, event, &reads, time);
+        let run = || ground.hooks.run_event(handler, event, &reads, time);
         let ran = catch_unwind(AssertUnwindSafe(run));
-        let ran = ran.unwrap_or_else(|_| Err(Box::new(lost(handler))));
+        let ran = ran.unwrap_or_else(|_| Err(Box::new(panic_failure(handler))));
         Ok(ran.map_err(|why| why.to_string()))
     }
 }
 
-fn lost(handler: &Handler) -> Failure {
-    Failure {
+fn panic_failure(handler: &EventHandler) -> RunFailure {
+    RunFailure {
         script: handler.script.clone(),
         function: handler.function.clone(),
-        why: Why::Panic,
+        cause: FailureCause::Panic,
         message: "the run ended where it never should".to_owned(),
         place: None,
         log: Vec::new(),

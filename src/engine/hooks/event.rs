@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
-use crate::api::reads::Read;
+use crate::api::reads::ReadEndpoint;
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
-use crate::engine::shared::{EngineError, Shared};
-use crate::hooks::Given;
+use crate::engine::shared::{EngineError, EngineShared};
+use crate::hooks::ScriptEvent;
 use crate::kinds::step::MERCHANT;
 use crate::model::action::is_action;
-use crate::model::event::Told;
-use crate::model::showing::Showing;
+use crate::model::event::VerifiedEvent;
+use crate::model::showing::RemoteGet;
 use crate::store::vault::VaultError;
 
 /// Returns the mode of a merchant, as scripts see it.
-pub(super) fn mode(shared: &Shared, merchant: &Key) -> Result<Value, EngineError> {
+pub(super) fn mode(shared: &EngineShared, merchant: &Key) -> Result<Value, EngineError> {
     let merchant = shared.merchant(merchant)?;
     Ok(merchant.map_or(Value::Null, |merchant| merchant.fact("mode").clone()))
 }
@@ -26,8 +26,11 @@ pub(super) fn mode(shared: &Shared, merchant: &Key) -> Result<Value, EngineError
 ///
 /// # Errors
 /// The body cannot be read.
-pub(in crate::engine) fn shown(shared: &Shared, told: &Told) -> Result<Value, EngineError> {
-    let body = opened(shared, told)?.unwrap_or_default();
+pub(in crate::engine) fn event_value(
+    shared: &EngineShared,
+    told: &VerifiedEvent,
+) -> Result<Value, EngineError> {
+    let body = open_body(shared, told)?.unwrap_or_default();
     let mut body: Value = serde_json::from_slice(&body).unwrap_or_default();
     let mut event = fields(told, mode(shared, &told.merchant)?);
     if let Some(data) = event.get_mut("data") {
@@ -38,37 +41,43 @@ pub(in crate::engine) fn shown(shared: &Shared, told: &Told) -> Result<Value, En
 
 /// Returns the same for a run, of a merchant in this mode; `None` if the data was erased with the
 /// merchant.
-pub(super) fn given(
-    shared: &Shared,
-    told: &Told,
+pub(super) fn event_for_run(
+    shared: &EngineShared,
+    told: &VerifiedEvent,
     mode: Value,
-) -> Result<Option<Given>, EngineError> {
-    let body = opened(shared, told)?;
-    Ok(body.map(|body| Given::showing(&fields(told, mode), &body)))
+) -> Result<Option<ScriptEvent>, EngineError> {
+    let body = open_body(shared, told)?;
+    Ok(body.map(|body| ScriptEvent::with_record(&fields(told, mode), &body)))
 }
 
 /// Opens the service's own text of an event; `None` if it was erased with its merchant.
-fn opened(shared: &Shared, told: &Told) -> Result<Option<Zeroizing<Vec<u8>>>, EngineError> {
+fn open_body(
+    shared: &EngineShared,
+    told: &VerifiedEvent,
+) -> Result<Option<Zeroizing<Vec<u8>>>, EngineError> {
     let body = told.body.parse();
     let body =
         body.map_err(|error| EngineError::Bug(format!("an event names no blob: {error}")))?;
-    match shared.vault.open_blob(&body) {
+    match shared.vault.unseal(&body) {
         Err(VaultError::Erased { .. }) => Ok(None),
         opened => Ok(Some(opened?)),
     }
 }
 
 /// Returns all fields but the record that the event shows.
-fn fields(told: &Told, mode: Value) -> Value {
-    let resource = told.about.iter().find(|key| !is_action(key));
+fn fields(told: &VerifiedEvent, mode: Value) -> Value {
+    let resource = told.resources.iter().find(|key| !is_action(key));
     let own = told.merchant.kind.as_str() == MERCHANT;
     let fields = [
         ("id", Value::from(told.event.as_str())),
         ("type", Value::from(told.kind.as_str())),
         ("created", Value::from(timestamp(&told.created))),
         ("mode", mode),
-        ("merchant", Value::from(own.then(|| named(&told.merchant)))),
-        ("resource", Value::from(resource.map(|key| format!("{}/{}", key.kind, named(key))))),
+        ("merchant", Value::from(own.then(|| display_name(&told.merchant)))),
+        (
+            "resource",
+            Value::from(resource.map(|key| format!("{}/{}", key.kind, display_name(key)))),
+        ),
         ("data", Value::Null),
         ("previous", json!(told.previous)),
     ];
@@ -86,7 +95,7 @@ fn data(event: &mut Value) -> Value {
 }
 
 /// Returns a name as documents write it: without the namespace `default`.
-fn named(key: &Key) -> String {
+fn display_name(key: &Key) -> String {
     match key.namespace.as_str() {
         "default" => key.name.to_string(),
         namespace => format!("{namespace}/{}", key.name),
@@ -98,8 +107,8 @@ fn named(key: &Key) -> String {
 ///
 /// # Errors
 /// There is no such read, or an argument is missing.
-pub fn showing(merchant: &Key, name: &str, args: &Value) -> Result<Showing, String> {
-    let read = Read::named(name).ok_or_else(|| format!("there is no read called {name}"))?;
+pub fn remote_get(merchant: &Key, name: &str, args: &Value) -> Result<RemoteGet, String> {
+    let read = ReadEndpoint::find(name).ok_or_else(|| format!("there is no read called {name}"))?;
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let mut given: BTreeMap<String, String> = BTreeMap::new();
     for (name, value) in args.as_object().into_iter().flatten() {
@@ -113,5 +122,5 @@ pub fn showing(merchant: &Key, name: &str, args: &Value) -> Result<Showing, Stri
     let parameters = parameters.collect::<Result<Vec<_>, _>>()?;
     let merchant = named.unwrap_or_else(|| merchant.clone());
     let query = given.into_iter().collect();
-    Ok(Showing { merchant, read: name.to_owned(), parameters, query, body: None })
+    Ok(RemoteGet { merchant, read: name.to_owned(), parameters, query, body: None })
 }

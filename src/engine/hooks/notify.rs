@@ -9,16 +9,19 @@ use serde_json::Value;
 
 use crate::base::id::Key;
 use crate::base::planted;
-use crate::engine::shared::{EngineError, Shared};
-use crate::engine::tasks::Finished;
+use crate::engine::shared::{EngineError, EngineShared};
+use crate::engine::tasks::TaskResult;
 use crate::engine::{Engine, IntakeLink};
-use crate::hooks::escaped;
+use crate::hooks::escape_html;
 use crate::kinds::reference;
 use crate::kinds::step::MERCHANT;
-use crate::model::ran::{Channel, Fate, Granted, Pending, Scheduled, Telling, WishId};
+use crate::model::ran::{
+    ActionOutcome, ActionRequestId, ActionResult, Channel, NotificationAttempt, PendingAction,
+    Scheduled,
+};
 use crate::model::record::Record;
-use crate::outbox::{Message, Sent};
-use crate::plan::World;
+use crate::outbox::{DeliveryResult, OutgoingNotification};
+use crate::plan::StateView;
 
 /// Placeholder of a payer's link in a text.
 const LINK: (&str, &str) = ("{{intake:", "}}");
@@ -31,89 +34,98 @@ const LINKS_MAX: usize = 16;
 const REPEATED_FOR: TimeDelta = TimeDelta::days(1);
 
 /// A delivery attempt under way.
-pub type Carried<'a> = Pin<Box<dyn Future<Output = Sent> + Send + 'a>>;
+pub type DeliveryAttempt<'a> = Pin<Box<dyn Future<Output = DeliveryResult> + Send + 'a>>;
 
 /// Delivers notifications out of the process.
-pub trait Courier: Send + Sync {
+pub trait NotificationSender: Send + Sync {
     /// Makes one attempt.
-    fn carry<'a>(&'a self, message: &'a Message) -> Carried<'a>;
+    fn deliver<'a>(&'a self, message: &'a OutgoingNotification) -> DeliveryAttempt<'a>;
     /// Returns true if a target may receive a notification more than once, and drops repeats by
     /// their key.
-    fn repeats(&self, _target: &str) -> bool {
+    fn drops_repeats(&self, _target: &str) -> bool {
         false
     }
     /// Returns the address of a payer's page: a secret.
-    fn intake(&self, link: &IntakeLink) -> String;
+    fn intake_address(&self, link: &IntakeLink) -> String;
     /// Returns true if scripts may name any address to this target; otherwise only contacts of the
     /// event's merchant.
-    fn takes_any(&self, target: &str) -> bool;
+    fn allows_any_address(&self, target: &str) -> bool;
 }
 
 impl Engine {
     /// Sets the courier for hooks' notifications.
-    pub fn tell_through(&mut self, courier: Arc<dyn Courier>) {
-        self.scripts.courier = Some(courier);
+    pub fn set_notifier(&mut self, courier: Arc<dyn NotificationSender>) {
+        self.scripts.notifier = Some(courier);
         self.scripts.agenda.reload();
     }
 
     /// Sends a notification, or settles it.
-    pub(super) fn notify_for(&mut self, pending: &Pending) {
+    pub(super) fn notify_for(&mut self, pending: &PendingAction) {
         let id = pending.id.clone();
-        let Some(courier) = self.scripts.courier.clone() else {
+        let Some(courier) = self.scripts.notifier.clone() else {
             return self.scripts.agenda.end(&id);
         };
-        let repeats = self.repeats(pending, &*courier);
-        match self.shared.facts.is_telling(&id) {
+        let repeats = self.may_repeat(pending, &*courier);
+        match self.shared.facts.is_sending(&id) {
             Ok(false) => {}
             Ok(true) if repeats => {}
             Ok(true) => {
                 let why = "the daemon ended while it was told: whether it arrived is not known";
-                return self.settle_wish(id, Fate::Unknown, why.to_owned(), None);
+                return self.settle_action_request(
+                    id,
+                    ActionOutcome::Unknown,
+                    why.to_owned(),
+                    None,
+                );
             }
             Err(error) => {
-                self.tasks.spawn(async move { Finished::Broken(error.into()) });
+                self.tasks.spawn(async move { TaskResult::Broken(error.into()) });
                 return;
             }
         }
         match self.message(pending, &*courier) {
             Ok(message) => {
                 let shared = self.shared.clone();
-                let sending = Sending { shared, id, message, courier, repeats };
+                let sending = NotificationSend { shared, id, message, notifier: courier, repeats };
                 self.tasks.spawn(sending.run());
             }
-            Err(why) => self.settle_wish(id, Fate::Invalid, why, None),
+            Err(why) => self.settle_action_request(id, ActionOutcome::Invalid, why, None),
         }
     }
 
     /// Returns true if a notification whose answer was lost is repeated: its target drops repeats,
     /// and it is younger than a day.
-    fn repeats(&self, pending: &Pending, courier: &dyn Courier) -> bool {
-        let Channel::Target(target) = Channel::of(&pending.wish) else { return false };
+    fn may_repeat(&self, pending: &PendingAction, courier: &dyn NotificationSender) -> bool {
+        let Channel::Target(target) = Channel::of(&pending.request) else { return false };
         let age = self.shared.now().signed_duration_since(Scheduled::of(pending).at);
-        age < REPEATED_FOR && courier.repeats(&target)
+        age < REPEATED_FOR && courier.drops_repeats(&target)
     }
 
     /// Builds the message.
     ///
     /// # Errors
     /// It cannot be built.
-    fn message(&self, pending: &Pending, courier: &dyn Courier) -> Result<Message, String> {
-        let fields = &pending.wish.fields;
+    fn message(
+        &self,
+        pending: &PendingAction,
+        courier: &dyn NotificationSender,
+    ) -> Result<OutgoingNotification, String> {
+        let fields = &pending.request.fields;
         let text = |name: &str| fields.get(name).and_then(Value::as_str).map(str::to_owned);
         let key = pending.id.action_name().map_err(|error| error.to_string())?;
         let body = fields.get("body").cloned().unwrap_or_default();
         let target = text("target").ok_or("it names no target")?;
-        let whose = (!courier.takes_any(&target)).then_some(&pending.id.merchant);
-        let links = Links { engine: self, courier, merchant: &pending.id.merchant };
-        Ok(Message {
+        let whose = (!courier.allows_any_address(&target)).then_some(&pending.id.merchant);
+        let links = PayerLinks { engine: self, notifier: courier, merchant: &pending.id.merchant };
+        Ok(OutgoingNotification {
             key: key.to_string(),
             target,
             body: if let Value::String(body) = body {
-                Value::String(links.filled(body, str::to_owned)?)
+                Value::String(links.fill(body, str::to_owned)?)
             } else {
                 body
             },
-            html: text("html").map(|html| links.filled(html, escaped)).transpose()?,
+            html: text("html").map(|html| links.fill(html, escape_html)).transpose()?,
             subject: text("subject"),
             to: text("to").map(|to| self.addresses(&to, whose)).transpose()?,
         })
@@ -132,7 +144,7 @@ impl Engine {
         }
         let key: Key =
             to.parse().map_err(|_| "its `to` is neither an address nor a contact".to_owned())?;
-        let manifest = self.world.desired().manifest(&key);
+        let manifest = self.known_state.desired().manifest(&key);
         let of = manifest.as_ref().and_then(|one| merchant_of(&key, &one.spec));
         if whose.is_some_and(|whose| of.as_ref() != Some(whose)) {
             let name = key.short();
@@ -161,20 +173,20 @@ fn merchant_of(key: &Key, spec: &Value) -> Option<Key> {
 }
 
 /// Builds the payers' links of a notification.
-struct Links<'a> {
+struct PayerLinks<'a> {
     engine: &'a Engine,
-    courier: &'a dyn Courier,
+    notifier: &'a dyn NotificationSender,
     /// The event's merchant: links are made for its methods alone.
     merchant: &'a Key,
 }
 
-impl Links<'_> {
+impl PayerLinks<'_> {
     /// Returns a text with its placeholders replaced by payers' links, each passed through
     /// `written`.
     ///
     /// # Errors
     /// A link cannot be made now.
-    fn filled(&self, mut text: String, written: fn(&str) -> String) -> Result<String, String> {
+    fn fill(&self, mut text: String, written: fn(&str) -> String) -> Result<String, String> {
         let (open, close) = LINK;
         for _ in 0..LINKS_MAX {
             let Some((before, rest)) = text.split_once(open) else { return Ok(text) };
@@ -187,7 +199,7 @@ impl Links<'_> {
 
     fn link(&self, key: Key) -> Result<String, String> {
         let terms = self.engine.intake_link(&key)?;
-        let manifest = self.engine.world.desired().manifest(&key);
+        let manifest = self.engine.known_state.desired().manifest(&key);
         let of = manifest.and_then(|one| merchant_of(&key, &one.spec));
         if of.as_ref() != Some(self.merchant) {
             return Err(format!(
@@ -197,59 +209,68 @@ impl Links<'_> {
         }
         let until = self.engine.shared.now().checked_add_days(LINK_DAYS);
         let until = until.unwrap_or(chrono::DateTime::<Utc>::MAX_UTC);
-        Ok(self.courier.intake(&IntakeLink { key, terms, until }))
+        Ok(self.notifier.intake_address(&IntakeLink { key, terms, until }))
     }
 }
 
 /// One attempt at a notification.
-struct Sending {
-    shared: Arc<Shared>,
-    id: WishId,
-    message: Message,
-    courier: Arc<dyn Courier>,
+struct NotificationSend {
+    shared: Arc<EngineShared>,
+    id: ActionRequestId,
+    message: OutgoingNotification,
+    notifier: Arc<dyn NotificationSender>,
     /// True if a lost answer does not settle it.
     repeats: bool,
 }
 
-impl Sending {
-    async fn run(self) -> Finished {
+impl NotificationSend {
+    async fn run(self) -> TaskResult {
         match self.send().await {
-            Ok(settled) => Finished::Granted(self.id, settled, None),
-            Err(error) => Finished::Broken(error),
+            Ok(settled) => TaskResult::ActionTried(self.id, settled, None),
+            Err(error) => TaskResult::Broken(error),
         }
     }
 
     /// Records the attempt, makes it, and records the result. Returns true if the notification is
     /// settled.
     async fn send(&self) -> Result<bool, EngineError> {
-        if !planted::is("told-without-a-note") {
-            self.note(true).await?;
+        if !planted::is_active("told-without-a-note") {
+            self.write_attempt(true).await?;
         }
-        let (fate, why) = match self.courier.carry(&self.message).await {
-            Sent::Done => (Fate::Done, "told".to_owned()),
-            Sent::Refused(why) => (Fate::Refused, why),
-            Sent::InDoubt(why) if self.repeats => {
+        let (fate, why) = match self.notifier.deliver(&self.message).await {
+            DeliveryResult::Done => (ActionOutcome::Done, "told".to_owned()),
+            DeliveryResult::Refused(why) => (ActionOutcome::Refused, why),
+            DeliveryResult::InDoubt(why) if self.repeats => {
                 self.warn(&why, "sent again: its answer got lost");
                 return Ok(false);
             }
-            Sent::InDoubt(why) => (Fate::Unknown, why),
-            Sent::NotSent(why) => {
+            DeliveryResult::InDoubt(why) => (ActionOutcome::Unknown, why),
+            DeliveryResult::NotSent(why) => {
                 self.warn(&why, "not told yet");
-                self.note(false).await?;
+                self.write_attempt(false).await?;
                 return Ok(false);
             }
         };
-        if fate != Fate::Done {
+        if fate != ActionOutcome::Done {
             self.warn(&why, "not told");
         }
-        let granted = Granted { id: self.id.clone(), fate, message: why, at: self.shared.now() };
-        self.shared.write(Vec::new(), vec![Record::Granted(Box::new(granted))]).await?;
+        let granted = ActionResult {
+            id: self.id.clone(),
+            outcome: fate,
+            message: why,
+            at: self.shared.now(),
+        };
+        self.shared.write(Vec::new(), vec![Record::ActionSettled(Box::new(granted))]).await?;
         Ok(true)
     }
 
-    async fn note(&self, under_way: bool) -> Result<(), EngineError> {
+    async fn write_attempt(&self, under_way: bool) -> Result<(), EngineError> {
         let (id, at) = (self.id.clone(), self.shared.now());
-        let record = Record::Telling(Box::new(Telling { id, under_way, at }));
+        let record = Record::NotificationAttempt(Box::new(NotificationAttempt {
+            id,
+            in_progress: under_way,
+            at,
+        }));
         self.shared.write(Vec::new(), vec![record]).await
     }
 

@@ -9,16 +9,16 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::event::shown;
+use super::event::event_value;
 use super::words;
 use crate::base::id::Key;
-use crate::engine::shared::{EngineError, Shared};
-use crate::model::event::Told;
-use crate::model::hook::Run;
-use crate::model::ran::{Failed, Ran};
+use crate::engine::shared::{EngineError, EngineShared};
+use crate::model::event::VerifiedEvent;
+use crate::model::hook::HookRun;
+use crate::model::ran::{HookFailure, HookRunRecord};
 use crate::model::record::Record;
-use crate::store::story::Past;
-use crate::store::vault::Sealed;
+use crate::store::story::EventHistory;
+use crate::store::vault::SealedValue;
 
 /// Largest size in bytes of one run's answers; larger ones are not stored.
 const ANSWERS_MAX: usize = 256 << 10;
@@ -32,13 +32,13 @@ pub struct PastEvent {
     /// The runs that succeeded.
     pub runs: Vec<PastRun>,
     /// The runs that failed, and still fail.
-    pub failures: Vec<Failed>,
+    pub failures: Vec<HookFailure>,
 }
 
 /// One successful run.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct PastRun {
-    pub run: Run,
+    pub run: HookRun,
     /// The answers to its reads, in order; also null if not stored (the run's digests show which).
     pub answers: Vec<Value>,
 }
@@ -57,17 +57,17 @@ impl fmt::Debug for PastRun {
 
 /// Seals the answers that these runs read and the words of their requests; the records refer to
 /// them.
-pub(super) fn sealed(
-    shared: &Shared,
+pub(super) fn seal_answers(
+    shared: &EngineShared,
     merchant: &Key,
     records: &mut [Record],
-) -> Result<Vec<Sealed>, EngineError> {
+) -> Result<Vec<SealedValue>, EngineError> {
     let mut blobs = Vec::new();
     for record in records {
-        let Record::Ran(ran) = record else { continue };
+        let Record::HooksRun(ran) = record else { continue };
         for run in &mut ran.runs {
             let subject = merchant.to_string();
-            for wish in &mut run.wishes {
+            for wish in &mut run.requests {
                 let seal = shared.random(|rng| words::seal(&shared.vault, &subject, wish, rng))?;
                 blobs.extend(seal);
             }
@@ -88,10 +88,10 @@ pub(super) fn sealed(
 }
 
 /// Returns verified events with their results, in the order in which they were recorded.
-pub fn recount(shared: &Shared, past: Past) -> Vec<PastEvent> {
-    let Past { told, ran } = past;
-    let mut ends: BTreeMap<(Key, String), BTreeMap<String, End>> = BTreeMap::new();
-    for Ran { merchant, event, runs, failures, .. } in ran {
+pub fn past_events(shared: &EngineShared, past: EventHistory) -> Vec<PastEvent> {
+    let EventHistory { events: told, runs: ran } = past;
+    let mut ends: BTreeMap<(Key, String), BTreeMap<String, RunEnd>> = BTreeMap::new();
+    for HookRunRecord { merchant, event, runs, failures, .. } in ran {
         let scripts = ends.entry((merchant, event)).or_default();
         for failed in failures {
             scripts.insert(failed.script.clone(), Err(failed));
@@ -109,11 +109,15 @@ pub fn recount(shared: &Shared, past: Past) -> Vec<PastEvent> {
 }
 
 /// The result of a script's last run on an event.
-type End = Result<Run, Failed>;
+type RunEnd = Result<HookRun, HookFailure>;
 
-fn past_event(shared: &Shared, told: &Told, scripts: BTreeMap<String, End>) -> PastEvent {
+fn past_event(
+    shared: &EngineShared,
+    told: &VerifiedEvent,
+    scripts: BTreeMap<String, RunEnd>,
+) -> PastEvent {
     // An erased body is no failure: the erasure was intended.
-    let event = shown(shared, told).unwrap_or_default();
+    let event = event_value(shared, told).unwrap_or_default();
     let (mut runs, mut failures) = (Vec::new(), Vec::new());
     for end in scripts.into_values() {
         match end {
@@ -124,11 +128,10 @@ fn past_event(shared: &Shared, told: &Told, scripts: BTreeMap<String, End>) -> P
     PastEvent { merchant: told.merchant.clone(), event, runs, failures }
 }
 
-fn past_run(shared: &Shared, run: Run) -> PastRun {
-    let kept =
-        run.sealed.as_ref().and_then(|name| shared.vault.open_blob(&name.parse().ok()?).ok());
+fn past_run(shared: &EngineShared, run: HookRun) -> PastRun {
+    let kept = run.sealed.as_ref().and_then(|name| shared.vault.unseal(&name.parse().ok()?).ok());
     let kept: Option<Vec<Value>> = kept.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    let answers = kept.unwrap_or_else(|| vec![Value::Null; run.looks.len()]);
-    let wishes = run.wishes.iter().map(|wish| words::shown(&shared.vault, wish)).collect();
-    PastRun { run: Run { wishes, ..run }, answers }
+    let answers = kept.unwrap_or_else(|| vec![Value::Null; run.reads.len()]);
+    let wishes = run.requests.iter().map(|wish| words::for_display(&shared.vault, wish)).collect();
+    PastRun { run: HookRun { requests: wishes, ..run }, answers }
 }

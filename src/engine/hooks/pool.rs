@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{OwnedMutexGuard, Semaphore};
 
-use super::threads::Threads;
+use super::threads::ThreadPool;
 
 /// Largest number of simultaneous runs.
 const WORKERS: usize = 8;
@@ -14,17 +14,17 @@ const WORKERS: usize = 8;
 const WORKERS_EACH: usize = 3;
 
 /// The threads and their limits.
-pub(super) struct Pool {
-    threads: Threads,
+pub(super) struct ScriptPool {
+    threads: ThreadPool,
     all: Semaphore,
     each: Mutex<BTreeMap<String, Arc<Semaphore>>>,
     turns: Mutex<BTreeMap<String, Arc<tokio::sync::Mutex<()>>>>,
 }
 
-impl Default for Pool {
+impl Default for ScriptPool {
     fn default() -> Self {
         Self {
-            threads: Threads::new(WORKERS),
+            threads: ThreadPool::new(WORKERS),
             all: Semaphore::new(WORKERS),
             each: Mutex::default(),
             turns: Mutex::default(),
@@ -32,7 +32,7 @@ impl Default for Pool {
     }
 }
 
-impl Pool {
+impl ScriptPool {
     /// Runs work of a script on a thread with enough stack, once one is free. `None`: it panicked,
     /// or no thread can be started.
     pub(super) async fn run<T: Send + 'static>(
@@ -40,7 +40,7 @@ impl Pool {
         script: &str,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
-        let own = self.own(script);
+        let own = self.script_limit(script);
         let _own = own.acquire().await.ok()?;
         let _all = self.all.acquire().await.ok()?;
         self.threads.run(work).await
@@ -48,7 +48,7 @@ impl Pool {
 
     /// Waits until no other merchant's events use this script, so that the values which it keeps
     /// between runs are on disk.
-    pub(super) async fn turn(&self, script: &str) -> OwnedMutexGuard<()> {
+    pub(super) async fn lock_script(&self, script: &str) -> OwnedMutexGuard<()> {
         let turn = {
             let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(turns.entry(script.to_owned()).or_default())
@@ -56,7 +56,7 @@ impl Pool {
         turn.lock_owned().await
     }
 
-    fn own(&self, script: &str) -> Arc<Semaphore> {
+    fn script_limit(&self, script: &str) -> Arc<Semaphore> {
         let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
         let made = || Arc::new(Semaphore::new(WORKERS_EACH));
         each.entry(script.to_owned()).or_insert_with(made).clone()
@@ -71,7 +71,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_script_that_takes_long_leaves_room_for_others() {
-        let pool = Arc::new(Pool::default());
+        let pool = Arc::new(ScriptPool::default());
         let (release, held) = mpsc::channel::<()>();
         let held = Arc::new(Mutex::new(held));
         let slow: Vec<_> = (0..WORKERS)

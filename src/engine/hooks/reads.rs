@@ -9,28 +9,28 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::ground::Ground;
+use super::ground::BatchContext;
 use crate::hooks::Reads;
-use crate::model::hook::Run;
-use crate::model::kept::{KeptSize, sum};
+use crate::model::hook::HookRun;
+use crate::model::kept::{ScriptValuesSize, sum};
 
 /// A read that another part of the program has to make.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::engine) enum Wanted {
+pub(in crate::engine) enum NeededRead {
     /// A resource, by its key.
     Resource(String),
     /// All resources of a kind with these fields.
     Find(String, Value),
     /// A read of the service: its name and arguments.
-    Remote(String, Value),
+    GatewayGet(String, Value),
 }
 
-impl Wanted {
+impl NeededRead {
     fn key(&self) -> String {
         match self {
             Self::Resource(key) => json!(["resource", key]).to_string(),
             Self::Find(kind, filter) => json!(["find", kind, filter]).to_string(),
-            Self::Remote(name, args) => json!(["remote", name, args]).to_string(),
+            Self::GatewayGet(name, args) => json!(["remote", name, args]).to_string(),
         }
     }
 }
@@ -40,14 +40,14 @@ impl Wanted {
 pub(super) struct Unwritten(Mutex<BTreeMap<String, Value>>);
 
 impl Unwritten {
-    fn kept(&self) -> MutexGuard<'_, BTreeMap<String, Value>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Value>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds the values that a successful run keeps and adds to. `stored` returns the written value
     /// of a key.
-    pub(super) fn keep(&self, run: &Run, stored: impl Fn(&str) -> Value) {
-        let mut kept = self.kept();
+    pub(super) fn keep(&self, run: &HookRun, stored: impl Fn(&str) -> Value) {
+        let mut kept = self.lock();
         kept.extend(run.kept.iter().cloned());
         for (key, added) in &run.added {
             let before = kept.get(key).cloned().unwrap_or_else(|| stored(key));
@@ -58,36 +58,36 @@ impl Unwritten {
 
 /// The answers available to one run.
 pub(super) struct Answers {
-    ground: Arc<Ground>,
-    state: Mutex<State>,
+    context: Arc<BatchContext>,
+    state: Mutex<AnswerState>,
 }
 
 #[derive(Default)]
-struct State {
+struct AnswerState {
     known: BTreeMap<String, Result<Value, String>>,
-    wanted: Option<Wanted>,
+    wanted: Option<NeededRead>,
 }
 
 impl Answers {
-    pub(super) fn new(ground: Arc<Ground>) -> Self {
-        Self { ground, state: Mutex::default() }
+    pub(super) fn new(ground: Arc<BatchContext>) -> Self {
+        Self { context: ground, state: Mutex::default() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, AnswerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the read at which the last try stopped.
-    pub(super) fn wanted(&self) -> Option<Wanted> {
+    pub(super) fn take_needed_read(&self) -> Option<NeededRead> {
         self.state().wanted.take()
     }
 
     /// Stores the answer to a read.
-    pub(super) fn learn(&self, wanted: &Wanted, answer: Result<Value, String>) {
+    pub(super) fn add_answer(&self, wanted: &NeededRead, answer: Result<Value, String>) {
         self.state().known.insert(wanted.key(), answer);
     }
 
-    fn ask(&self, wanted: Wanted) -> Result<Value, String> {
+    fn ask(&self, wanted: NeededRead) -> Result<Value, String> {
         let mut state = self.state();
         if let Some(known) = state.known.get(&wanted.key()) {
             return known.clone();
@@ -99,34 +99,34 @@ impl Answers {
 
 impl Reads for Answers {
     fn resource(&self, key: &str) -> Result<Value, String> {
-        self.ask(Wanted::Resource(key.to_owned()))
+        self.ask(NeededRead::Resource(key.to_owned()))
     }
 
     fn find(&self, kind: &str, filter: &Value) -> Result<Value, String> {
-        self.ask(Wanted::Find(kind.to_owned(), filter.clone()))
+        self.ask(NeededRead::Find(kind.to_owned(), filter.clone()))
     }
 
     fn transaction(&self, id: &str) -> Result<Value, String> {
-        let Ground { shared, merchant, .. } = &*self.ground;
+        let BatchContext { shared, merchant, .. } = &*self.context;
         let known = shared.facts.remote_object(merchant, id);
         let known = known.map_err(|error| error.to_string())?;
         Ok(known.map_or(Value::Null, |known| json!(known)))
     }
 
     fn remote(&self, name: &str, args: &Value) -> Result<Value, String> {
-        self.ask(Wanted::Remote(name.to_owned(), args.clone()))
+        self.ask(NeededRead::GatewayGet(name.to_owned(), args.clone()))
     }
 
     fn kv(&self, script: &str, key: &str) -> Result<Value, String> {
-        if let Some(kept) = self.ground.unwritten.kept().get(key) {
+        if let Some(kept) = self.context.unwritten.lock().get(key) {
             return Ok(kept.clone());
         }
-        self.ground.shared.facts.kept(script, key).map_err(|error| error.to_string())
+        self.context.shared.facts.stored_value(script, key).map_err(|error| error.to_string())
     }
 
-    fn kept_size(&self, script: &str) -> Result<(KeptSize, KeptSize), String> {
-        let facts = &self.ground.shared.facts;
-        let sizes = facts.kept_size(script).and_then(|own| Ok((own, facts.kept_total()?)));
+    fn kept_size(&self, script: &str) -> Result<(ScriptValuesSize, ScriptValuesSize), String> {
+        let facts = &self.context.shared.facts;
+        let sizes = facts.stored_size(script).and_then(|own| Ok((own, facts.stored_total()?)));
         sizes.map_err(|error| error.to_string())
     }
 }

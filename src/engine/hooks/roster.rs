@@ -12,13 +12,13 @@ use tokio::sync::oneshot;
 use crate::base::id::Key;
 use crate::engine::Engine;
 use crate::engine::question::Reply;
-use crate::engine::shared::{EngineError, Shared};
-use crate::engine::tasks::Finished;
-use crate::hooks::{Hooks, Queue};
-use crate::model::event::EventStands;
-use crate::model::ran::Lane;
+use crate::engine::shared::{EngineError, EngineShared};
+use crate::engine::tasks::TaskResult;
+use crate::hooks::{Hooks, ScriptQueue};
+use crate::model::event::EventStatus;
+use crate::model::ran::ScriptIdentity;
 use crate::model::record::Record;
-use crate::model::roster::{Begin, Enrolled, Loaded, ScriptForgotten};
+use crate::model::roster::{KnownScript, ScriptForgotten, ScriptStart, ScriptsLoaded};
 
 /// Number of events read together to find a script's first event.
 const PAGE: u64 = 512;
@@ -31,23 +31,23 @@ impl Engine {
         }
         let Some(next) = self.scripts.next.take() else { return Ok(()) };
         let known = self.shared.facts.roster()?;
-        let queues: Vec<Queue> = next.hooks.iter().flat_map(Hooks::queues).collect();
+        let queues: Vec<ScriptQueue> = next.hooks.iter().flat_map(Hooks::queues).collect();
         self.scripts.changing = Some(next);
-        if is_same(&known, &queues) {
-            return self.changed_scripts();
+        if lists_same_scripts(&known, &queues) {
+            return self.scripts_recorded();
         }
         let shared = self.shared.clone();
         self.tasks.spawn(async move {
             match enrol(&shared, &known, &queues).await {
-                Ok(()) => Finished::Enrolled,
-                Err(error) => Finished::Broken(error),
+                Ok(()) => TaskResult::ScriptsRecorded,
+                Err(error) => TaskResult::Broken(error),
             }
         });
         Ok(())
     }
 
     /// Puts the recorded set into use; continues with a newer waiting one, if any.
-    pub(in crate::engine) fn changed_scripts(&mut self) -> Result<(), EngineError> {
+    pub(in crate::engine) fn scripts_recorded(&mut self) -> Result<(), EngineError> {
         if let Some(changed) = self.scripts.changing.take() {
             self.scripts.hooks = changed.hooks;
             self.scripts.files_in_use = Some(changed.files);
@@ -65,27 +65,29 @@ impl Engine {
     ) {
         let shared = self.shared.clone();
         self.tasks.spawn(async move {
-            match forgotten(&shared, script, actor).await {
-                Ok(found) => Finished::Heard(None).answering(Reply::ScriptForgotten(found), reply),
-                Err(error) => Finished::Broken(error),
+            match write_forget_script(&shared, script, actor).await {
+                Ok(found) => {
+                    TaskResult::RecordWritten(None).with_reply(Reply::ScriptForgotten(found), reply)
+                }
+                Err(error) => TaskResult::Broken(error),
             }
         });
     }
 }
 
 /// Returns true if the roster already lists exactly these scripts.
-fn is_same(known: &BTreeMap<String, Enrolled>, queues: &[Queue]) -> bool {
+fn lists_same_scripts(known: &BTreeMap<String, KnownScript>, queues: &[ScriptQueue]) -> bool {
     let present = known.iter().filter(|(_, enrolled)| enrolled.absent.is_none());
     let present: BTreeMap<_, _> = present.map(|(name, one)| (name.as_str(), one.text)).collect();
-    let lanes = queues.iter().map(|Queue { lane, .. }| (lane.script.as_str(), lane.text));
+    let lanes = queues.iter().map(|ScriptQueue { lane, .. }| (lane.script.as_str(), lane.text));
     present == lanes.collect()
 }
 
 /// Records the list of scripts, and logs the consequence for each new, renamed or missing one.
 async fn enrol(
-    shared: &Shared,
-    known: &BTreeMap<String, Enrolled>,
-    queues: &[Queue],
+    shared: &EngineShared,
+    known: &BTreeMap<String, KnownScript>,
+    queues: &[ScriptQueue],
 ) -> Result<(), EngineError> {
     let mut begins = Vec::new();
     for queue in queues.iter().filter(|queue| is_new(known, queues, &queue.lane)) {
@@ -106,12 +108,16 @@ async fn enrol(
         tracing::warn!(script, "the script is gone: events wait for it (`reckon hooks forget`)");
     }
     let scripts = queues.iter().map(|queue| queue.lane.clone()).collect();
-    let record = Loaded { scripts, begins, at: shared.now() };
-    shared.write(Vec::new(), vec![Record::Loaded(Box::new(record))]).await
+    let record = ScriptsLoaded { scripts, begins, at: shared.now() };
+    shared.write(Vec::new(), vec![Record::ScriptsLoaded(Box::new(record))]).await
 }
 
 /// Returns true if the state knows neither the script's name nor, under a missing name, its text.
-fn is_new(known: &BTreeMap<String, Enrolled>, queues: &[Queue], lane: &Lane) -> bool {
+fn is_new(
+    known: &BTreeMap<String, KnownScript>,
+    queues: &[ScriptQueue],
+    lane: &ScriptIdentity,
+) -> bool {
     let is_there = |name: &str| queues.iter().any(|queue| queue.lane.script == name);
     let renamed = || known.iter().any(|(name, one)| one.text == lane.text && !is_there(name));
     !known.contains_key(&lane.script) && !renamed()
@@ -120,20 +126,20 @@ fn is_new(known: &BTreeMap<String, Enrolled>, queues: &[Queue], lane: &Lane) -> 
 /// Returns a script's first place in each merchant's events: before the first event since that
 /// time.
 fn beginnings(
-    shared: &Shared,
+    shared: &EngineShared,
     script: &str,
     since: DateTime<Utc>,
-) -> Result<Vec<Begin>, EngineError> {
+) -> Result<Vec<ScriptStart>, EngineError> {
     let mut begins = Vec::new();
-    for (merchant, ledger) in shared.facts.ledgers()? {
-        let to = last_before(shared, &merchant, ledger.told, since)?;
-        begins.push(Begin { merchant, script: script.to_owned(), to });
+    for (merchant, ledger) in shared.facts.ledgers_by_merchant()? {
+        let to = last_before(shared, &merchant, ledger.verified, since)?;
+        begins.push(ScriptStart { merchant, script: script.to_owned(), to });
     }
     Ok(begins)
 }
 
 fn last_before(
-    shared: &Shared,
+    shared: &EngineShared,
     merchant: &Key,
     told: u64,
     since: DateTime<Utc>,
@@ -142,8 +148,8 @@ fn last_before(
     while first <= told {
         let last = told.min(first.saturating_add(PAGE).saturating_sub(1));
         for (number, id) in shared.facts.events_numbered(merchant, (first, last))? {
-            let stands = shared.facts.event(merchant, &id)?.map(|entry| entry.stands);
-            if matches!(stands, Some(EventStands::Told(told)) if told.created >= since) {
+            let stands = shared.facts.event(merchant, &id)?.map(|entry| entry.status);
+            if matches!(stands, Some(EventStatus::Verified(told)) if told.created >= since) {
                 return Ok(number.saturating_sub(1));
             }
         }
@@ -153,8 +159,8 @@ fn last_before(
 }
 
 /// Records that a script is forgotten. `None`: it is not absent.
-async fn forgotten(
-    shared: &Shared,
+async fn write_forget_script(
+    shared: &EngineShared,
     script: String,
     actor: String,
 ) -> Result<Option<usize>, EngineError> {
@@ -162,7 +168,7 @@ async fn forgotten(
     if known.get(&script).is_none_or(|one| one.absent.is_none()) {
         return Ok(None);
     }
-    let kept = shared.facts.kept_size(&script)?.keys;
+    let kept = shared.facts.stored_size(&script)?.keys;
     let forgotten = ScriptForgotten { script, actor, at: shared.now() };
     shared.write(Vec::new(), vec![Record::ScriptForgotten(Box::new(forgotten))]).await?;
     Ok(Some(usize::try_from(kept).unwrap_or(usize::MAX)))

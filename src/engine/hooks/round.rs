@@ -14,15 +14,17 @@ use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use tokio::sync::{OwnedMutexGuard, mpsc};
 
-use super::bell::Bell;
-use super::past::sealed;
-use super::pool::Pool;
+use super::bell::WorkerSignal;
+use super::past::seal_answers;
+use super::pool::ScriptPool;
 use crate::base::id::Key;
-use crate::engine::Event;
-use crate::engine::shared::{EngineError, Shared};
-use crate::engine::tasks::Finished;
-use crate::hooks::{Hooks, Queue};
-use crate::model::ran::{FAILED_MAX, Failed, FailedHook, Lane, Passed, Scheduled};
+use crate::engine::EngineInput;
+use crate::engine::shared::{EngineError, EngineShared};
+use crate::engine::tasks::TaskResult;
+use crate::hooks::{Hooks, ScriptQueue};
+use crate::model::ran::{
+    CursorAdvanced, FAILED_MAX, FailedHook, HookFailure, Scheduled, ScriptIdentity,
+};
 use crate::model::record::Record;
 
 /// Largest number of one script's events written together; the time limit comes first for scripts
@@ -30,27 +32,27 @@ use crate::model::record::Record;
 const BATCH_MAX: u64 = 512;
 
 /// The inputs of a merchant's worker.
-pub(super) struct Round {
-    pub(super) shared: Arc<Shared>,
+pub(super) struct MerchantWorker {
+    pub(super) shared: Arc<EngineShared>,
     pub(super) hooks: Hooks,
     pub(super) merchant: Key,
     /// Channel to the engine, for reads that it alone can answer.
-    pub(super) engine: mpsc::UnboundedSender<Event>,
+    pub(super) engine: mpsc::UnboundedSender<EngineInput>,
     /// Signals of the engine to the running worker.
-    pub(super) bell: Arc<Bell>,
-    pub(super) pool: Arc<Pool>,
+    pub(super) bell: Arc<WorkerSignal>,
+    pub(super) pool: Arc<ScriptPool>,
 }
 
 /// A script, and the number of the last event that it handled.
-struct Place {
-    queue: Queue,
+struct ScriptCursor {
+    queue: ScriptQueue,
     at: u64,
     is_busy: bool,
 }
 
 /// The next work of a script.
-pub(super) struct Work {
-    pub(super) queue: Queue,
+pub(super) struct ScriptWork {
+    pub(super) queue: ScriptQueue,
     /// Failed hooks that are run again now.
     pub(super) failed: Vec<FailedHook>,
     /// Numbers of the first and the last event; no events if the first is greater.
@@ -58,7 +60,7 @@ pub(super) struct Work {
 }
 
 /// The result of work.
-pub(super) struct Done {
+pub(super) struct ScriptWorkDone {
     pub(super) script: String,
     pub(super) failed: Vec<FailedHook>,
     /// The number of the last event.
@@ -70,67 +72,68 @@ pub(super) struct Done {
 }
 
 /// Returns the event of a run that makes requests.
-fn asking(record: &Record) -> Option<String> {
-    let Record::Ran(ran) = record else { return None };
-    ran.runs.iter().any(|run| !run.wishes.is_empty()).then(|| ran.event.clone())
+fn requesting_event(record: &Record) -> Option<String> {
+    let Record::HooksRun(ran) = record else { return None };
+    ran.runs.iter().any(|run| !run.requests.is_empty()).then(|| ran.event.clone())
 }
 
-type Places = BTreeMap<String, Place>;
+type ScriptCursors = BTreeMap<String, ScriptCursor>;
 
-impl Round {
+impl MerchantWorker {
     /// Runs all hooks of the merchant.
-    pub(super) async fn run(self) -> Finished {
-        match self.rounds().await {
-            Ok(()) => Finished::HooksRan(self.merchant),
-            Err(error) => Finished::Broken(error),
+    pub(super) async fn run(self) -> TaskResult {
+        match self.run_scripts().await {
+            Ok(()) => TaskResult::HooksRan(self.merchant),
+            Err(error) => TaskResult::Broken(error),
         }
     }
 
-    async fn rounds(&self) -> Result<(), EngineError> {
-        let mut places = self.places()?;
+    async fn run_scripts(&self) -> Result<(), EngineError> {
+        let mut places = self.load_cursors()?;
         let mut turns = FuturesUnordered::new();
         loop {
-            self.strays().await?;
+            self.fail_missing_scripts().await?;
             for place in places.values_mut() {
-                if let Some(work) = self.work(place)? {
+                if let Some(work) = self.next_work(place)? {
                     place.is_busy = true;
-                    turns.push(self.turns(work));
+                    turns.push(self.run_work(work));
                 }
             }
             if turns.is_empty() {
                 return self.write(Vec::new(), &places).await;
             }
             tokio::select! {
-                done = turns.next() => self.written(done.transpose()?, &mut places).await?,
-                () = self.bell.rings() => {}
+                done = turns.next() => self.write_done(done.transpose()?, &mut places).await?,
+                () = self.bell.wait() => {}
             }
         }
     }
 
     /// Returns every script and its place. A new script begins where all others have been, unless
     /// it declares otherwise; one that was absent continues at its own place, behind all others.
-    fn places(&self) -> Result<Places, EngineError> {
+    fn load_cursors(&self) -> Result<ScriptCursors, EngineError> {
         let ran_to = self.shared.facts.event_ledger(&self.merchant)?.ran_to;
         let cursors = self.shared.facts.hook_cursors(&self.merchant)?;
-        let place = |queue: Queue| {
+        let place = |queue: ScriptQueue| {
             let name = queue.lane.script.clone();
             let cursor = cursors.iter().find(|(script, _)| *script == name);
             let at = cursor.map_or(ran_to, |(_, cursor)| cursor.to);
-            (name, Place { queue, at, is_busy: false })
+            (name, ScriptCursor { queue, at, is_busy: false })
         };
         Ok(self.hooks.queues().map(place).collect())
     }
 
     /// Fails each hook once more whose script is missing, until a person handles it.
-    async fn strays(&self) -> Result<(), EngineError> {
+    async fn fail_missing_scripts(&self) -> Result<(), EngineError> {
         for failed in self.bell.waiting() {
-            if self.owner(&failed).is_none() {
+            if self.owning_script(&failed).is_none() {
                 self.bell.take(&failed);
                 let script = failed.failed.script.as_str();
                 let failed = [failed.clone()];
-                let records = self.failed(&self.ground(script, None)?, &failed).await?;
-                self.write(records, &Places::new()).await?;
-                self.bell.done(&failed);
+                let records =
+                    self.rerun_failed(&self.batch_context(script, None)?, &failed).await?;
+                self.write(records, &ScriptCursors::new()).await?;
+                self.bell.recorded(&failed);
             }
         }
         Ok(())
@@ -138,22 +141,22 @@ impl Round {
 
     /// Returns the script that a failed hook now belongs to: the one of its name, or else the one
     /// with the same text.
-    fn owner(&self, failed: &FailedHook) -> Option<String> {
-        let Failed { script, text, .. } = &failed.failed;
+    fn owning_script(&self, failed: &FailedHook) -> Option<String> {
+        let HookFailure { script, text, .. } = &failed.failed;
         let own = self.hooks.queues().find(|queue| queue.lane.script == *script);
         let same = || self.hooks.queues().find(|queue| *text == Some(queue.lane.text));
         own.or_else(same).map(|queue| queue.lane.script)
     }
 
     /// Returns the next work of a script; `None` while it is busy, or if there is none.
-    fn work(&self, place: &Place) -> Result<Option<Work>, EngineError> {
-        if place.is_busy || self.bell.ends() || self.shared.is_stopping() {
+    fn next_work(&self, place: &ScriptCursor) -> Result<Option<ScriptWork>, EngineError> {
+        if place.is_busy || self.bell.is_ending() || self.shared.is_stopping() {
             return Ok(None);
         }
         let lane = &place.queue.lane;
         let mut failed = self.bell.waiting();
-        failed.retain(|one| self.owner(one).as_ref() == Some(&lane.script));
-        let told = self.shared.facts.event_ledger(&self.merchant)?.told;
+        failed.retain(|one| self.owning_script(one).as_ref() == Some(&lane.script));
+        let told = self.shared.facts.event_ledger(&self.merchant)?.verified;
         let is_stopped = self.shared.facts.is_stopped(&self.merchant, &lane.script)?;
         let most = if is_stopped { 0 } else { BATCH_MAX };
         let events = (place.at.saturating_add(1), told.min(place.at.saturating_add(most)));
@@ -163,18 +166,24 @@ impl Round {
         for one in &failed {
             self.bell.take(one);
         }
-        Ok(Some(Work { queue: place.queue.clone(), failed, events }))
+        Ok(Some(ScriptWork { queue: place.queue.clone(), failed, events }))
     }
 
     /// Writes the results of a script.
-    async fn written(&self, done: Option<Done>, places: &mut Places) -> Result<(), EngineError> {
-        let Some(Done { script, failed, at, records, turn }) = done else { return Ok(()) };
+    async fn write_done(
+        &self,
+        done: Option<ScriptWorkDone>,
+        places: &mut ScriptCursors,
+    ) -> Result<(), EngineError> {
+        let Some(ScriptWorkDone { script, failed, at, records, turn }) = done else {
+            return Ok(());
+        };
         if let Some(place) = places.get_mut(&script) {
             place.at = place.at.max(at);
             place.is_busy = false;
         }
         let is_news = !records.is_empty();
-        let asking: Vec<String> = records.iter().filter_map(asking).collect();
+        let asking: Vec<String> = records.iter().filter_map(requesting_event).collect();
         let was_stopped = self.shared.facts.is_stopped(&self.merchant, &script)?;
         if is_news {
             self.write(records, places).await?;
@@ -188,16 +197,16 @@ impl Round {
             );
         }
         drop(turn);
-        self.bell.done(&failed);
+        self.bell.recorded(&failed);
         if is_news {
             // An engine that has ended needs no message.
-            drop(self.engine.send(Event::Wished(self.asked(&asking)?)));
+            drop(self.engine.send(EngineInput::ActionsRequested(self.unsettled_actions(&asking)?)));
         }
         Ok(())
     }
 
     /// Returns the unsettled actions of these events.
-    fn asked(&self, events: &[String]) -> Result<Vec<Scheduled>, EngineError> {
+    fn unsettled_actions(&self, events: &[String]) -> Result<Vec<Scheduled>, EngineError> {
         let mut asked = Vec::new();
         for event in events {
             let pending = self.shared.facts.pending_of(&self.merchant, event)?;
@@ -207,42 +216,59 @@ impl Round {
     }
 
     /// Writes these records, and the place that all scripts have passed if it advanced.
-    async fn write(&self, mut records: Vec<Record>, places: &Places) -> Result<(), EngineError> {
+    async fn write(
+        &self,
+        mut records: Vec<Record>,
+        places: &ScriptCursors,
+    ) -> Result<(), EngineError> {
         let ledger = self.shared.facts.event_ledger(&self.merchant)?;
-        let nobody = if self.hooks.queues().next().is_none() { ledger.told } else { 0 };
-        records.extend(self.behind(places, ledger.ran_to)?);
-        let held = self.held(places, ledger.told)?;
+        let nobody = if self.hooks.queues().next().is_none() { ledger.verified } else { 0 };
+        records.extend(self.advances_behind(places, ledger.ran_to)?);
+        let held = self.stopped_scripts(places, ledger.verified)?;
         let free = places.iter().filter(|(name, _)| held.iter().all(|lane| lane.script != **name));
-        let all = if held.is_empty() { nobody } else { ledger.told };
+        let all = if held.is_empty() { nobody } else { ledger.verified };
         let to = free.map(|(_, place)| place.at).min().unwrap_or(all);
         if to > ledger.ran_to {
             let merchant = self.merchant.clone();
-            records.push(Record::Passed(Box::new(Passed { merchant, to, script: None, held })));
+            records.push(Record::CursorAdvanced(Box::new(CursorAdvanced {
+                merchant,
+                to,
+                script: None,
+                held_back: held,
+            })));
         }
         if records.is_empty() {
             return Ok(());
         }
-        let blobs = sealed(&self.shared, &self.merchant, &mut records)?;
+        let blobs = seal_answers(&self.shared, &self.merchant, &mut records)?;
         self.shared.write(blobs, records).await
     }
 
     /// Returns the scripts that receive no further events, since too many of their runs failed.
-    fn held(&self, places: &Places, told: u64) -> Result<Vec<Lane>, EngineError> {
-        let stopped = self.shared.facts.stopped(&self.merchant)?;
+    fn stopped_scripts(
+        &self,
+        places: &ScriptCursors,
+        told: u64,
+    ) -> Result<Vec<ScriptIdentity>, EngineError> {
+        let stopped = self.shared.facts.stopped_scripts(&self.merchant)?;
         let held = stopped.iter().filter_map(|script| places.get(script));
         let held = held.filter(|place| !place.is_busy && place.at < told);
         Ok(held.map(|place| place.queue.lane.clone()).collect())
     }
 
     /// Returns the advances of scripts that are behind all others.
-    fn behind(&self, places: &Places, ran_to: u64) -> Result<Vec<Record>, EngineError> {
+    fn advances_behind(
+        &self,
+        places: &ScriptCursors,
+        ran_to: u64,
+    ) -> Result<Vec<Record>, EngineError> {
         let cursors = self.shared.facts.hook_cursors(&self.merchant)?;
         let behind = cursors.into_iter().filter_map(|(script, cursor)| {
             let to = places.get(&script)?.at;
             let (merchant, script) = (self.merchant.clone(), Some(script));
             let further = cursor.to < to && cursor.to < ran_to;
-            let passed = Passed { merchant, to, script, held: Vec::new() };
-            further.then(|| Record::Passed(Box::new(passed)))
+            let passed = CursorAdvanced { merchant, to, script, held_back: Vec::new() };
+            further.then(|| Record::CursorAdvanced(Box::new(passed)))
         });
         Ok(behind.collect())
     }

@@ -10,24 +10,24 @@ use tokio::sync::oneshot;
 
 use crate::hooks::STACK_BYTES;
 
-type Job = Box<dyn FnOnce() + Send>;
+type PoolTask = Box<dyn FnOnce() + Send>;
 
 /// A pool of threads; they end with this value, once their work is done.
-pub(super) struct Threads {
-    desk: Arc<Desk>,
+pub(super) struct ThreadPool {
+    desk: Arc<PoolQueue>,
     most: usize,
 }
 
 /// Their queue of work.
 #[derive(Default)]
-struct Desk {
-    state: Mutex<State>,
+struct PoolQueue {
+    state: Mutex<PoolState>,
     news: Condvar,
 }
 
 #[derive(Default)]
-struct State {
-    waiting: VecDeque<Job>,
+struct PoolState {
+    waiting: VecDeque<PoolTask>,
     /// Threads that wait for work.
     idle: usize,
     /// All threads.
@@ -35,7 +35,7 @@ struct State {
     ends: bool,
 }
 
-impl Threads {
+impl ThreadPool {
     /// Builds a pool with this limit; starts no thread yet.
     pub(super) fn new(most: usize) -> Self {
         Self { desk: Arc::default(), most }
@@ -48,11 +48,11 @@ impl Threads {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
         let (answer, done) = oneshot::channel();
-        self.give(Box::new(move || drop(answer.send(work()))));
+        self.submit(Box::new(move || drop(answer.send(work()))));
         done.await.ok()
     }
 
-    fn give(&self, job: Job) {
+    fn submit(&self, job: PoolTask) {
         let mut state = self.desk.state();
         state.waiting.push_back(job);
         if state.idle >= state.waiting.len() || state.all >= self.most {
@@ -64,20 +64,20 @@ impl Threads {
         let desk = self.desk.clone();
         let thread = thread::Builder::new().stack_size(STACK_BYTES).name("hooks".to_owned());
         if thread.spawn(move || desk.serve()).is_err() {
-            self.desk.unmanned();
+            self.desk.thread_failed();
         }
     }
 }
 
-impl Drop for Threads {
+impl Drop for ThreadPool {
     fn drop(&mut self) {
         self.desk.state().ends = true;
         self.desk.news.notify_all();
     }
 }
 
-impl Desk {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl PoolQueue {
+    fn state(&self) -> MutexGuard<'_, PoolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -88,7 +88,7 @@ impl Desk {
         }
     }
 
-    fn next(&self) -> Option<Job> {
+    fn next(&self) -> Option<PoolTask> {
         let mut state = self.state();
         loop {
             if let Some(job) = state.waiting.pop_front() {
@@ -105,7 +105,7 @@ impl Desk {
 
     /// Handles a thread that could not be started: without any other thread, all waiting jobs are
     /// dropped.
-    fn unmanned(&self) {
+    fn thread_failed(&self) {
         let mut state = self.state();
         state.all = state.all.saturating_sub(1);
         if state.all == 0 {
@@ -126,7 +126,7 @@ mod tests {
 
     #[tokio::test]
     async fn work_that_panics_takes_nothing_along() {
-        let threads = Threads::new(1);
+        let threads = ThreadPool::new(1);
         let before = threads.run(me).await;
         assert_eq!(threads.run(|| -> u8 { panic!("a bug") }).await, None);
         assert_eq!(threads.run(|| 7).await, Some(7));
@@ -134,7 +134,7 @@ mod tests {
     }
 
     /// Waits until this number of threads is idle: a thread that has answered may not be idle yet.
-    fn back(threads: &Threads, idle: usize) {
+    fn back(threads: &ThreadPool, idle: usize) {
         while threads.desk.state().idle < idle {
             thread::yield_now();
         }
@@ -142,7 +142,7 @@ mod tests {
 
     #[tokio::test]
     async fn more_threads_are_begun_only_where_all_are_busy() {
-        let threads = Threads::new(2);
+        let threads = ThreadPool::new(2);
         let first = threads.run(me).await.unwrap();
         back(&threads, 1);
         assert_eq!(threads.run(me).await, Some(first), "it was idle");
@@ -164,7 +164,7 @@ mod tests {
 
     #[tokio::test]
     async fn threads_end_with_their_owner() {
-        let threads = Threads::new(1);
+        let threads = ThreadPool::new(1);
         assert_eq!(threads.run(|| 1).await, Some(1));
         let desk = Arc::downgrade(&threads.desk);
         drop(threads);

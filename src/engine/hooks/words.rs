@@ -7,8 +7,8 @@
 use rand_core::CryptoRng;
 use serde_json::{Map, Value};
 
-use crate::model::hook::{NAMED_BY_CONTENT, SEALED, Wish};
-use crate::store::vault::{Sealed, Vault, VaultError};
+use crate::model::hook::{ActionRequest, NAMED_BY_CONTENT, SEALED};
+use crate::store::vault::{SealedValue, Vault, VaultError};
 
 /// Fields that hold ids, names of documents and targets, money, dates and choices.
 const OPEN: &[&str] = &[
@@ -40,9 +40,9 @@ const OPEN: &[&str] = &[
 pub(super) fn seal(
     vault: &Vault,
     subject: &str,
-    wish: &mut Wish,
+    wish: &mut ActionRequest,
     rng: &mut dyn CryptoRng,
-) -> Result<Option<Sealed>, VaultError> {
+) -> Result<Option<SealedValue>, VaultError> {
     let named_by_content = wish.is_named_by_content();
     let Some(fields) = wish.fields.as_object_mut() else { return Ok(None) };
     let (open, words): (Map<_, _>, Map<_, _>) =
@@ -52,7 +52,7 @@ pub(super) fn seal(
         return Ok(None);
     }
     let sealed = vault.seal(subject, Value::Object(words).to_string().as_bytes(), rng)?;
-    let within = sealed.within();
+    let within = sealed.inline_text();
     let is_within = within.is_some();
     let text = within.unwrap_or_else(|| sealed.reference().to_string());
     fields.insert(SEALED.to_owned(), Value::String(text));
@@ -64,8 +64,11 @@ pub(super) fn seal(
 
 /// Returns the action with its words; `None` if they were erased. An action of an older record
 /// holds them unsealed.
-pub(super) fn open(vault: &Vault, wish: Wish) -> Result<Option<Wish>, VaultError> {
-    match opened(vault, wish) {
+pub(super) fn open(
+    vault: &Vault,
+    wish: ActionRequest,
+) -> Result<Option<ActionRequest>, VaultError> {
+    match open_words(vault, wish) {
         Ok(wish) => Ok(Some(wish)),
         Err(VaultError::Erased { .. }) => Ok(None),
         Err(error) => Err(error),
@@ -73,18 +76,18 @@ pub(super) fn open(vault: &Vault, wish: Wish) -> Result<Option<Wish>, VaultError
 }
 
 /// Returns an action for display: without its words if they are unavailable.
-pub(super) fn shown(vault: &Vault, wish: &Wish) -> Wish {
-    opened(vault, wish.clone()).unwrap_or_else(|_| wish.clone())
+pub(super) fn for_display(vault: &Vault, wish: &ActionRequest) -> ActionRequest {
+    open_words(vault, wish.clone()).unwrap_or_else(|_| wish.clone())
 }
 
-fn opened(vault: &Vault, mut wish: Wish) -> Result<Wish, VaultError> {
+fn open_words(vault: &Vault, mut wish: ActionRequest) -> Result<ActionRequest, VaultError> {
     let Some(fields) = wish.fields.as_object_mut() else { return Ok(wish) };
     let Some(Value::String(sealed)) = fields.remove(SEALED) else { return Ok(wish) };
     fields.remove(NAMED_BY_CONTENT);
-    let bytes = vault.open_text(&sealed)?;
+    let bytes = vault.unseal_text(&sealed)?;
     let words: Map<String, Value> = serde_json::from_slice(&bytes).unwrap_or_default();
     fields.extend(words);
-    Ok(if wish.content.is_some() { wish.fixed() } else { wish })
+    Ok(if wish.content.is_some() { wish.with_content_digest() } else { wish })
 }
 
 #[cfg(test)]
@@ -105,11 +108,11 @@ mod tests {
         Vault::open(Arc::new(MemoryDisk::new()), &MasterKey::new([1; 32])).unwrap()
     }
 
-    fn notification() -> Wish {
+    fn notification() -> ActionRequest {
         let fields = json!({"target": "ops", "body": "Jane Doe owes", "to": "jane@payer.example",
             "subject": "For Jane", "amount": {"minor": 700, "currency": "USD"}});
-        let name = Wish::content_name("notify", None, &fields, None).unwrap();
-        Wish {
+        let name = ActionRequest::content_name("notify", None, &fields, None).unwrap();
+        ActionRequest {
             name,
             verb: "notify".to_owned(),
             merchant: None,
@@ -122,7 +125,7 @@ mod tests {
 
     /// Seals one action twice: the first value of a subject brings its key and goes to the vault,
     /// the second one stays within.
-    fn sealed(vault: &Vault) -> [Wish; 2] {
+    fn sealed(vault: &Vault) -> [ActionRequest; 2] {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         [(); 2].map(|()| {
             let mut wish = notification();
@@ -142,7 +145,7 @@ mod tests {
             assert!(kept.contains("ops") && kept.contains("700"), "{kept}");
             assert!(wish.is_named_by_content(), "its name still tells where it comes from");
             assert_eq!(open(&vault, wish.clone()).unwrap(), Some(notification()));
-            assert_eq!(shown(&vault, &wish), notification());
+            assert_eq!(for_display(&vault, &wish), notification());
         }
     }
 
@@ -154,7 +157,7 @@ mod tests {
         vault.erase(MERCHANT).unwrap();
         for wish in all {
             assert_eq!(open(&vault, wish.clone()).unwrap(), None);
-            assert_eq!(shown(&vault, &wish).fields["target"], "ops");
+            assert_eq!(for_display(&vault, &wish).fields["target"], "ops");
         }
     }
 
@@ -167,10 +170,10 @@ mod tests {
             let mut wish = notification();
             wish.name = "tell".parse().unwrap();
             wish.fields["body"] = json!(body);
-            wish.fixed()
+            wish.with_content_digest()
         };
         let plain = chosen("Jane Doe owes");
-        let kept = |wish: &Wish, subject: &str| {
+        let kept = |wish: &ActionRequest, subject: &str| {
             let mut wish = wish.clone();
             let mut rng = ChaCha8Rng::seed_from_u64(1);
             vault
@@ -194,7 +197,7 @@ mod tests {
     #[test]
     fn an_action_of_an_older_record_holds_its_words_in_the_open() {
         let old = include_str!("../../../tests/data/hook-action-in-the-open.json");
-        let wish: Wish = serde_json::from_str(old).unwrap();
+        let wish: ActionRequest = serde_json::from_str(old).unwrap();
         assert_eq!(open(&vault(), wish.clone()).unwrap(), Some(wish.clone()));
         assert_eq!(wish.fields["body"], "Jane Doe owes 7.00 USD");
     }

@@ -11,20 +11,20 @@ const REFILL: Duration = Duration::from_secs(2);
 
 /// The remaining lookups for one merchant's posts.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Budget {
+pub(super) struct LookupQuota {
     left: usize,
     since: Option<Instant>,
 }
 
-impl Default for Budget {
+impl Default for LookupQuota {
     fn default() -> Self {
         Self { left: MOST, since: None }
     }
 }
 
-impl Budget {
+impl LookupQuota {
     /// Returns the number of posts that may be looked up now.
-    pub(super) fn left(&mut self, now: Instant) -> usize {
+    pub(super) fn available(&mut self, now: Instant) -> usize {
         let Some(since) = self.since else { return self.left };
         let passed = now.saturating_duration_since(since).as_secs();
         let gained = passed.checked_div(REFILL.as_secs()).unwrap_or_default();
@@ -37,7 +37,7 @@ impl Budget {
     }
 
     /// Subtracts lookups that were made.
-    pub(super) fn took(&mut self, read_backs: usize, now: Instant) {
+    pub(super) fn spend(&mut self, read_backs: usize, now: Instant) {
         self.left = self.left.saturating_sub(read_backs);
         if read_backs > 0 {
             self.since.get_or_insert(now);
@@ -57,12 +57,12 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn what_is_posted_makes_us_call_in_bounded_number() {
         let start = Instant::now();
-        let mut budget = Budget::default();
-        assert_eq!(budget.left(start), 60);
-        budget.took(60, start);
-        assert_eq!((budget.left(start), budget.next()), (0, REFILL));
+        let mut budget = LookupQuota::default();
+        assert_eq!(budget.available(start), 60);
+        budget.spend(60, start);
+        assert_eq!((budget.available(start), budget.next()), (0, REFILL));
         let later = |seconds| start.checked_add(Duration::from_secs(seconds)).unwrap();
-        assert_eq!(budget.left(later(5)), 2);
-        assert_eq!(budget.left(later(3600)), 60, "it grows no further");
+        assert_eq!(budget.available(later(5)), 2);
+        assert_eq!(budget.available(later(3600)), 60, "it grows no further");
     }
 }

@@ -18,7 +18,7 @@ use crate::engine::question::Reply;
 
 /// The lists to read, and from which time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Recovering {
+pub struct ResyncEvents {
     /// The merchant of the list; `None`: all merchants.
     pub merchant: Option<Key>,
     /// Earliest time of events, by the service's clock.
@@ -29,7 +29,7 @@ pub struct Recovering {
 
 /// The content of one merchant's list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Recovered {
+pub struct ResyncedEvents {
     pub merchant: String,
     /// Events that the service listed.
     pub read: u64,
@@ -49,7 +49,7 @@ pub struct Recovered {
 
 /// Counts of a read for a recovery.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::engine) struct Count {
+pub(in crate::engine) struct ResyncCount {
     pub(in crate::engine) read: u64,
     pub(in crate::engine) new: u64,
     pub(in crate::engine) oldest: Option<DateTime<Utc>>,
@@ -57,10 +57,10 @@ pub(in crate::engine) struct Count {
 
 /// A recovery under way.
 #[derive(Debug)]
-pub(super) struct Recovery {
-    asked: Recovering,
+pub(super) struct EventResync {
+    asked: ResyncEvents,
     left: BTreeSet<Key>,
-    done: Vec<Recovered>,
+    done: Vec<ResyncedEvents>,
     reply: oneshot::Sender<Reply>,
 }
 
@@ -68,7 +68,7 @@ impl Engine {
     /// Reads lists of events again; the reply follows once all of them were read.
     pub(in crate::engine) fn recover_events(
         &mut self,
-        asked: Recovering,
+        asked: ResyncEvents,
         reply: oneshot::Sender<Reply>,
     ) {
         let left = match self.to_recover(&asked) {
@@ -77,9 +77,9 @@ impl Engine {
             Err(why) => return drop(reply.send(Reply::Recovered(Err(why)))),
         };
         let now = Instant::now();
-        self.inboxes.due.extend(left.iter().map(|merchant| (merchant.clone(), now)));
-        self.inboxes.recovery = Some(Recovery { asked, left, done: Vec::new(), reply });
-        self.look_at_events();
+        self.event_schedule.due.extend(left.iter().map(|merchant| (merchant.clone(), now)));
+        self.event_schedule.recovery = Some(EventResync { asked, left, done: Vec::new(), reply });
+        self.start_due_polls();
         self.end_recovery();
     }
 
@@ -87,8 +87,8 @@ impl Engine {
     ///
     /// # Errors
     /// The reason why none is.
-    fn to_recover(&self, asked: &Recovering) -> Result<BTreeSet<Key>, String> {
-        if self.inboxes.recovery.is_some() {
+    fn to_recover(&self, asked: &ResyncEvents) -> Result<BTreeSet<Key>, String> {
+        if self.event_schedule.recovery.is_some() {
             return Err("the lists are being read again already".to_owned());
         }
         let merchants = self.merchants();
@@ -104,36 +104,41 @@ impl Engine {
 
     /// Returns the time from which a recovery reads a merchant's list, and true if hooks are
     /// skipped.
-    pub(super) fn recovers(&self, merchant: &Key) -> Option<(DateTime<Utc>, bool)> {
-        let recovery = self.inboxes.recovery.as_ref()?;
+    pub(super) fn resync_start(&self, merchant: &Key) -> Option<(DateTime<Utc>, bool)> {
+        let recovery = self.event_schedule.recovery.as_ref()?;
         let asked = &recovery.asked;
         recovery.left.contains(merchant).then_some((asked.since, asked.without_hooks))
     }
 
     /// Notes that a merchant's list was read, completely or not.
-    pub(super) fn recovered(&mut self, merchant: &Key, count: Count, trouble: Option<String>) {
-        self.add_recovered(merchant, count, (None, trouble));
+    pub(super) fn list_resynced(
+        &mut self,
+        merchant: &Key,
+        count: ResyncCount,
+        trouble: Option<String>,
+    ) {
+        self.add_resynced(merchant, count, (None, trouble));
     }
 
     /// Notes that a merchant has no readable list.
-    pub(super) fn not_recovered(&mut self, merchant: &Key, waits: String) {
-        self.add_recovered(merchant, Count::default(), (Some(waits), None));
+    pub(super) fn list_not_readable(&mut self, merchant: &Key, waits: String) {
+        self.add_resynced(merchant, ResyncCount::default(), (Some(waits), None));
     }
 
-    fn add_recovered(
+    fn add_resynced(
         &mut self,
         merchant: &Key,
-        count: Count,
+        count: ResyncCount,
         (waits, trouble): (Option<String>, Option<String>),
     ) {
         let horizon = self.shared.facts.event_ledger(merchant).ok();
         let horizon = horizon.and_then(|ledger| ledger.horizon);
-        if let Some(recovery) = &mut self.inboxes.recovery
+        if let Some(recovery) = &mut self.event_schedule.recovery
             && recovery.left.remove(merchant)
         {
             let horizon = horizon.filter(|horizon| recovery.asked.since <= *horizon);
             let horizon = horizon.as_ref().map(timestamp);
-            recovery.done.push(Recovered {
+            recovery.done.push(ResyncedEvents {
                 merchant: merchant.short(),
                 read: count.read,
                 new: count.new,
@@ -148,8 +153,10 @@ impl Engine {
 
     /// Answers once every list was read.
     fn end_recovery(&mut self) {
-        let over = |recovery: &mut Recovery| recovery.left.is_empty();
-        if let Some(Recovery { mut done, reply, .. }) = self.inboxes.recovery.take_if(over) {
+        let over = |recovery: &mut EventResync| recovery.left.is_empty();
+        if let Some(EventResync { mut done, reply, .. }) =
+            self.event_schedule.recovery.take_if(over)
+        {
             done.sort_by(|one, other| one.merchant.cmp(&other.merchant));
             drop(reply.send(Reply::Recovered(Ok(done))));
         }

@@ -9,20 +9,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::recover::Count;
-use super::telling::Telling;
+use super::recover::ResyncCount;
+use super::telling::Ingest;
 use crate::api::event::{Event, GetEvent, ListEvents};
 use crate::api::{Call, PAGE_SIZE_MAX, Page};
 use crate::base::clock::timestamp;
 use crate::base::id::Key;
 use crate::base::planted;
-use crate::effects::{Answer, Query};
-use crate::engine::access::{NoAccess, Wallet};
-use crate::engine::read::{self, Unread};
-use crate::engine::shared::{EngineError, Shared};
+use crate::effects::{RemoteAnswer, RemoteQuery};
+use crate::engine::access::{CredentialError, CredentialSource};
+use crate::engine::read::{self, ReadFailure};
+use crate::engine::shared::{EngineError, EngineShared};
 use crate::engine::sweep;
-use crate::engine::tasks::Finished;
-use crate::model::event::{Forged, Polled, Via};
+use crate::engine::tasks::TaskResult;
+use crate::model::event::{ForgedWebhook, Polled, Via};
 use crate::model::record::Record;
 
 /// Overlap: every read of the list begins this long before the newest known event, so an event that
@@ -35,7 +35,7 @@ const NOTED_EVERY: TimeDelta = TimeDelta::minutes(10);
 
 /// The extent of a read.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Round {
+pub(super) struct PollRequest {
     /// True if the list is read.
     pub(super) list: bool,
     /// Latest start of the list for a person's recovery, and true if hooks are skipped.
@@ -46,7 +46,7 @@ pub(super) struct Round {
 
 /// The result of a read, for the engine.
 #[derive(Debug)]
-pub struct Looked {
+pub struct PollResult {
     pub(super) merchant: Key,
     /// True if the read reached its end.
     pub(super) done: bool,
@@ -54,7 +54,7 @@ pub struct Looked {
     pub(super) listed_at: Option<DateTime<Utc>>,
     /// True if a person requested the read; `count` is then its result.
     pub(super) again: bool,
-    pub(super) count: Count,
+    pub(super) count: ResyncCount,
     /// The reason why the read did not reach its end.
     pub(super) trouble: Option<String>,
     /// Number of posts looked up by their ids.
@@ -64,76 +64,78 @@ pub struct Looked {
 }
 
 /// Reads a merchant's events.
-pub(super) async fn look(
-    shared: &Shared,
-    wallet: &Wallet,
-    round: Round,
+pub(super) async fn poll(
+    shared: &EngineShared,
+    wallet: &CredentialSource,
+    round: PollRequest,
     ignored: &BTreeMap<Key, Box<[String]>>,
-) -> Finished {
+) -> TaskResult {
     let merchant = wallet.merchant.clone();
-    let mut looked = Looked {
+    let mut looked = PollResult {
         merchant,
         done: false,
         listed_at: None,
         again: round.again.is_some(),
-        count: Count::default(),
+        count: ResyncCount::default(),
         trouble: None,
         read_backs: 0,
         touched: BTreeSet::new(),
     };
-    looked.trouble = match looks(shared, wallet, round, ignored, &mut looked).await {
+    looked.trouble = match poll_list_and_posts(shared, wallet, round, ignored, &mut looked).await {
         Ok(()) => None,
-        Err(Unread::Access(NoAccess::Engine(error))) => return Finished::Broken(error),
-        Err(Unread::Access(NoAccess::Secret(error))) => Some(error.message),
-        Err(Unread::Read(error)) => Some(error.to_string()),
+        Err(ReadFailure::Access(CredentialError::Engine(error))) => {
+            return TaskResult::Broken(error);
+        }
+        Err(ReadFailure::Access(CredentialError::Secret(error))) => Some(error.message),
+        Err(ReadFailure::Read(error)) => Some(error.to_string()),
     };
     looked.done = looked.trouble.is_none();
     if let Some(why) = &looked.trouble {
-        failed(wallet, why);
+        log_failure(wallet, why);
     }
-    Finished::Looked(looked)
+    TaskResult::EventsPolled(looked)
 }
 
-fn failed(wallet: &Wallet, why: &str) {
+fn log_failure(wallet: &CredentialSource, why: &str) {
     tracing::warn!(merchant = %wallet.merchant, reason = why, "events are not looked at");
 }
 
-async fn looks(
-    shared: &Shared,
-    wallet: &Wallet,
-    round: Round,
+async fn poll_list_and_posts(
+    shared: &EngineShared,
+    wallet: &CredentialSource,
+    round: PollRequest,
     ignored: &BTreeMap<Key, Box<[String]>>,
-    looked: &mut Looked,
-) -> Result<(), Unread> {
+    looked: &mut PollResult,
+) -> Result<(), ReadFailure> {
     // A post is answered before its record can be read here.
-    shared.settled().await?;
+    shared.wait_for_reads().await?;
     let mut about = BTreeSet::new();
     if round.list {
-        list(shared, wallet, round.again, &mut about, looked).await?;
+        read_list(shared, wallet, round.again, &mut about, looked).await?;
         looked.listed_at = Some(shared.now());
     }
     read_back(shared, wallet, round.read_backs, &mut about, looked).await?;
-    let news = sweep::look_at_each(shared, wallet, about, ignored).await?;
+    let news = sweep::sweep_each(shared, wallet, about, ignored).await?;
     looked.touched.extend(news);
     Ok(())
 }
 
 /// Reads the list from the last known place to its end. The list only grows, so its pages stay the
 /// same.
-async fn list(
-    shared: &Shared,
-    wallet: &Wallet,
+async fn read_list(
+    shared: &EngineShared,
+    wallet: &CredentialSource,
     again: Option<(DateTime<Utc>, bool)>,
     about: &mut BTreeSet<Key>,
-    looked: &mut Looked,
-) -> Result<(), Unread> {
+    looked: &mut PollResult,
+) -> Result<(), ReadFailure> {
     let ledger = shared.facts.event_ledger(&wallet.merchant).map_err(EngineError::from)?;
     let from = match ledger.polled_to {
         Some(to) => to.checked_sub_signed(OVERLAP).unwrap_or(to),
-        None => first(shared, wallet).await?,
+        None => first_start(shared, wallet).await?,
     };
     let from = again.map_or(from, |(since, _)| from.min(since));
-    let sure = shared.facts.is_sure(&wallet.merchant).map_err(EngineError::from)?;
+    let sure = shared.facts.has_read_all_events(&wallet.merchant).map_err(EngineError::from)?;
     let mut to = ledger.polled_to;
     let mut shown = 0_u64;
     for number in 1_u64.. {
@@ -143,7 +145,7 @@ async fn list(
         let here = u64::try_from(page.results.len()).unwrap_or(u64::MAX);
         shown = shown.saturating_add(here);
         let is_last = here == 0 || shown >= page.total_entries;
-        let mut telling = Telling::new(shared, wallet);
+        let mut telling = Ingest::new(shared, wallet);
         telling.quiet = again.is_some_and(|(_, quiet)| quiet);
         for event in &page.results {
             telling.add(event, Via::Poll).await?;
@@ -152,8 +154,8 @@ async fn list(
             looked.count.oldest = looked.count.oldest.into_iter().chain(created).min();
         }
         looked.count.read = looked.count.read.saturating_add(here);
-        looked.count.new = looked.count.new.saturating_add(telling.told());
-        let noted = ledger.polled_at.is_some_and(|at| is_fresh(shared, at));
+        looked.count.new = looked.count.new.saturating_add(telling.new_events());
+        let noted = ledger.polled_at.is_some_and(|at| is_recent(shared, at));
         if to != ledger.polled_to || !noted || (is_last && !sure) {
             let (merchant, at) = (wallet.merchant.clone(), shared.now());
             let polled = Polled { merchant, to: to.unwrap_or(from), whole: is_last, at };
@@ -168,13 +170,16 @@ async fn list(
 }
 
 /// Returns true if a read of the list was recorded recently.
-fn is_fresh(shared: &Shared, at: DateTime<Utc>) -> bool {
+fn is_recent(shared: &EngineShared, at: DateTime<Utc>) -> bool {
     at.checked_add_signed(NOTED_EVERY).is_some_and(|until| shared.now() < until)
 }
 
 /// Returns the start of the first read: events from long before reckon knew the merchant are no
 /// news.
-async fn first(shared: &Shared, wallet: &Wallet) -> Result<DateTime<Utc>, Unread> {
+async fn first_start(
+    shared: &EngineShared,
+    wallet: &CredentialSource,
+) -> Result<DateTime<Utc>, ReadFailure> {
     let newest = page(shared, wallet, Call::to::<ListEvents>(&[]), 1).await?;
     let newest = newest.results.first().and_then(|event| event.created);
     let from = newest.and_then(|newest| newest.0.checked_sub_signed(FIRST));
@@ -183,31 +188,31 @@ async fn first(shared: &Shared, wallet: &Wallet) -> Result<DateTime<Utc>, Unread
 
 /// Returns one page of the list.
 async fn page(
-    shared: &Shared,
-    wallet: &Wallet,
+    shared: &EngineShared,
+    wallet: &CredentialSource,
     call: Call,
     number: u64,
-) -> Result<Page<Event>, Unread> {
+) -> Result<Page<Event>, ReadFailure> {
     let call = call.query("page", number).query("page_size", PAGE_SIZE_MAX);
-    let answers = read::answers(shared, &[Query::one(call)], wallet).await?;
+    let answers = read::answers(shared, &[RemoteQuery::one(call)], wallet).await?;
     let page = match answers.into_iter().next() {
-        Some(Answer::Body(page)) => serde_json::from_value(page).ok(),
-        Some(Answer::Missing(_) | Answer::Items(_)) | None => None,
+        Some(RemoteAnswer::Body(page)) => serde_json::from_value(page).ok(),
+        Some(RemoteAnswer::Missing(_) | RemoteAnswer::Items(_)) | None => None,
     };
     page.ok_or_else(|| {
         let reason = "the list of events is not a page of events".into();
-        Unread::Read(crate::client::ReadError::Unreachable { reason })
+        ReadFailure::Read(crate::client::ReadError::Unreachable { reason })
     })
 }
 
 /// Writes the records of a batch.
 async fn write(
-    shared: &Shared,
-    telling: Telling<'_>,
+    shared: &EngineShared,
+    telling: Ingest<'_>,
     about: &mut BTreeSet<Key>,
     touched: &mut BTreeSet<Key>,
 ) -> Result<(), EngineError> {
-    let Telling { blobs, records, about: news, touched: known, .. } = telling;
+    let Ingest { blobs, records, about: news, touched: known, .. } = telling;
     if !records.is_empty() {
         shared.write(blobs, records).await?;
     }
@@ -218,30 +223,31 @@ async fn write(
 
 /// Reads events by the posted ids, up to `most`.
 async fn read_back(
-    shared: &Shared,
-    wallet: &Wallet,
+    shared: &EngineShared,
+    wallet: &CredentialSource,
     most: usize,
     about: &mut BTreeSet<Key>,
-    looked: &mut Looked,
-) -> Result<(), Unread> {
+    looked: &mut PollResult,
+) -> Result<(), ReadFailure> {
     let merchant = &wallet.merchant;
     let waiting = shared.facts.events_waiting(merchant, most).map_err(EngineError::from)?;
     for id in waiting {
         looked.read_backs = looked.read_backs.saturating_add(1);
-        let answer = event_of(shared, wallet, &id).await?;
-        let mut telling = Telling::new(shared, wallet);
+        let answer = read_event(shared, wallet, &id).await?;
+        let mut telling = Ingest::new(shared, wallet);
         match answer {
-            Some(Answer::Body(event)) => {
+            Some(RemoteAnswer::Body(event)) => {
                 let event: Event = serde_json::from_value(event).unwrap_or_default();
                 if event.id == id {
                     telling.add(&event, Via::ReadBack).await?;
                 }
             }
-            Some(answer @ Answer::Missing(_)) if !answer.unknown_path() => {
-                let forged = Forged { merchant: merchant.clone(), event: id, at: shared.now() };
+            Some(answer @ RemoteAnswer::Missing(_)) if !answer.is_unknown_path() => {
+                let forged =
+                    ForgedWebhook { merchant: merchant.clone(), event: id, at: shared.now() };
                 telling.records.push(Record::Forged(Box::new(forged)));
             }
-            Some(Answer::Missing(_) | Answer::Items(_)) | None => {}
+            Some(RemoteAnswer::Missing(_) | RemoteAnswer::Items(_)) | None => {}
         }
         write(shared, telling, about, &mut looked.touched).await?;
     }
@@ -249,14 +255,20 @@ async fn read_back(
 }
 
 /// Returns the service's answer about a posted event.
-async fn event_of(shared: &Shared, wallet: &Wallet, id: &str) -> Result<Option<Answer>, Unread> {
-    if planted::is("read-back-skipped") {
+async fn read_event(
+    shared: &EngineShared,
+    wallet: &CredentialSource,
+    id: &str,
+) -> Result<Option<RemoteAnswer>, ReadFailure> {
+    if planted::is_active("read-back-skipped") {
         let known = shared.facts.event(&wallet.merchant, id).map_err(EngineError::from)?;
         let body = known.and_then(|known| known.posted);
-        let opened = body.map(|body| shared.vault.open_text(&body)).transpose();
+        let opened = body.map(|body| shared.vault.unseal_text(&body)).transpose();
         let opened = opened.map_err(EngineError::from)?;
-        return Ok(opened.and_then(|bytes| serde_json::from_slice(&bytes).ok()).map(Answer::Body));
+        return Ok(opened
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .map(RemoteAnswer::Body));
     }
-    let query = Query::one(Call::to::<GetEvent>(&[id]));
+    let query = RemoteQuery::one(Call::to::<GetEvent>(&[id]));
     Ok(read::answers(shared, &[query], wallet).await?.into_iter().next())
 }

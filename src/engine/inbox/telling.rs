@@ -1,7 +1,7 @@
 //! Turns verified events into records: the new version of each event's object, and the resources
 //! that the event concerns.
 //!
-//! The input comes only from the service itself. [`RemoteObject::beside`] decides which version of
+//! The input comes only from the service itself. [`RemoteObject::freshness`] decides which version of
 //! an object is newer; if neither its time nor its state decides, the object is read again.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,34 +16,34 @@ use crate::api::transaction::GetTransaction;
 use crate::base::hash::Mark;
 use crate::base::id::Key;
 use crate::base::planted;
-use crate::effects::{Answer, Query, transaction_facts};
-use crate::engine::access::Wallet;
-use crate::engine::read::{self, Unread, since};
-use crate::engine::shared::{EngineError, Shared};
+use crate::effects::{RemoteAnswer, RemoteQuery, transaction_facts};
+use crate::engine::access::CredentialSource;
+use crate::engine::read::{self, ReadFailure, not_before_known};
+use crate::engine::shared::{EngineError, EngineShared};
 use crate::model::action::is_action;
-use crate::model::event::{EventStands, Told, Via};
-use crate::model::observed::{Observation, Source};
+use crate::model::event::{EventStatus, VerifiedEvent, Via};
+use crate::model::observed::{FactSource, Observation};
 use crate::model::record::Record;
-use crate::model::remote_object::{RemoteObject, Standing};
+use crate::model::remote_object::{Freshness, RemoteObject};
 use crate::model::retained::Lapsed;
-use crate::store::vault::Sealed;
+use crate::store::vault::SealedValue;
 
 /// Fields in which a transaction carries the mark of the action that made it.
 const MARKED: [&str; 2] = ["/reference", "/data/reckon"];
 
 /// A version, its freshness, and the version known before.
-type Judged = (Option<RemoteObject>, Standing, Option<RemoteObject>);
+type FreshVersion = (Option<RemoteObject>, Freshness, Option<RemoteObject>);
 
 /// A batch of events for the journal, and the resources that must be swept for them.
-pub(super) struct Telling<'a> {
-    shared: &'a Shared,
-    wallet: &'a Wallet,
+pub(super) struct Ingest<'a> {
+    shared: &'a EngineShared,
+    wallet: &'a CredentialSource,
     /// Latest versions within this batch: its events follow each other.
     known: BTreeMap<String, RemoteObject>,
-    taken: BTreeSet<String>,
+    added: BTreeSet<String>,
     /// True if no hook runs for new events.
     pub(super) quiet: bool,
-    pub(super) blobs: Vec<Sealed>,
+    pub(super) blobs: Vec<SealedValue>,
     pub(super) records: Vec<Record>,
     /// Resources to sweep.
     pub(super) about: BTreeSet<Key>,
@@ -51,13 +51,13 @@ pub(super) struct Telling<'a> {
     pub(super) touched: BTreeSet<Key>,
 }
 
-impl<'a> Telling<'a> {
-    pub(super) fn new(shared: &'a Shared, wallet: &'a Wallet) -> Self {
+impl<'a> Ingest<'a> {
+    pub(super) fn new(shared: &'a EngineShared, wallet: &'a CredentialSource) -> Self {
         Self {
             shared,
             wallet,
             known: BTreeMap::new(),
-            taken: BTreeSet::new(),
+            added: BTreeSet::new(),
             quiet: false,
             blobs: Vec::new(),
             records: Vec::new(),
@@ -67,26 +67,26 @@ impl<'a> Telling<'a> {
     }
 
     /// Adds an event, unless it was added before.
-    pub(super) async fn add(&mut self, event: &Event, via: Via) -> Result<(), Unread> {
+    pub(super) async fn add(&mut self, event: &Event, via: Via) -> Result<(), ReadFailure> {
         let Some(created) = event.created.map(|created| created.0) else { return Ok(()) };
-        if event.id.is_empty() || !self.taken.insert(event.id.clone()) || self.is_told(event)? {
+        if event.id.is_empty() || !self.added.insert(event.id.clone()) || self.is_verified(event)? {
             return Ok(());
         }
         if self.is_lapsed(created)? {
-            return self.lapse(event);
+            return self.add_lapsed(event);
         }
         let data = event.data.as_ref().unwrap_or(&Value::Null);
         let object = RemoteObject::of(&event.kind, data, created);
-        let (object, standing, previous) = self.judged(object).await?;
+        let (object, standing, previous) = self.fresh_version(object).await?;
         let about = self.resources(object.as_ref(), data)?;
-        if standing == Standing::News {
+        if standing == Freshness::Newer {
             self.note(object.as_ref(), data, &about)?;
         }
-        if matches!(standing, Standing::News | Standing::Tie) {
+        if matches!(standing, Freshness::Newer | Freshness::Undecided) {
             self.about.extend(about.iter().filter(|key| !is_action(key)).cloned());
         }
         let body = self.seal(event)?;
-        self.records.push(Record::Told(Box::new(Told {
+        self.records.push(Record::EventVerified(Box::new(VerifiedEvent {
             merchant: self.wallet.merchant.clone(),
             event: event.id.clone(),
             kind: event.kind.clone(),
@@ -94,9 +94,9 @@ impl<'a> Telling<'a> {
             via,
             body,
             object,
-            standing,
+            freshness: standing,
             previous,
-            about,
+            resources: about,
             quiet: self.quiet,
             at: self.shared.now(),
         })));
@@ -111,7 +111,7 @@ impl<'a> Telling<'a> {
     }
 
     /// Handles an event from before the horizon: it is no news, and a post of it no longer waits.
-    fn lapse(&mut self, event: &Event) -> Result<(), Unread> {
+    fn add_lapsed(&mut self, event: &Event) -> Result<(), ReadFailure> {
         let merchant = &self.wallet.merchant;
         let known = self.shared.facts.event(merchant, &event.id).map_err(EngineError::from)?;
         if known.is_some_and(|known| known.page.is_some()) {
@@ -123,34 +123,37 @@ impl<'a> Telling<'a> {
     }
 
     /// Counts the new events.
-    pub(super) fn told(&self) -> u64 {
-        let told = self.records.iter().filter(|record| matches!(record, Record::Told(_)));
+    pub(super) fn new_events(&self) -> u64 {
+        let told = self.records.iter().filter(|record| matches!(record, Record::EventVerified(_)));
         u64::try_from(told.count()).unwrap_or(u64::MAX)
     }
 
     /// Returns true if this event was verified before.
-    fn is_told(&self, event: &Event) -> Result<bool, EngineError> {
+    fn is_verified(&self, event: &Event) -> Result<bool, EngineError> {
         let known = self.shared.facts.event(&self.wallet.merchant, &event.id)?;
-        Ok(known.is_some_and(|known| matches!(known.stands, EventStands::Told(_))))
+        Ok(known.is_some_and(|known| matches!(known.status, EventStatus::Verified(_))))
     }
 
     /// Returns the freshness of a version, with the version known before; if the order is unclear,
     /// the service's present version replaces the event's.
-    async fn judged(&self, object: Option<RemoteObject>) -> Result<Judged, Unread> {
-        let Some(object) = object else { return Ok((None, Standing::News, None)) };
+    async fn fresh_version(
+        &self,
+        object: Option<RemoteObject>,
+    ) -> Result<FreshVersion, ReadFailure> {
+        let Some(object) = object else { return Ok((None, Freshness::Newer, None)) };
         let known = self.known_of(&object)?;
-        if planted::is("stale-event-applied") {
-            return Ok((Some(object), Standing::News, known));
+        if planted::is_active("stale-event-applied") {
+            return Ok((Some(object), Freshness::Newer, known));
         }
-        let standing = object.beside(known.as_ref());
-        if standing != Standing::Tie {
+        let standing = object.freshness(known.as_ref());
+        if standing != Freshness::Undecided {
             return Ok((Some(object), standing, known));
         }
         Ok(match self.read_again(&object).await? {
-            Some(now) if now.beside(known.as_ref()) != Standing::Stale => {
-                (Some(now), Standing::News, known)
+            Some(now) if now.freshness(known.as_ref()) != Freshness::Older => {
+                (Some(now), Freshness::Newer, known)
             }
-            Some(_) | None => (Some(object), Standing::Tie, known),
+            Some(_) | None => (Some(object), Freshness::Undecided, known),
         })
     }
 
@@ -162,7 +165,7 @@ impl<'a> Telling<'a> {
     }
 
     /// Reads an object as the service shows it now, if single objects can be read.
-    async fn read_again(&self, object: &RemoteObject) -> Result<Option<RemoteObject>, Unread> {
+    async fn read_again(&self, object: &RemoteObject) -> Result<Option<RemoteObject>, ReadFailure> {
         let call = match (object.kind.as_str(), &object.parent) {
             ("transaction", _) => Call::to::<GetTransaction>(&[&object.id]),
             ("recurring_charge.occurrence", Some(parent)) => {
@@ -170,12 +173,12 @@ impl<'a> Telling<'a> {
             }
             _ => return Ok(None),
         };
-        let answers = read::answers(self.shared, &[Query::one(call)], self.wallet).await?;
+        let answers = read::answers(self.shared, &[RemoteQuery::one(call)], self.wallet).await?;
         Ok(match answers.first() {
-            Some(Answer::Body(now)) => {
+            Some(RemoteAnswer::Body(now)) => {
                 RemoteObject::of(&format!("{}.", object.kind), now, object.modified)
             }
-            Some(Answer::Missing(_) | Answer::Items(_)) | None => None,
+            Some(RemoteAnswer::Missing(_) | RemoteAnswer::Items(_)) | None => None,
         })
     }
 
@@ -189,12 +192,12 @@ impl<'a> Telling<'a> {
         let ids = object.into_iter().flat_map(|object| [Some(&object.id), object.parent.as_ref()]);
         let mut keys = BTreeSet::new();
         for id in ids.flatten() {
-            keys.extend(self.shared.facts.remote(id)?.into_iter().map(|(key, _)| key));
+            keys.extend(self.shared.facts.resources_of_id(id)?.into_iter().map(|(key, _)| key));
         }
         for place in MARKED {
             let text = data.pointer(place).and_then(Value::as_str).unwrap_or_default();
             let Some(mark) = Mark::find_in(text) else { continue };
-            keys.extend(self.shared.facts.marked(mark.as_str())?.filter(is_action));
+            keys.extend(self.shared.facts.resource_of_mark(mark.as_str())?.filter(is_action));
         }
         Ok(keys.into_iter().collect())
     }
@@ -210,20 +213,20 @@ impl<'a> Telling<'a> {
         let Some(object) = object else { return Ok(()) };
         self.known.insert(object.id.clone(), object.clone());
         for key in about.iter().filter(|key| is_action(key)) {
-            let known = self.shared.facts.observed(key)?;
+            let known = self.shared.facts.observed_state(key)?;
             let own = known.filter(|known| {
                 known.remote_id.as_ref().is_some_and(|id| id.as_str() == object.id)
             });
             let Some(known) = own.filter(|_| object.kind == "transaction") else { continue };
-            if self.shared.facts.open(key)?.is_some() {
+            if self.shared.facts.open_intent(key)?.is_some() {
                 continue;
             }
             self.touched.insert(key.clone());
             self.records.push(Record::Observation(Box::new(Observation {
                 key: key.clone(),
                 merchant: known.merchant.clone(),
-                at: since(self.shared.now(), Some(&known)),
-                source: Source::Read,
+                at: not_before_known(self.shared.now(), Some(&known)),
+                source: FactSource::Read,
                 remote_id: None,
                 exists: None,
                 applied: None,

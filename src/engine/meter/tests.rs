@@ -13,36 +13,36 @@ use crate::base::clock::VirtualClock;
 use crate::base::hash::{SourceId, sha256};
 use crate::base::id::{Key, Mode};
 use crate::base::money::{Currency, Money};
-use crate::engine::Settings;
-use crate::model::effect::{Counts, Request};
-use crate::model::intent::{Cause, Intent, Progress, StoredBody, StoredRequest};
+use crate::engine::EngineSettings;
+use crate::model::effect::{EffectRequest, ExposureCounts};
+use crate::model::intent::{Cause, Intent, IntentProgress, StoredBody, StoredRequest};
 use crate::model::manifest::{Deletion, OnDoubt};
-use crate::model::observed::Applied;
+use crate::model::observed::AppliedSpec;
 use crate::model::plan::MoneyMove;
 use crate::model::plan_approval::PlanApproval;
 use crate::model::record::Record;
-use crate::policy::Rules;
-use crate::policy::limits::{Amounts, Limits, Section};
-use crate::policy::meter::Span;
-use crate::store::facts::Facts;
+use crate::policy::PolicyRules;
+use crate::policy::limits::{AmountLimit, LimitSet, Limits};
+use crate::policy::meter::LimitPeriod;
+use crate::store::facts::ReadModel;
 use crate::store::fold::fold;
 use crate::store::index::{Batch, Index, MemoryIndex};
 
 /// Builds a meter with this daily limit, and the fold that it reads.
-fn meter(per_day: i64) -> (Arc<Guard>, Arc<MemoryIndex>) {
+fn meter(per_day: i64) -> (Arc<SpendBudget>, Arc<MemoryIndex>) {
     let index = Arc::new(MemoryIndex::new());
     let place: Arc<str> = Arc::from("reckon.yaml:4");
     let listed = BTreeMap::from([(Currency::USD, (per_day, place.clone()))]);
-    let per_day = Some(Amounts { name: Arc::from("policy.limits.per_day"), place, listed });
-    let test = Section { per_day, ..Section::default() };
+    let per_day = Some(AmountLimit { name: Arc::from("policy.limits.per_day"), place, listed });
+    let test = LimitSet { per_day, ..LimitSet::default() };
     let limits = Limits { test, ..Limits::default() };
-    let settings = Settings {
-        planning: crate::plan::Settings {
+    let settings = EngineSettings {
+        planning: crate::plan::PlannerSettings {
             partner: "acme".to_owned(),
             digest_key: [1; 32],
             on_doubt: OnDoubt::Hold,
             live_refused: None,
-            prune: crate::policy::prune::Prune::open(),
+            prune: crate::policy::prune::PruneGuards::without_guards(),
         },
         timeout: Duration::from_secs(1),
         grace: Duration::from_secs(1),
@@ -51,11 +51,11 @@ fn meter(per_day: i64) -> (Arc<Guard>, Arc<MemoryIndex>) {
         hook_time: None,
         first_look: false,
         cautious_start: false,
-        policy: Rules { limits, ..Rules::default() },
+        policy: PolicyRules { limits, ..PolicyRules::default() },
     };
     let clock: crate::base::clock::SharedClock =
         Arc::new(VirtualClock::new("2026-11-22T12:00:00Z".parse().unwrap()));
-    (Arc::new(Guard::new(&settings, &Facts::new(index.clone()), &clock)), index)
+    (Arc::new(SpendBudget::new(&settings, &ReadModel::new(index.clone()), &clock)), index)
 }
 
 /// Builds an effect that declares `named` and asks for `asked`.
@@ -73,7 +73,7 @@ fn effect(name: &str, named: Option<i64>, asked: i64) -> Effect {
         target: None,
         source_id: SourceId::new("acme", &key, 0),
         key,
-        request: Request {
+        request: EffectRequest {
             endpoint: String::new(),
             method: Method::Post,
             host: Host::Base,
@@ -85,21 +85,21 @@ fn effect(name: &str, named: Option<i64>, asked: i64) -> Effect {
         },
         sealed: false,
         expect: BTreeMap::new(),
-        applied: Applied {
+        applied: AppliedSpec {
             spec: json!({}),
             digest: sha256(b""),
             generation: 0,
             deletion: Deletion::Orphan,
         },
-        about: json!(null),
-        once: None,
+        subject: json!(null),
+        single_use: None,
         on_doubt: OnDoubt::Hold,
         moves: money.into_iter().collect(),
-        counts: Counts::default(),
+        counts: ExposureCounts::default(),
     }
 }
 
-fn intent(id: u64, effect: &Effect, reserved: &Reserved) -> Intent {
+fn intent(id: u64, effect: &Effect, reserved: &Reservation) -> Intent {
     Intent {
         id: IntentId::new(id),
         effect: effect.name.to_owned(),
@@ -122,11 +122,11 @@ fn intent(id: u64, effect: &Effect, reserved: &Reserved) -> Intent {
         expect: BTreeMap::new(),
         applied: effect.applied.clone(),
         baseline: json!(null),
-        about: json!(null),
+        subject: json!(null),
         on_doubt: OnDoubt::Hold,
         cause: Cause::default(),
         at: reserved.at(),
-        stake: reserved.stake(),
+        exposure: reserved.stake(),
     }
 }
 
@@ -136,13 +136,13 @@ fn record(index: &MemoryIndex, record: &Record) {
     index.apply(batch).unwrap();
 }
 
-fn progress(index: &MemoryIndex, id: u64, progress: Progress) {
+fn progress(index: &MemoryIndex, id: u64, progress: IntentProgress) {
     let at = "2026-11-22T12:00:00Z".parse().unwrap();
     record(index, &Record::Progress { intent: IntentId::new(id), at, progress });
 }
 
 /// Passes an effect through the meter and records it; returns false if there is no room.
-async fn done(guard: &Arc<Guard>, index: &MemoryIndex, id: u64, effect: &Effect) -> bool {
+async fn done(guard: &Arc<SpendBudget>, index: &MemoryIndex, id: u64, effect: &Effect) -> bool {
     let reserved = guard.reserve(IntentId::new(id), effect, sha256(b"")).await.unwrap();
     let Ok(reserved) = reserved else { return false };
     // Others run while it is written.
@@ -153,9 +153,9 @@ async fn done(guard: &Arc<Guard>, index: &MemoryIndex, id: u64, effect: &Effect)
     true
 }
 
-fn counted(guard: &Guard) -> i64 {
-    let day = (Span::Day, "2026-11-22");
-    guard.facts.counted(day, Mode::Test, None).unwrap().sum(Currency::USD)
+fn counted(guard: &SpendBudget) -> i64 {
+    let day = (LimitPeriod::Day, "2026-11-22");
+    guard.facts.tally(day, Mode::Test, None).unwrap().sum(Currency::USD)
 }
 
 #[tokio::test(start_paused = true)]
@@ -186,11 +186,11 @@ async fn what_is_proved_not_sent_is_given_back_and_what_is_in_doubt_is_not() {
     let (guard, index) = meter(5000);
     let (a, b) = (effect("a", Some(3000), 3000), effect("b", Some(3000), 3000));
     assert!(done(&guard, &index, 1, &a).await);
-    progress(&index, 1, Progress::Doubt { reason: "lost".to_owned(), unsent: false });
-    progress(&index, 1, Progress::Again);
+    progress(&index, 1, IntentProgress::Doubt { reason: "lost".to_owned(), unsent: false });
+    progress(&index, 1, IntentProgress::Resent);
     assert_eq!(counted(&guard), 3000, "sent twice, counted once");
     assert!(!done(&guard, &index, 2, &b).await, "it may have happened");
-    progress(&index, 1, Progress::NotSent { reason: "proved".to_owned() });
+    progress(&index, 1, IntentProgress::NotSent { reason: "proved".to_owned() });
     assert_eq!(counted(&guard), 0);
     assert!(done(&guard, &index, 3, &a).await, "the next try counts anew");
     assert!(!done(&guard, &index, 4, &b).await, "and leaves no room");
@@ -216,7 +216,7 @@ async fn one_that_another_s_end_makes_room_for_waits_for_that() {
 async fn what_was_approved_passes_once_and_counts_to_no_day() {
     let (guard, index) = meter(1000);
     let large = effect("a", Some(3000), 3000);
-    let step = Wish { rest: Some(sha256(b"")), ..wish(&large) };
+    let step = SpendRequest { amountless_digest: Some(sha256(b"")), ..spend_request(&large) };
     let approval = PlanApproval {
         id: "one".to_owned(),
         checksum: "c".to_owned(),
@@ -231,9 +231,9 @@ async fn what_was_approved_passes_once_and_counts_to_no_day() {
     assert!(!done(&guard, &index, 2, &effect("a", Some(3001), 3001)).await, "a cent more");
     assert!(done(&guard, &index, 3, &large).await);
     assert_eq!(counted(&guard), 0);
-    progress(&index, 3, Progress::NotSent { reason: "proved".to_owned() });
+    progress(&index, 3, IntentProgress::NotSent { reason: "proved".to_owned() });
     assert!(done(&guard, &index, 4, &large).await, "it was not used after all");
-    progress(&index, 4, Progress::Doubt { reason: "lost".to_owned(), unsent: false });
-    progress(&index, 4, Progress::GivenUp { reason: "nothing can prove it".to_owned() });
+    progress(&index, 4, IntentProgress::Doubt { reason: "lost".to_owned(), unsent: false });
+    progress(&index, 4, IntentProgress::GivenUp { reason: "nothing can prove it".to_owned() });
     assert!(!done(&guard, &index, 5, &large).await, "it may have happened");
 }

@@ -3,29 +3,30 @@
 
 use chrono::{DateTime, Utc};
 
-use super::scoped::Unknown;
+use super::plans::{is_settled, step_view};
+use super::scoped::UnknownName;
 use super::views::{Against, PlanView, StepView};
-use super::{due, settled, step_view, sums};
+use super::{due, step_sums};
 use crate::base::id::Key;
 use crate::base::nearest::nearest;
 use crate::model::desired::Desired;
-use crate::model::issue::Problems;
+use crate::model::issue::TreeProblems;
 use crate::model::plan::{Reason, Step};
-use crate::model::scope::Scope;
-use crate::plan::{Assumed, Settings, limited};
-use crate::policy::Rules;
+use crate::model::scope::StepSelection;
+use crate::plan::{AssumedState, PlannerSettings, plan_with_limits};
+use crate::policy::PolicyRules;
 
 /// Two trees to compare.
 #[derive(Debug)]
-pub struct Compared<'a> {
+pub struct ComparedTrees<'a> {
     /// The tree that is assumed to be applied.
     pub before: &'a Desired,
     /// The wanted tree.
     pub after: &'a Desired,
     pub against: Against,
     /// The problems of both trees' files.
-    pub problems: Problems,
-    pub rules: &'a Rules,
+    pub problems: TreeProblems,
+    pub rules: &'a PolicyRules,
 }
 
 impl PlanView {
@@ -34,29 +35,29 @@ impl PlanView {
     /// # Errors
     /// The selected names that neither tree has.
     pub fn against(
-        settings: &Settings,
-        trees: Compared<'_>,
-        scope: &Scope,
+        settings: &PlannerSettings,
+        trees: ComparedTrees<'_>,
+        scope: &StepSelection,
         now: DateTime<Utc>,
-    ) -> Result<Self, Vec<Unknown>> {
-        let Compared { before, after, against, problems, rules } = trees;
-        let unknown = unknown(before, after, scope);
+    ) -> Result<Self, Vec<UnknownName>> {
+        let ComparedTrees { before, after, against, problems, rules } = trees;
+        let unknown = unknown_names(before, after, scope);
         if !unknown.is_empty() {
             return Err(unknown);
         }
-        let world = Assumed::new(settings, before, after.clone(), now);
-        let (world, planner) = limited(settings, world, before, rules);
+        let world = AssumedState::new(settings, before, after.clone(), now);
+        let (world, planner) = plan_with_limits(settings, world, before, rules);
         let plan = planner.plan(&world);
-        let shown = plan.steps.iter().filter(|step| !settled(step));
+        let shown = plan.steps.iter().filter(|step| !is_settled(step));
         let told = |step: &Step| {
             let due = planner.dues(&world, step);
-            StepView { due, ..placed(step, before) }
+            StepView { due, ..step_with_place(step, before) }
         };
         let steps: Vec<StepView> = shown.map(told).collect();
         let whole = Self {
             looked_at: Vec::new(),
             version: 1,
-            coverage: after.coverage,
+            coverage: after.tree_state,
             position: 0,
             head: String::new(),
             commit: against.after.clone(),
@@ -64,18 +65,18 @@ impl PlanView {
             checksum: String::new(),
             against: Some(Box::new(against)),
             resources: plan.steps.len(),
-            totals: sums(&steps),
+            totals: step_sums(&steps),
             due: due(&steps),
             steps,
             problems: problems.shown,
             omitted: problems.omitted,
         };
-        Ok(if scope.is_whole() { whole } else { whole.within(scope) })
+        Ok(if scope.is_everything() { whole } else { whole.select(scope) })
     }
 }
 
 /// Builds the view of one step; a removed resource has the place of its former document.
-fn placed(step: &Step, before: &Desired) -> StepView {
+fn step_with_place(step: &Step, before: &Desired) -> StepView {
     let mut view = step_view(step);
     if let Reason::OverLimit(over) = &step.reason {
         view.limit = Some(over.clone());
@@ -86,7 +87,7 @@ fn placed(step: &Step, before: &Desired) -> StepView {
 }
 
 /// Returns the selected names that neither tree has.
-fn unknown(before: &Desired, after: &Desired, scope: &Scope) -> Vec<Unknown> {
+fn unknown_names(before: &Desired, after: &Desired, scope: &StepSelection) -> Vec<UnknownName> {
     let known = |key: &Key| {
         let in_tree =
             |tree: &Desired| tree.manifests.contains_key(key) || tree.broken.contains(key);
@@ -96,5 +97,7 @@ fn unknown(before: &Desired, after: &Desired, scope: &Scope) -> Vec<Unknown> {
         before.manifests.keys().chain(after.manifests.keys()).map(Key::short).collect();
     let like = |key: &Key| nearest(&key.short(), names.iter().map(String::as_str));
     let unknown = scope.names().filter(|key| !known(key));
-    unknown.map(|key| Unknown { key: key.clone(), nearest: like(key).map(str::to_owned) }).collect()
+    unknown
+        .map(|key| UnknownName { key: key.clone(), nearest: like(key).map(str::to_owned) })
+        .collect()
 }

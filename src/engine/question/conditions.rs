@@ -5,8 +5,8 @@ use chrono::{DateTime, Utc};
 
 use super::views::Confidence;
 use crate::base::clock::timestamp;
-use crate::engine::Unable;
-use crate::model::condition::{Condition, ConditionType, Status};
+use crate::engine::TaskFailure;
+use crate::model::condition::{Condition, ConditionStatus, ConditionType};
 use crate::model::health::Health;
 use crate::model::intent::{IntentState, OpenIntent};
 use crate::model::observed::Observed;
@@ -15,7 +15,7 @@ use crate::model::suspension::Suspension;
 
 /// The inputs of conditions.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Known<'a> {
+pub(super) struct ConditionInputs<'a> {
     /// The resource's step: its document beside the known state.
     pub step: &'a Step,
     pub observed: Option<&'a Observed>,
@@ -26,7 +26,7 @@ pub(super) struct Known<'a> {
     /// True if it is suspended, by a person or by its document.
     pub suspended: bool,
     /// The failure of the last attempt.
-    pub unable: Option<&'a Unable>,
+    pub unable: Option<&'a TaskFailure>,
     /// The confidence in the known state of its object.
     pub confidence: Option<Confidence>,
 }
@@ -35,11 +35,11 @@ pub(super) struct Known<'a> {
 pub(super) fn statuses(
     step: &Step,
     suspended: bool,
-    unable: Option<&Unable>,
-) -> [(ConditionType, Status); 4] {
-    let attention = step.stuck() || unable.is_some_and(Unable::needs_attention);
+    unable: Option<&TaskFailure>,
+) -> [(ConditionType, ConditionStatus); 4] {
+    let attention = step.needs_operator() || unable.is_some_and(TaskFailure::needs_attention);
     [
-        (ConditionType::Synced, step.synced()),
+        (ConditionType::Synced, step.sync_status()),
         (ConditionType::Healthy, step.health().status),
         (ConditionType::Suspended, suspended.into()),
         (ConditionType::NeedsAttention, attention.into()),
@@ -47,14 +47,14 @@ pub(super) fn statuses(
 }
 
 /// Returns the conditions of a resource, always all four, in this order.
-pub(super) fn conditions(known: &Known<'_>) -> Vec<Condition> {
+pub(super) fn conditions(known: &ConditionInputs<'_>) -> Vec<Condition> {
     let statuses = statuses(known.step, known.suspended, known.unable).into_iter();
     let made = statuses.map(|(kind, status)| {
         let ((reason, message), since) = match kind {
-            ConditionType::Synced => (synced(known, status), since(known)),
-            ConditionType::Healthy => healthy(known),
-            ConditionType::Suspended => suspended(known),
-            ConditionType::NeedsAttention => needs_attention(known, status),
+            ConditionType::Synced => (synced_condition(known, status), change_time(known)),
+            ConditionType::Healthy => healthy_condition(known),
+            ConditionType::Suspended => suspended_condition(known),
+            ConditionType::NeedsAttention => attention_condition(known, status),
         };
         let (reason, since) = (reason.to_owned(), since.as_ref().map(timestamp));
         Condition { kind, status, reason, message, since }
@@ -63,11 +63,11 @@ pub(super) fn conditions(known: &Known<'_>) -> Vec<Condition> {
 }
 
 /// A CamelCase word and a sentence.
-type Words = (&'static str, String);
+type ReasonText = (&'static str, String);
 
 /// Returns the reason and the message of a resource that matches its document, as far as that was
 /// verified.
-pub(super) fn in_sync(known: &Known<'_>) -> Words {
+pub(super) fn in_sync(known: &ConditionInputs<'_>) -> ReasonText {
     let last = known.observed.map(|observed| timestamp(&observed.at));
     let last = last.unwrap_or_else(|| "an unknown time".to_owned());
     match known.confidence {
@@ -83,23 +83,25 @@ pub(super) fn in_sync(known: &Known<'_>) -> Words {
     }
 }
 
-fn synced(known: &Known<'_>, status: Status) -> Words {
+fn synced_condition(known: &ConditionInputs<'_>, status: ConditionStatus) -> ReasonText {
     let step = known.step;
     match (status, known.unable) {
-        (Status::True, _) if step.reason == Reason::InSync => in_sync(known),
-        (Status::False, Some(unable)) => (super::word(unable), unable.message().to_owned()),
+        (ConditionStatus::True, _) if step.reason == Reason::Settled => in_sync(known),
+        (ConditionStatus::False, Some(unable)) => {
+            (super::resources::failure_reason(unable), unable.message().to_owned())
+        }
         _ => (step.reason.word(), step.reason.to_string()),
     }
 }
 
-fn healthy(known: &Known<'_>) -> (Words, Option<DateTime<Utc>>) {
-    let Health { status, reason, message, since, turns: _ } = known.step.health();
+fn healthy_condition(known: &ConditionInputs<'_>) -> (ReasonText, Option<DateTime<Utc>>) {
+    let Health { status, reason, message, since, next_change: _ } = known.step.health();
     let made = known.observed.and_then(|observed| observed.changed);
-    let since = since.or_else(|| made.filter(|_| status != Status::Unknown));
+    let since = since.or_else(|| made.filter(|_| status != ConditionStatus::Unknown));
     ((reason, message), since)
 }
 
-fn suspended(known: &Known<'_>) -> (Words, Option<DateTime<Utc>>) {
+fn suspended_condition(known: &ConditionInputs<'_>) -> (ReasonText, Option<DateTime<Utc>>) {
     match known.suspension {
         Some(suspension) => (("Suspended", suspension.to_string()), Some(suspension.at)),
         None if known.suspended => (("Suspended", Reason::Suspended.to_string()), None),
@@ -107,46 +109,53 @@ fn suspended(known: &Known<'_>) -> (Words, Option<DateTime<Utc>>) {
     }
 }
 
-fn needs_attention(known: &Known<'_>, status: Status) -> (Words, Option<DateTime<Utc>>) {
+fn attention_condition(
+    known: &ConditionInputs<'_>,
+    status: ConditionStatus,
+) -> (ReasonText, Option<DateTime<Utc>>) {
     let step = known.step;
-    if status == Status::False {
+    if status == ConditionStatus::False {
         return (("NothingToDo", "nothing waits for a person".to_owned()), None);
     }
-    match known.unable.filter(|_| !step.stuck()) {
-        Some(unable) => ((super::word(unable), unable.message().to_owned()), None),
-        None => ((step.reason.word(), step.reason.to_string()), since(known)),
+    match known.unable.filter(|_| !step.needs_operator()) {
+        Some(unable) => {
+            ((super::resources::failure_reason(unable), unable.message().to_owned()), None)
+        }
+        None => ((step.reason.word(), step.reason.to_string()), change_time(known)),
     }
 }
 
 /// Returns the time of the record that caused the step; `None` if the files alone caused it.
 #[expect(clippy::wildcard_enum_match_arm, reason = "every other reason is one of the last change")]
-fn since(known: &Known<'_>) -> Option<DateTime<Utc>> {
+fn change_time(known: &ConditionInputs<'_>) -> Option<DateTime<Utc>> {
     let observed = known.observed;
     if let Some(open) = known.open {
         return match open.state {
             IntentState::Open { .. } => Some(open.intent.at),
-            IntentState::InDoubt { .. } | IntentState::Held { .. } | IntentState::Closed => {
+            IntentState::InDoubt { .. } | IntentState::OnHold { .. } | IntentState::Closed => {
                 open.since.or(Some(open.intent.at))
             }
         };
     }
     match &known.step.reason {
-        Reason::Held(_) => observed?.held.as_ref().map(|held| held.at),
+        Reason::OnHold(_) => observed?.on_hold.as_ref().map(|held| held.at),
         Reason::Refused(_) => observed?.refusal.as_ref().map(|refusal| refusal.at),
         Reason::SuspendedBy(suspension) => Some(suspension.at),
-        Reason::AwaitsAuthorization(_) | Reason::Strays(_) => observed.map(|observed| observed.at),
-        Reason::Orphaned | Reason::Removed | Reason::Going(_) | Reason::AbsenceNotBelieved => {
-            let absence = observed?.absence.as_deref()?;
+        Reason::AwaitsAuthorization(_) | Reason::UnknownObjects(_) => {
+            observed.map(|observed| observed.at)
+        }
+        Reason::Orphaned | Reason::Removed | Reason::Removal(_) | Reason::PruneSuspended => {
+            let absence = observed?.missing_document.as_deref()?;
             absence.marked.as_ref().map(|marked| marked.at)
         }
-        reason if is_of_the_files(reason) => None,
+        reason if stems_from_files(reason) => None,
         _ => observed.and_then(|observed| observed.changed),
     }
 }
 
 /// Returns true if a reason stems from the files or from other resources, and from no record about
 /// this one.
-fn is_of_the_files(reason: &Reason) -> bool {
+fn stems_from_files(reason: &Reason) -> bool {
     matches!(
         reason,
         Reason::NotCreated
@@ -160,7 +169,7 @@ fn is_of_the_files(reason: &Reason) -> bool {
             | Reason::InUse(_)
             | Reason::DueToday(_)
             | Reason::OtherMode(_)
-            | Reason::Unfit(_)
+            | Reason::Unsuitable(_)
             | Reason::OverLimit(_)
     )
 }

@@ -8,16 +8,16 @@ use serde_json::Value;
 use super::views::MoneyView;
 use crate::base::id::{Key, Mode};
 use crate::base::money::Currency;
-use crate::model::adoption::{Collects, Stray};
+use crate::model::adoption::{Collection, UnknownObject};
 use crate::model::stake::PER_OCCURRENCE;
-use crate::store::facts::{FactError, Facts};
+use crate::store::facts::{ReadModel, ReadModelError};
 
 /// The command that disowns every unknown object at once.
 const EMPTY_REMOTE: &str = "reckon init --empty-remote";
 
 /// Every object with an unknown mark that one command would disown.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Disowning {
+pub struct DisownPreview {
     pub command: String,
     /// The objects, by id.
     pub objects: Vec<DisownedView>,
@@ -47,15 +47,18 @@ pub struct DisownedView {
 ///
 /// # Errors
 /// The index cannot be read.
-pub fn disowning(facts: &Facts) -> Result<Disowning, FactError> {
-    let mut all = Disowning { command: EMPTY_REMOTE.to_owned(), ..Disowning::default() };
+pub fn disown_preview(facts: &ReadModel) -> Result<DisownPreview, ReadModelError> {
+    let mut all = DisownPreview { command: EMPTY_REMOTE.to_owned(), ..DisownPreview::default() };
     let mut sums: BTreeMap<(Currency, Mode), i64> = BTreeMap::new();
-    for (id, holder) in facts.strays()? {
-        let Some(known) = facts.observed(&holder)? else { continue };
-        let found = known.strays.iter().find(|stray| stray.id.as_str() == id && !stray.second);
+    for (id, holder) in facts.unknown_objects()? {
+        let Some(known) = facts.observed_state(&holder)? else { continue };
+        let found = known
+            .unknown_objects
+            .iter()
+            .find(|stray| stray.id.as_str() == id && !stray.is_duplicate);
         let Some(stray) = found else { continue };
         let mode = mode(facts, &known.merchant)?;
-        if let Some(active) = stray.collects.as_ref().filter(|collects| collects.is_active()) {
+        if let Some(active) = stray.collection.as_ref().filter(|collects| collects.is_active()) {
             all.active = all.active.saturating_add(1);
             let sum = sums.entry((active.amount.currency(), mode)).or_default();
             *sum = sum.saturating_add(active.amount.minor());
@@ -67,15 +70,15 @@ pub fn disowning(facts: &Facts) -> Result<Disowning, FactError> {
     Ok(all)
 }
 
-fn view(stray: &Stray, merchant: Key, mode: Mode) -> DisownedView {
+fn view(stray: &UnknownObject, merchant: Key, mode: Mode) -> DisownedView {
     let collected =
-        |Collects { amount, .. }: &Collects| money(amount.currency(), mode, amount.minor());
+        |Collection { amount, .. }: &Collection| money(amount.currency(), mode, amount.minor());
     DisownedView {
         id: stray.id.to_string(),
         list: stray.list.clone(),
         merchant,
-        status: stray.collects.as_ref().map(|collects| collects.status.clone()),
-        money: stray.collects.as_ref().map(collected),
+        status: stray.collection.as_ref().map(|collects| collects.status.clone()),
+        money: stray.collection.as_ref().map(collected),
     }
 }
 
@@ -85,8 +88,8 @@ fn money(currency: Currency, mode: Mode, amount: i64) -> MoneyView {
 
 /// Returns the mode that a merchant was connected in; live if that is not known, the more cautious
 /// assumption.
-fn mode(facts: &Facts, merchant: &Key) -> Result<Mode, FactError> {
-    let known = facts.observed(merchant)?;
+fn mode(facts: &ReadModel, merchant: &Key) -> Result<Mode, ReadModelError> {
+    let known = facts.observed_state(merchant)?;
     let mode = |known: &crate::model::observed::Observed| {
         let fact = Some(known.fact("mode")).filter(|mode| !mode.is_null());
         let applied = || known.applied.as_ref().and_then(|applied| applied.spec.get("mode"));

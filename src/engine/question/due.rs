@@ -10,7 +10,7 @@ use crate::base::id::Mode;
 use crate::base::money::Currency;
 
 /// Key of separate sums; the date is the first day of a month.
-type Sort = (Currency, Mode, NaiveDate);
+type DueMonth = (Currency, Mode, NaiveDate);
 
 /// The money of one month.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,13 +30,13 @@ pub struct DueView {
 
 /// Sums steps by currency, mode and month. Blocked steps change nothing.
 pub(super) fn due(steps: &[StepView]) -> Vec<DueView> {
-    let mut sums: BTreeMap<Sort, (i64, i64)> = BTreeMap::new();
+    let mut sums: BTreeMap<DueMonth, (i64, i64)> = BTreeMap::new();
     for due in steps.iter().flat_map(|step| &step.due) {
         let (before, after) = sums.entry((due.currency, due.mode, due.month)).or_default();
         *before = before.saturating_add(due.before);
         *after = after.saturating_add(due.after);
     }
-    let view = |((currency, mode, month), (before, after)): (Sort, (i64, i64))| DueView {
+    let view = |((currency, mode, month), (before, after)): (DueMonth, (i64, i64))| DueView {
         month: month.format("%Y-%m").to_string(),
         currency: currency.to_string(),
         mode,

@@ -8,9 +8,9 @@ use crate::base::clock::timestamp;
 use crate::base::id::Key;
 use crate::engine::Engine;
 use crate::engine::shared::EngineError;
-use crate::model::event::{EventEntry, EventLedger, EventStands, Via};
-use crate::model::inbox::InboxEvent;
-use crate::model::remote_object::{RemoteObject, Standing};
+use crate::model::event::{EventEntry, EventLedger, EventStatus, Via};
+use crate::model::inbox::PartnerWebhook;
+use crate::model::remote_object::{Freshness, RemoteObject};
 
 /// Time in which the partner's webhooks are retried: 25 more tries, ten minutes apart (partner-api,
 /// Delivery rules, 3).
@@ -79,9 +79,11 @@ pub struct EventView {
     /// The time of the event, by the service's clock.
     pub created: Option<String>,
     /// `told`, `waiting`, `forged` or `other_mode`.
-    pub stands: String,
+    #[serde(rename = "stands")]
+    pub status: String,
     /// Freshness compared with the object's version known before.
-    pub standing: Option<Standing>,
+    #[serde(rename = "standing")]
+    pub freshness: Option<Freshness>,
     /// The way by which it was read.
     pub via: Option<Via>,
     /// Number of posts.
@@ -94,7 +96,7 @@ pub struct EventView {
     pub object: Option<RemoteObject>,
 }
 
-fn ignored_view(one: InboxEvent) -> IgnoredView {
+fn ignored_view(one: PartnerWebhook) -> IgnoredView {
     let reason = one.ignored.unwrap_or_default();
     IgnoredView { at: timestamp(&one.at), reference: one.reference, reason }
 }
@@ -102,7 +104,7 @@ fn ignored_view(one: InboxEvent) -> IgnoredView {
 impl Engine {
     /// Returns events, newest first, and the state of their receiver.
     pub(super) fn events(&self, wanted: &EventsWanted) -> Result<EventsView, EngineError> {
-        let mut view = EventsView { away: self.away(), ..EventsView::default() };
+        let mut view = EventsView { away: self.absence_message(), ..EventsView::default() };
         let merchants = self.merchants();
         let chosen = |merchant: &&Key| wanted.merchant.as_ref().is_none_or(|one| one == *merchant);
         for merchant in merchants.iter().filter(chosen) {
@@ -116,7 +118,7 @@ impl Engine {
             self.views(merchant, forged, &mut view.forged)?;
         }
         if wanted.merchant.is_none() {
-            let ignored = self.shared.facts.newest_ignored(wanted.most)?;
+            let ignored = self.shared.facts.newest_ignored_webhooks(wanted.most)?;
             view.ignored = ignored.into_iter().map(ignored_view).collect();
         }
         view.items.sort_by(|one, other| other.created.cmp(&one.created));
@@ -163,8 +165,8 @@ impl Engine {
 
     /// Message if the receiver was absent before this process began: partner webhooks of that time
     /// may be lost.
-    fn away(&self) -> Option<String> {
-        let (from, to) = self.was_away()?;
+    fn absence_message(&self) -> Option<String> {
+        let (from, to) = self.absence()?;
         let away = to.signed_duration_since(from);
         (away >= AWAY_MIN).then(|| {
             let lost = if away > SENDER_TRIES_FOR {
@@ -193,20 +195,20 @@ fn span(span: TimeDelta) -> String {
 }
 
 fn event_view(merchant: &Key, id: &str, entry: &EventEntry) -> EventView {
-    let (stands, told) = match &entry.stands {
-        EventStands::Waiting => ("waiting", None),
-        EventStands::OtherMode => ("other_mode", None),
-        EventStands::Forged => ("forged", None),
-        EventStands::Told(told) => ("told", Some(told)),
+    let (stands, told) = match &entry.status {
+        EventStatus::Waiting => ("waiting", None),
+        EventStatus::OtherMode => ("other_mode", None),
+        EventStatus::Forged => ("forged", None),
+        EventStatus::Verified(told) => ("told", Some(told)),
     };
-    let about = told.into_iter().flat_map(|told| &told.about);
+    let about = told.into_iter().flat_map(|told| &told.resources);
     EventView {
         merchant: merchant.short(),
         id: id.to_owned(),
         kind: told.map(|told| told.kind.clone()),
         created: told.map(|told| timestamp(&told.created)),
-        stands: stands.to_owned(),
-        standing: told.map(|told| told.standing),
+        status: stands.to_owned(),
+        freshness: told.map(|told| told.freshness),
         via: told.map(|told| told.via),
         posts: entry.posts,
         first: timestamp(&entry.first),

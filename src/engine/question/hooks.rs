@@ -8,8 +8,8 @@ use crate::engine::shared::EngineError;
 use crate::engine::{Engine, epoch};
 use crate::model::hook::NOTIFY;
 use crate::model::intent::IntentState;
-use crate::model::ran::{FailedHook, Fate, Pending, Undone};
-use crate::plan::World;
+use crate::model::ran::{ActionOutcome, FailedAction, FailedHook, PendingAction};
+use crate::plan::StateView;
 
 /// Largest number of entries in each list.
 const SHOWN_MAX: usize = 1000;
@@ -29,13 +29,13 @@ pub struct HooksView {
     #[serde(default)]
     pub known: Vec<ScriptView>,
     /// Actions that are not settled.
-    pub waiting: Vec<WishView>,
+    pub waiting: Vec<ActionView>,
     /// Hooks that failed and are run again.
-    pub failed: Vec<FailedView>,
+    pub failed: Vec<FailedRunView>,
     /// Hooks that failed for good: they need attention.
-    pub dead: Vec<FailedView>,
+    pub dead: Vec<FailedRunView>,
     /// Actions that ended without being done: they need attention.
-    pub undone: Vec<UndoneView>,
+    pub undone: Vec<FailedActionView>,
     /// The count of each list's entries.
     #[serde(default)]
     pub totals: HookTotals,
@@ -57,7 +57,7 @@ pub struct HookTotals {
 
 /// An action that ended without being done, as far as is known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UndoneView {
+pub struct FailedActionView {
     /// The merchant of the event.
     pub merchant: String,
     pub event: String,
@@ -66,7 +66,7 @@ pub struct UndoneView {
     pub verb: String,
     /// The script that requested it.
     pub script: String,
-    pub fate: Fate,
+    pub fate: ActionOutcome,
     pub message: String,
     pub at: String,
     /// The possible remedy.
@@ -75,7 +75,7 @@ pub struct UndoneView {
 
 /// An action that is not settled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WishView {
+pub struct ActionView {
     /// The merchant of the event.
     pub merchant: String,
     pub event: String,
@@ -90,7 +90,8 @@ pub struct WishView {
     pub since: String,
     /// The reason why it waits for a person, and the remedy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub held: Option<String>,
+    #[serde(rename = "held")]
+    pub on_hold: Option<String>,
     /// The reason why it is looked up before it is done, and the end of that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<String>,
@@ -98,7 +99,7 @@ pub struct WishView {
 
 /// A hook that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FailedView {
+pub struct FailedRunView {
     /// The merchant of the event.
     pub merchant: String,
     pub event: String,
@@ -116,18 +117,20 @@ impl Engine {
     pub(super) fn hooks_view(&self) -> Result<HooksView, EngineError> {
         let failed = self.shared.facts.first_failed(SHOWN_MAX)?;
         let (again, dead): (Vec<_>, Vec<_>) =
-            failed.iter().partition(|failed| failed.failed.again.is_some());
+            failed.iter().partition(|failed| failed.failed.retry_at.is_some());
         let mut view = self.scripts_view();
         view.known = self.roster_view()?;
         view.quotas = self.quotas()?;
-        view.undone = self.shared.facts.undone()?.iter().map(undone_view).collect();
+        view.undone = self.shared.facts.failed_actions()?.iter().map(failed_action_view).collect();
         for pending in self.shared.facts.first_pending(SHOWN_MAX)? {
-            let held = epoch::unsure_action(&self.shared.facts, &pending)?;
-            view.waiting
-                .push(WishView { waits: self.doubt(&pending), ..wish_view(&pending, held) });
+            let held = epoch::unprovable_action_reason(&self.shared.facts, &pending)?;
+            view.waiting.push(ActionView {
+                waits: self.doubt_reason(&pending),
+                ..action_view(&pending, held)
+            });
         }
-        view.failed = again.into_iter().map(failed_view).collect();
-        view.dead = dead.into_iter().map(failed_view).collect();
+        view.failed = again.into_iter().map(failed_run_view).collect();
+        view.dead = dead.into_iter().map(failed_run_view).collect();
         for ledger in self.shared.facts.event_ledgers()? {
             let totals = &mut view.totals;
             totals.waiting = totals.waiting.saturating_add(ledger.pending);
@@ -138,69 +141,69 @@ impl Engine {
     }
 
     /// Returns the reason why the effect of an action is in doubt, if it is.
-    fn doubt(&self, pending: &Pending) -> Option<String> {
-        let open = self.world.open(&pending.action().ok()?)?;
+    fn doubt_reason(&self, pending: &PendingAction) -> Option<String> {
+        let open = self.known_state.open_intent(&pending.action().ok()?)?;
         match &open.state {
             IntentState::InDoubt { attempt: _, reason } => Some(reason.clone()),
-            IntentState::Open { .. } | IntentState::Held { .. } | IntentState::Closed => None,
+            IntentState::Open { .. } | IntentState::OnHold { .. } | IntentState::Closed => None,
         }
     }
 }
 
-fn wish_view(pending: &Pending, held: Option<String>) -> WishView {
-    WishView {
+fn action_view(pending: &PendingAction, held: Option<String>) -> ActionView {
+    ActionView {
         merchant: pending.id.merchant.short(),
         event: pending.id.event.clone(),
         name: pending.id.name.to_string(),
-        verb: pending.wish.verb.clone(),
+        verb: pending.request.verb.clone(),
         script: pending.script.clone(),
-        at: pending.wish.at.as_ref().map(timestamp),
+        at: pending.request.at.as_ref().map(timestamp),
         since: timestamp(&pending.at),
-        held,
+        on_hold: held,
         waits: None,
     }
 }
 
-fn failed_view(failed: &FailedHook) -> FailedView {
-    FailedView {
+fn failed_run_view(failed: &FailedHook) -> FailedRunView {
+    FailedRunView {
         merchant: failed.merchant.short(),
         event: failed.event.clone(),
         script: failed.failed.script.clone(),
         message: failed.failed.message.clone(),
         tries: failed.failed.tries,
-        again: failed.failed.again.as_ref().map(timestamp),
+        again: failed.failed.retry_at.as_ref().map(timestamp),
     }
 }
 
-fn undone_view(undone: &Undone) -> UndoneView {
-    let Undone { granted, verb, script } = undone;
-    UndoneView {
+fn failed_action_view(undone: &FailedAction) -> FailedActionView {
+    let FailedAction { result: granted, verb, script } = undone;
+    FailedActionView {
         merchant: granted.id.merchant.short(),
         event: granted.id.event.clone(),
         name: granted.id.name.to_string(),
         verb: verb.clone(),
         script: script.clone(),
-        fate: granted.fate,
+        fate: granted.outcome,
         message: granted.message.clone(),
         at: timestamp(&granted.at),
-        help: next(granted.fate, verb).to_owned(),
+        help: remedy(granted.outcome, verb).to_owned(),
     }
 }
 
 /// Returns a person's remedy for an action that was not done. Its name is used up, so that it can
 /// never happen twice.
-fn next(fate: Fate, verb: &str) -> &'static str {
+fn remedy(fate: ActionOutcome, verb: &str) -> &'static str {
     match fate {
-        Fate::Done | Fate::Skipped => "nothing",
-        Fate::Refused if verb == NOTIFY => {
+        ActionOutcome::Done | ActionOutcome::Skipped => "nothing",
+        ActionOutcome::Refused if verb == NOTIFY => {
             "nothing was sent: correct the target (`notify` of reckon.yaml) or the script, and send the words another way"
         }
-        Fate::Refused => {
+        ActionOutcome::Refused => {
             "nothing was done, and the script cannot ask again for this event: `reckon gateway` can, under another name"
         }
-        Fate::Invalid => {
+        ActionOutcome::Invalid => {
             "nothing was sent: mend the script for the next event; what this one needed, `reckon gateway` does"
         }
-        Fate::Unknown => "check whether it arrived: it is not sent again",
+        ActionOutcome::Unknown => "check whether it arrived: it is not sent again",
     }
 }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::disowning::{Disowning, disowning};
-use super::strays::StrayView;
+use super::disowning::{DisownPreview, disown_preview};
+use super::strays::UnknownObjectView;
 use crate::base::clock::timestamp;
-use crate::base::counted::counted;
+use crate::base::counted::count_noun;
 use crate::base::id::Key;
-use crate::effects::{Doubt, effect_row};
+use crate::effects::{LostReply, effect_row};
 use crate::engine::{Engine, EngineError};
 use crate::model::intent::{Cause, Intent, IntentState, OpenIntent};
 
@@ -36,12 +36,12 @@ pub struct IntentView {
     pub at: String,
     /// Evidence for a person who settles it.
     #[serde(default)]
-    pub evidence: Evidence,
+    pub evidence: IntentEvidence,
 }
 
 /// The known parts of an effect without a known result, and the places where it would show.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Evidence {
+pub struct IntentEvidence {
     /// The object that it changes.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub target: Option<String>,
@@ -83,11 +83,12 @@ pub struct IntentsView {
     pub remade: Vec<RemadeView>,
     /// Unknown objects with marks of ours that block a resource.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub strays: Vec<StrayView>,
+    #[serde(rename = "strays")]
+    pub unknown_objects: Vec<UnknownObjectView>,
     /// The dangerous last resort, which disowns every unknown object at once; `None` if there is no
     /// such object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub last_resort: Option<Disowning>,
+    pub last_resort: Option<DisownPreview>,
 }
 
 /// A resource that was made again.
@@ -101,17 +102,18 @@ pub struct RemadeView {
 impl Engine {
     /// Returns open intents and possible orphans.
     pub fn intents(&self) -> Result<IntentsView, EngineError> {
-        let mut open: Vec<&OpenIntent> = self.world.open_intents().map(|open| &**open).collect();
+        let mut open: Vec<&OpenIntent> =
+            self.known_state.open_intents().map(|open| &**open).collect();
         open.sort_by_key(|open| open.intent.id);
         let orphans = self.shared.facts.possible_orphans()?.into_iter();
         let remade =
             orphans.map(|orphan| RemadeView { intent: orphan.intent.to_string(), key: orphan.key });
-        let unknown = disowning(&self.shared.facts)?;
+        let unknown = disown_preview(&self.shared.facts)?;
         Ok(IntentsView {
             last_resort: (!unknown.objects.is_empty()).then_some(unknown),
             items: open.into_iter().map(intent_view).collect(),
             remade: remade.collect(),
-            strays: self.strays()?,
+            unknown_objects: self.unknown_objects()?,
         })
     }
 }
@@ -119,9 +121,8 @@ impl Engine {
 /// Builds the view of one intent.
 fn intent_view(open: &OpenIntent) -> IntentView {
     let reason = match &open.state {
-        IntentState::InDoubt { attempt: _, reason } | IntentState::Held { attempt: _, reason } => {
-            Some(reason.clone())
-        }
+        IntentState::InDoubt { attempt: _, reason }
+        | IntentState::OnHold { attempt: _, reason } => Some(reason.clone()),
         IntentState::Open { attempt: _ } | IntentState::Closed => None,
     };
     IntentView {
@@ -139,11 +140,12 @@ fn intent_view(open: &OpenIntent) -> IntentView {
 }
 
 /// Returns the evidence for a person who settles an intent.
-fn evidence(intent: &Intent) -> Evidence {
+fn evidence(intent: &Intent) -> IntentEvidence {
     let row = effect_row(&intent.effect);
-    let (settled_by, shows_at) = row.map_or_else(Default::default, |row| ways(row.doubt, intent));
+    let (settled_by, shows_at) =
+        row.map_or_else(Default::default, |row| settlement(row.lost_reply, intent));
     let asked = intent.expect.iter().filter(|(name, _)| ASKED.contains(&name.as_str()));
-    Evidence {
+    IntentEvidence {
         target: intent.target.as_ref().map(ToString::to_string),
         asked: asked.map(|(name, value)| (name.clone(), value.clone())).collect(),
         before: intent.baseline.clone(),
@@ -154,17 +156,17 @@ fn evidence(intent: &Intent) -> Evidence {
 }
 
 /// Returns the settlement of a lost answer, and the reads that would show the effect.
-fn ways(doubt: Doubt, intent: &Intent) -> (String, Vec<String>) {
+fn settlement(doubt: LostReply, intent: &Intent) -> (String, Vec<String>) {
     let told = match doubt {
-        Doubt::Resend { most, refusal_settles: _ } => {
-            let most = counted(most, "time");
+        LostReply::Retry { max_sends: most, refusal_settles: _ } => {
+            let most = count_noun(most, "time");
             format!("the same bytes are sent again, at most {most} in all: that cannot double it")
         }
-        Doubt::Ends { most, gone: _ } => {
-            let most = counted(most, "time");
+        LostReply::RetryUntilGone { max_sends: most, gone_statuses: _ } => {
+            let most = count_noun(most, "time");
             format!("it is sent again, at most {most} in all: what was ended cannot be ended twice")
         }
-        Doubt::Search(search) => {
+        LostReply::Lookup(search) => {
             let paths = (search.queries)(intent).into_iter();
             let paths =
                 paths.map(|query| format!("{} {}", query.call.method.as_str(), query.call.path));
@@ -173,8 +175,8 @@ fn ways(doubt: Doubt, intent: &Intent) -> (String, Vec<String>) {
                 paths.collect(),
             );
         }
-        Doubt::Notice => "the service reports it by itself, in a webhook".to_owned(),
-        Doubt::Unprovable => "nothing the service shows can prove it".to_owned(),
+        LostReply::AwaitWebhook => "the service reports it by itself, in a webhook".to_owned(),
+        LostReply::Undecidable => "nothing the service shows can prove it".to_owned(),
     };
     (told, Vec::new())
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::views::Overview;
 use crate::engine::{Engine, EngineError};
 use crate::model::event::EventLedger;
-use crate::model::kept::KeptSize;
+use crate::model::kept::ScriptValuesSize;
 use crate::model::plan::Reason;
 use crate::store::syncs::CLASSES_US;
 
@@ -65,7 +65,7 @@ pub struct EventTotals {
     pub hooks_stopped: u64,
     /// Values that scripts keep.
     #[serde(default)]
-    pub kept: KeptSize,
+    pub kept: ScriptValuesSize,
     /// Seconds since the horizon up to which settled events are dropped, of the merchant that is
     /// furthest behind.
     #[serde(default)]
@@ -86,7 +86,7 @@ impl Engine {
                 let count = of_kind.entry(status.word().to_owned()).or_default();
                 *count = count.saturating_add(1);
             }
-            if !step.is_ready() || step.verdict.changes() {
+            if !step.is_ready() || step.action.is_change() {
                 let count = reasons.entry(step.headline().0.to_owned()).or_default();
                 *count = count.saturating_add(1);
             }
@@ -98,9 +98,9 @@ impl Engine {
             intents: self.intents_by_state(),
             reasons,
             conditions,
-            over_limit: many(over.count()),
-            backoff: many(self.backoff.len()),
-            possible_orphans: many(self.shared.facts.possible_orphans()?.len()),
+            over_limit: to_u64(over.count()),
+            backoff: to_u64(self.backoff.len()),
+            possible_orphans: to_u64(self.shared.facts.possible_orphans()?.len()),
             sync_within_us: CLASSES_US.into_iter().zip(counts.within).collect(),
             syncs: (counts.count, counts.total_us),
             events: self.event_totals()?,
@@ -114,9 +114,10 @@ impl Engine {
         let now = self.shared.now();
         let since = |at: DateTime<Utc>| now.signed_duration_since(at).num_seconds().max(0);
         let mut totals = EventTotals::default();
-        for (merchant, ledger) in facts.ledgers()? {
-            totals.hooks_stopped =
-                totals.hooks_stopped.saturating_add(many(facts.stopped(&merchant)?.len()));
+        for (merchant, ledger) in facts.ledgers_by_merchant()? {
+            totals.hooks_stopped = totals
+                .hooks_stopped
+                .saturating_add(to_u64(facts.stopped_scripts(&merchant)?.len()));
             totals.ledger.add(&ledger);
             totals.horizon_age_seconds = totals.horizon_age_seconds.max(ledger.horizon.map(since));
         }
@@ -129,17 +130,17 @@ impl Engine {
         totals.actions_waiting = totals.ledger.pending;
         totals.hooks_again = totals.ledger.retried;
         totals.hooks_dead = totals.ledger.dead;
-        totals.notices_ignored = facts.notices_ignored()?;
-        totals.kept = facts.kept_total()?;
+        totals.notices_ignored = facts.ignored_webhooks()?;
+        totals.kept = facts.stored_total()?;
         let roster = facts.roster()?;
-        totals.hooks_absent = many(roster.values().filter(|one| one.absent.is_some()).count());
+        totals.hooks_absent = to_u64(roster.values().filter(|one| one.absent.is_some()).count());
         Ok(totals)
     }
 
     fn intents_by_state(&self) -> BTreeMap<String, (u64, i64)> {
         let states = ["open", "in_doubt", "held"].map(|state| (state.to_owned(), (0, 0)));
         let mut intents: BTreeMap<String, (u64, i64)> = states.into();
-        for open in self.world.open_intents() {
+        for open in self.known_state.open_intents() {
             let age = self.shared.now().signed_duration_since(open.intent.at).num_seconds();
             let (count, oldest) = intents.entry(open.state.word().to_owned()).or_default();
             *count = count.saturating_add(1);
@@ -149,6 +150,6 @@ impl Engine {
     }
 }
 
-fn many(number: usize) -> u64 {
+fn to_u64(number: usize) -> u64 {
     u64::try_from(number).unwrap_or(u64::MAX)
 }

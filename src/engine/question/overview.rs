@@ -2,9 +2,9 @@
 
 use super::Overview;
 use crate::base::id::Key;
-use crate::engine::{Engine, Unable};
-use crate::model::plan::Verdict;
-use crate::plan::World;
+use crate::engine::{Engine, TaskFailure};
+use crate::model::plan::PlannedAction;
+use crate::plan::StateView;
 
 impl Engine {
     /// Returns the overview of the whole state.
@@ -14,15 +14,15 @@ impl Engine {
         let head = self.shared.writer.head();
         Overview {
             resources,
-            ready: resources.saturating_sub(totals.unready()),
+            ready: resources.saturating_sub(totals.unready_count()),
             changes: totals.changes(),
-            stuck: totals.stuck().saturating_add(self.stuck_in_trying()),
-            orphaned: totals.with(Verdict::Orphan),
-            suspended: self.suspended(),
+            stuck: totals.needing_attention().saturating_add(self.failures_needing_attention()),
+            orphaned: totals.count_of(PlannedAction::Orphan),
+            suspended: self.suspended_count(),
             under_way: self.busy.len().saturating_add(self.queue.len()),
-            open_intents: self.world.open_intents().len(),
-            broken: self.world.desired().broken.len(),
-            coverage: self.world.desired().coverage,
+            open_intents: self.known_state.open_intents().len(),
+            broken: self.known_state.desired().broken.len(),
+            coverage: self.known_state.desired().tree_state,
             position: head.sequence,
             head: data_encoding::HEXLOWER.encode(&head.hash),
             traffic: self.traffic(),
@@ -31,10 +31,11 @@ impl Engine {
 
     /// Counts resources whose step is possible, but whose attempt fails for a reason that only a
     /// person can change.
-    fn stuck_in_trying(&self) -> usize {
-        let unable = self.unable.iter().filter(|(_, unable)| unable.needs_attention());
-        let step =
-            |(key, _): &(&Key, &Unable)| self.planner.step(key).is_some_and(|step| !step.stuck());
+    fn failures_needing_attention(&self) -> usize {
+        let unable = self.failures.iter().filter(|(_, unable)| unable.needs_attention());
+        let step = |(key, _): &(&Key, &TaskFailure)| {
+            self.planner.step(key).is_some_and(|step| !step.needs_operator())
+        };
         unable.filter(step).count()
     }
 }

@@ -5,18 +5,18 @@ use serde::{Deserialize, Serialize};
 use crate::engine::Engine;
 use crate::engine::shared::EngineError;
 use crate::model::event::EventLedger;
-use crate::model::kept::{ALL_BYTES_MAX, ALL_KEYS_MAX, BYTES_MAX, KEYS_MAX, KeptSize};
+use crate::model::kept::{ALL_BYTES_MAX, ALL_KEYS_MAX, BYTES_MAX, KEYS_MAX, ScriptValuesSize};
 
 /// Growing data, against its bounds.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct QuotasView {
     /// Keys and bytes that all scripts keep together.
-    pub kept: KeptSize,
+    pub kept: ScriptValuesSize,
     /// Upper bound for all scripts.
-    pub kept_max: KeptSize,
+    pub kept_max: ScriptValuesSize,
     /// Upper bound for one script.
-    pub script_max: KeptSize,
+    pub script_max: ScriptValuesSize,
     /// Events that are held.
     pub events_held: u64,
     /// Events that retention dropped.
@@ -50,7 +50,7 @@ impl Engine {
     /// Returns the growing data, against its bounds.
     pub(super) fn quotas(&self) -> Result<QuotasView, EngineError> {
         let facts = &self.shared.facts;
-        let ledgers = facts.ledgers()?;
+        let ledgers = facts.ledgers_by_merchant()?;
         let sum = |of: fn(&EventLedger) -> u64| {
             ledgers.iter().map(|(_, ledger)| of(ledger)).fold(0, u64::saturating_add)
         };
@@ -59,10 +59,10 @@ impl Engine {
         merchants.sort_by_key(|one| std::cmp::Reverse(one.held));
         merchants.truncate(SHOWN_MAX);
         Ok(QuotasView {
-            kept: facts.kept_total()?,
-            kept_max: KeptSize { keys: ALL_KEYS_MAX, bytes: ALL_BYTES_MAX },
-            script_max: KeptSize { keys: KEYS_MAX, bytes: BYTES_MAX },
-            events_held: sum(EventLedger::held),
+            kept: facts.stored_total()?,
+            kept_max: ScriptValuesSize { keys: ALL_KEYS_MAX, bytes: ALL_BYTES_MAX },
+            script_max: ScriptValuesSize { keys: KEYS_MAX, bytes: BYTES_MAX },
+            events_held: sum(EventLedger::stored_count),
             events_dropped: sum(|ledger| ledger.dropped),
             merchants,
         })
@@ -73,7 +73,7 @@ impl MerchantQuota {
     fn of(merchant: String, ledger: &EventLedger) -> Self {
         Self {
             merchant,
-            held: ledger.held(),
+            held: ledger.stored_count(),
             dropped: ledger.dropped,
             waiting: ledger.pending,
             failed: ledger.retried.saturating_add(ledger.dead),

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 
 use crate::base::id::Key;
 use crate::engine::Engine;
-use crate::engine::hooks::shown;
+use crate::engine::hooks::event_value;
 use crate::kinds::step::MERCHANT;
-use crate::model::event::EventStands;
+use crate::model::event::EventStatus;
 
 /// The kind beside merchants whose documents have events of their own.
 const APPLICATION: &str = "MerchantApplication";
@@ -15,7 +15,7 @@ const APPLICATION: &str = "MerchantApplication";
 /// The requested data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Rehearsing {
+pub enum TrialRunQuery {
     /// An event as scripts see it, by its id.
     Event(String),
     /// The known state of a transaction of the service.
@@ -29,37 +29,37 @@ impl Engine {
     ///
     /// # Errors
     /// An event that is not verified yet, or cannot be read.
-    pub(super) fn rehearsed(&self, asked: &Rehearsing) -> Result<Value, String> {
+    pub(super) fn trial_data(&self, asked: &TrialRunQuery) -> Result<Value, String> {
         let facts = &self.shared.facts;
         match asked {
-            Rehearsing::Event(id) => self.rehearsed_event(id),
-            Rehearsing::Transaction { merchant, id } => {
+            TrialRunQuery::Event(id) => self.trial_event(id),
+            TrialRunQuery::Transaction { merchant, id } => {
                 let known = facts.remote_object(merchant, id).map_err(|error| error.to_string())?;
                 Ok(known.map_or(Value::Null, |known| json!(known)))
             }
-            Rehearsing::Kept { script, key } => {
-                facts.kept(script, key).map_err(|error| error.to_string())
+            TrialRunQuery::Kept { script, key } => {
+                facts.stored_value(script, key).map_err(|error| error.to_string())
             }
         }
     }
 
-    fn rehearsed_event(&self, id: &str) -> Result<Value, String> {
+    fn trial_event(&self, id: &str) -> Result<Value, String> {
         let owners = self.planner.steps().map(|step| &step.key);
         let owners = owners.filter(|key| [MERCHANT, APPLICATION].contains(&key.kind.as_str()));
         for owner in owners {
             let entry = self.shared.facts.event(owner, id).map_err(|error| error.to_string())?;
-            match entry.map(|entry| entry.stands) {
+            match entry.map(|entry| entry.status) {
                 None => {}
-                Some(EventStands::Told(told)) => {
-                    return shown(&self.shared, &told).map_err(|error| error.to_string());
+                Some(EventStatus::Verified(told)) => {
+                    return event_value(&self.shared, &told).map_err(|error| error.to_string());
                 }
-                Some(EventStands::Waiting) => {
+                Some(EventStatus::Waiting) => {
                     return Err("it was posted, and waits to be read from the service".to_owned());
                 }
-                Some(EventStands::Forged) => {
+                Some(EventStatus::Forged) => {
                     return Err("the service does not have it: somebody made it up".to_owned());
                 }
-                Some(EventStands::OtherMode) => {
+                Some(EventStatus::OtherMode) => {
                     return Err("it was posted at the address of the other mode".to_owned());
                 }
             }

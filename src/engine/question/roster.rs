@@ -16,7 +16,7 @@ pub struct ScriptView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub absent: Option<String>,
     /// Merchants whose events wait for it, since too many of its runs failed.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub stopped: u64,
     /// Events for which it was not run yet.
     pub waiting: u64,
@@ -27,7 +27,7 @@ pub struct ScriptView {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_none(stopped: &u64) -> bool {
+fn is_zero(stopped: &u64) -> bool {
     *stopped == 0
 }
 
@@ -35,18 +35,18 @@ impl Engine {
     /// Returns every script that the state knows.
     pub(super) fn roster_view(&self) -> Result<Vec<ScriptView>, EngineError> {
         let facts = &self.shared.facts;
-        let ledgers = facts.ledgers()?;
+        let ledgers = facts.ledgers_by_merchant()?;
         let mut views = Vec::new();
         for (script, enrolled) in facts.roster()? {
             let (mut waiting, mut stopped) = (0_u64, 0_u64);
             for (merchant, ledger) in &ledgers {
                 let cursor = facts.hook_cursor(merchant, &script)?;
                 let to = cursor.map_or(ledger.ran_to, |cursor| cursor.to);
-                waiting = waiting.saturating_add(ledger.told.saturating_sub(to));
+                waiting = waiting.saturating_add(ledger.verified.saturating_sub(to));
                 let is_stopped = facts.is_stopped(merchant, &script)?;
                 stopped = stopped.saturating_add(u64::from(is_stopped));
             }
-            let kept = facts.kept_size(&script)?;
+            let kept = facts.stored_size(&script)?;
             views.push(ScriptView {
                 since: timestamp(&enrolled.since),
                 absent: enrolled.absent.as_ref().map(timestamp),

@@ -9,13 +9,13 @@ use super::views::{MoneyView, PlanView, StepView};
 use crate::base::id::{Key, Kind};
 use crate::base::nearest::nearest;
 use crate::engine::Engine;
-use crate::model::plan::{Reason, Step, Verdict};
-use crate::model::scope::Scope;
-use crate::plan::World;
+use crate::model::plan::{PlannedAction, Reason, Step};
+use crate::model::scope::StepSelection;
+use crate::plan::StateView;
 
 /// A selected name that no resource has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unknown {
+pub struct UnknownName {
     pub key: Key,
     /// The most similar name, if there is one.
     pub nearest: Option<String>,
@@ -27,13 +27,13 @@ pub(super) fn waits(reason: &Reason) -> Vec<Key> {
 }
 
 /// Sums the money of steps by currency, mode and meaning, in this order.
-pub fn sums(steps: &[StepView]) -> Vec<MoneyView> {
-    let done = steps.iter().filter(|step| step.verdict != Verdict::Blocked);
-    added(done.flat_map(|step| &step.money))
+pub fn step_sums(steps: &[StepView]) -> Vec<MoneyView> {
+    let done = steps.iter().filter(|step| step.verdict != PlannedAction::Blocked);
+    sum_money(done.flat_map(|step| &step.money))
 }
 
 /// Sums amounts by currency, mode and meaning, in this order.
-pub fn added<'m>(all: impl Iterator<Item = &'m MoneyView>) -> Vec<MoneyView> {
+pub fn sum_money<'m>(all: impl Iterator<Item = &'m MoneyView>) -> Vec<MoneyView> {
     let mut sums = BTreeMap::new();
     for money in all {
         let sum = sums.entry((&money.currency, money.mode, &money.meaning)).or_insert(0_i64);
@@ -59,7 +59,7 @@ impl StepView {
 impl PlanView {
     /// Keeps the steps that the scope selects, and sums them. A step that needs an unready resource
     /// outside the selection waits with a message, and so do the steps that need it.
-    pub(super) fn within(mut self, scope: &Scope) -> Self {
+    pub(super) fn select(mut self, scope: &StepSelection) -> Self {
         // Resources that are not done; true if selected all the same.
         let mut left: BTreeMap<Key, bool> = BTreeMap::new();
         let mut taken = Vec::new();
@@ -67,18 +67,18 @@ impl PlanView {
             let Some(key) = step.key() else { continue };
             let needed = step.waits_for.iter().find_map(|key| left.get_key_value(key));
             let needed = needed.map(|(key, chosen)| (key.clone(), *chosen));
-            let chosen = scope.takes(&key, step.file.as_deref());
+            let chosen = scope.contains(&key, step.file.as_deref());
             if !chosen || needed.is_some() {
                 left.insert(key, chosen);
             }
-            if let Some(needed) = needed.filter(|_| step.verdict.changes()) {
-                stop(&mut step, needed, scope);
+            if let Some(needed) = needed.filter(|_| step.verdict.is_change()) {
+                make_wait(&mut step, needed, scope);
             }
             if chosen {
                 taken.push(step);
             }
         }
-        self.totals = sums(&taken);
+        self.totals = step_sums(&taken);
         self.due = due(&taken);
         self.steps = taken;
         self
@@ -86,7 +86,7 @@ impl PlanView {
 }
 
 /// Makes a step wait for a resource outside the selection.
-fn stop(step: &mut StepView, (needed, chosen): (Key, bool), scope: &Scope) {
+fn make_wait(step: &mut StepView, (needed, chosen): (Key, bool), scope: &StepSelection) {
     let why = if scope.exclude.contains(&needed) {
         "which is excluded"
     } else if chosen {
@@ -94,7 +94,7 @@ fn stop(step: &mut StepView, (needed, chosen): (Key, bool), scope: &Scope) {
     } else {
         "which is not among what was chosen"
     };
-    step.verdict = Verdict::Wait;
+    step.verdict = PlannedAction::Wait;
     step.message = format!("waits for {}, {why}", needed.short());
     step.money.clear();
     step.due.clear();
@@ -105,8 +105,8 @@ impl Engine {
     ///
     /// # Errors
     /// The selected names that no resource has.
-    pub fn plan_within(&self, scope: &Scope) -> Result<PlanView, Vec<Unknown>> {
-        let unknown = self.unknown(scope);
+    pub fn plan_within(&self, scope: &StepSelection) -> Result<PlanView, Vec<UnknownName>> {
+        let unknown = self.unknown_names(scope);
         if !unknown.is_empty() {
             return Err(unknown);
         }
@@ -114,12 +114,12 @@ impl Engine {
     }
 
     /// Returns the same without a check of the names: for a plan after their removal.
-    pub fn plan_of(&self, scope: &Scope) -> PlanView {
-        if scope.is_whole() {
+    pub fn plan_of(&self, scope: &StepSelection) -> PlanView {
+        if scope.is_everything() {
             return self.plan_view();
         }
-        let plan = self.plan_view().within(scope);
-        let steps = plan.steps.iter().filter(|step| step.verdict.changes());
+        let plan = self.plan_view().select(scope);
+        let steps = plan.steps.iter().filter(|step| step.verdict.is_change());
         let steps: BTreeSet<Key> = steps.filter_map(StepView::key).collect();
         let steps = steps.iter().filter_map(|key| self.planner.step(key));
         let checksum = self.checksum(steps.map(|step| &**step));
@@ -127,17 +127,18 @@ impl Engine {
     }
 
     /// Returns every resource that the scope selects, whatever its step.
-    pub fn taken(&self, scope: &Scope) -> BTreeSet<Key> {
+    pub fn selected(&self, scope: &StepSelection) -> BTreeSet<Key> {
         let file = |step: &Step| step.place.as_ref().map(|(file, _)| file.clone());
         let steps = self.planner.steps();
-        let taken = steps.filter(|step| scope.takes(&step.key, file(step).as_deref()));
+        let taken = steps.filter(|step| scope.contains(&step.key, file(step).as_deref()));
         taken.map(|step| step.key.clone()).collect()
     }
 
     /// Returns the names without a document and without a known resource.
-    fn unknown(&self, scope: &Scope) -> Vec<Unknown> {
+    fn unknown_names(&self, scope: &StepSelection) -> Vec<UnknownName> {
         let known = |key: &Key| {
-            self.planner.step(key).is_some() || self.world.desired().manifests.contains_key(key)
+            self.planner.step(key).is_some()
+                || self.known_state.desired().manifests.contains_key(key)
         };
         let unknown: Vec<&Key> = scope.names().filter(|key| !known(key)).collect();
         if unknown.is_empty() {
@@ -146,7 +147,7 @@ impl Engine {
         let names: Vec<String> = self.planner.steps().map(|step| step.key.short()).collect();
         let like = |key: &Key| nearest(&key.short(), names.iter().map(String::as_str));
         let told =
-            |key: &&Key| Unknown { key: (*key).clone(), nearest: like(key).map(str::to_owned) };
+            |key: &&Key| UnknownName { key: (*key).clone(), nearest: like(key).map(str::to_owned) };
         unknown.iter().map(told).collect()
     }
 }

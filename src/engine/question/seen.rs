@@ -4,30 +4,30 @@ use serde_json::{Value, json};
 
 use crate::base::id::Key;
 use crate::engine::Engine;
-use crate::kinds::redact::open;
+use crate::kinds::redact::without_private;
 use crate::kinds::{Privacy, register};
 use crate::model::plan::Step;
-use crate::plan::World;
+use crate::plan::StateView;
 
 impl Engine {
     /// Returns one resource, null if it does not exist.
     ///
     /// # Errors
     /// The text is no key.
-    pub(super) fn seen(&self, key: &str) -> Result<Value, String> {
+    pub(super) fn script_resource(&self, key: &str) -> Result<Value, String> {
         let key: Key = key.parse().map_err(|error| format!("{key}: {error}"))?;
-        Ok(self.planner.step(&key).map_or(Value::Null, |step| self.seen_of(step)))
+        Ok(self.planner.step(&key).map_or(Value::Null, |step| self.script_value(step)))
     }
 
     /// Returns all resources of a kind whose fields equal the filter's, ordered by name.
-    pub(super) fn sought(&self, kind: &str, filter: &Value) -> Value {
+    pub(super) fn script_find(&self, kind: &str, filter: &Value) -> Value {
         let steps = self.planner.steps().filter(|step| step.key.kind.as_str() == kind);
-        let all = steps.map(|step| self.seen_of(step));
+        let all = steps.map(|step| self.script_value(step));
         Value::Array(all.filter(|seen| fits(seen, filter)).collect())
     }
 
-    fn seen_of(&self, step: &Step) -> Value {
-        let manifest = self.world.desired().manifest(&step.key);
+    fn script_value(&self, step: &Step) -> Value {
+        let manifest = self.known_state.desired().manifest(&step.key);
         let (reason, message) = step.headline();
         let labels = manifest.as_ref().map(|manifest| manifest.labels.clone());
         json!({
@@ -35,7 +35,7 @@ impl Engine {
             "namespace": step.key.namespace,
             "name": step.key.name,
             "labels": labels.unwrap_or_default(),
-            "spec": manifest.map(|manifest| shown(&manifest.key, &manifest.spec)).unwrap_or_default(),
+            "spec": manifest.map(|manifest| without_secrets(&manifest.key, &manifest.spec)).unwrap_or_default(),
             "ready": step.is_ready(),
             "reason": reason,
             "message": message,
@@ -45,9 +45,11 @@ impl Engine {
 }
 
 /// Returns a document without its secret values: no script sees one.
-fn shown(key: &Key, spec: &Value) -> Value {
+fn without_secrets(key: &Key, spec: &Value) -> Value {
     let row = register::find(key.kind.as_str());
-    row.map_or(Value::Null, |row| open(row.fields, spec, |privacy| privacy != Privacy::Secret))
+    row.map_or(Value::Null, |row| {
+        without_private(row.fields, spec, |privacy| privacy != Privacy::Secret)
+    })
 }
 
 /// Returns true if a value has every field of a filter.

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use crate::base::hash::SourceId;
 use crate::base::id::Key;
 use crate::engine::{Engine, EngineError};
-use crate::model::adoption::Stray;
+use crate::model::adoption::UnknownObject;
 use crate::model::observed::Observed;
-use crate::plan::World;
+use crate::plan::StateView;
 
 /// One unknown object that blocks a resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StrayView {
+pub struct UnknownObjectView {
     pub id: String,
     /// The list that contains it.
     pub list: String,
@@ -29,16 +29,16 @@ pub struct StrayView {
 
 impl Engine {
     /// Returns every unknown object that blocks a resource.
-    pub(super) fn strays(&self) -> Result<Vec<StrayView>, EngineError> {
-        let holders = self.shared.facts.strays()?;
+    pub(super) fn unknown_objects(&self) -> Result<Vec<UnknownObjectView>, EngineError> {
+        let holders = self.shared.facts.unknown_objects()?;
         if holders.is_empty() {
             return Ok(Vec::new());
         }
         let marks = self.marks();
         let mut views = Vec::new();
         for (id, key) in holders {
-            let known = self.world.observed(&key);
-            let strays = known.as_ref().map_or(&[][..], |known| &known.strays);
+            let known = self.known_state.observed(&key);
+            let strays = known.as_ref().map_or(&[][..], |known| &known.unknown_objects);
             if let Some(stray) = strays.iter().find(|stray| stray.id.as_str() == id) {
                 views.push(view(stray, key, &marks));
             }
@@ -50,17 +50,17 @@ impl Engine {
     pub(in crate::engine) fn marks(&self) -> BTreeMap<String, Key> {
         let partner = &self.shared.settings.planning.partner;
         let mark = |key: &Key, generation: u32| {
-            let known = self.world.observed(key);
-            let origin = known.as_deref().and_then(Observed::origin);
+            let known = self.known_state.observed(key);
+            let origin = known.as_deref().and_then(Observed::first_name);
             SourceId::new(partner, origin.unwrap_or(key), generation).mark().to_string()
         };
-        let documents = self.world.desired().manifests.values();
+        let documents = self.known_state.desired().manifests.values();
         documents.map(|one| (mark(&one.key, one.annotations.generation), one.key.clone())).collect()
     }
 }
 
-fn view(stray: &Stray, key: Key, marks: &BTreeMap<String, Key>) -> StrayView {
-    let Stray { id, mark, list, second, collects: _ } = stray;
+fn view(stray: &UnknownObject, key: Key, marks: &BTreeMap<String, Key>) -> UnknownObjectView {
+    let UnknownObject { id, mark, list, is_duplicate: second, collection: _ } = stray;
     let document = marks.get(mark.as_str());
     let import = match document {
         Some(document) if !second => format!("reckon import {} {id}", document.short()),
@@ -68,7 +68,7 @@ fn view(stray: &Stray, key: Key, marks: &BTreeMap<String, Key>) -> StrayView {
         None => format!("reckon import KIND/NAME {id}"),
     };
     let way_out = vec![import, format!("reckon forget {id}")];
-    StrayView {
+    UnknownObjectView {
         id: id.to_string(),
         list: list.clone(),
         mark: mark.to_string(),

@@ -9,9 +9,9 @@ use serde_json::Value;
 /// shows nothing of it.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Told(pub Value);
+pub struct LocalReply(pub Value);
 
-impl fmt::Debug for Told {
+impl fmt::Debug for LocalReply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Told(…)")
     }

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
 use crate::base::clock::timestamp;
-use crate::client::Silent;
+use crate::client::DownHost;
 use crate::engine::Engine;
 
 /// Delays of calls.
@@ -18,12 +18,12 @@ pub struct TrafficView {
     pub throttled: u64,
     /// Hosts that are down and not called for a while.
     #[serde(default)]
-    pub silent: Vec<SilentView>,
+    pub silent: Vec<DownHostView>,
 }
 
 /// A host that is down.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SilentView {
+pub struct DownHostView {
     /// Name and port.
     pub host: String,
     /// Start of the failures.
@@ -43,20 +43,20 @@ impl TrafficView {
 impl Engine {
     /// Returns the present delays of calls.
     pub(super) fn traffic(&self) -> TrafficView {
-        let traffic = self.shared.gate().traffic();
-        let view = |silent: Silent| self.silent(&silent);
+        let traffic = self.shared.limiter().traffic();
+        let view = |silent: DownHost| self.down_host_view(&silent);
         TrafficView {
             slowed: traffic.slowed,
             throttled: traffic.throttled,
-            silent: traffic.silent.into_iter().map(view).collect(),
+            silent: traffic.down_hosts.into_iter().map(view).collect(),
         }
     }
 
-    fn silent(&self, silent: &Silent) -> SilentView {
+    fn down_host_view(&self, silent: &DownHost) -> DownHostView {
         let now = self.shared.now();
         let span = |duration| TimeDelta::from_std(duration).unwrap_or(TimeDelta::MAX);
         let since = now.checked_sub_signed(span(silent.since)).unwrap_or(now);
         let next = now.checked_add_signed(span(silent.next)).unwrap_or(now);
-        SilentView { host: silent.host.clone(), since: timestamp(&since), next: timestamp(&next) }
+        DownHostView { host: silent.host.clone(), since: timestamp(&since), next: timestamp(&next) }
     }
 }

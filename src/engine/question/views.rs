@@ -11,12 +11,12 @@ use super::traffic::TrafficView;
 use crate::base::hash::Digest;
 use crate::base::id::{Key, Mode};
 use crate::model::condition::Condition;
-use crate::model::desired::Coverage;
-use crate::model::due::Due;
+use crate::model::desired::TreeState;
+use crate::model::due::MonthlyDue;
 use crate::model::going::Removal;
-use crate::model::issue::{Problem, ProblemCounts};
-use crate::model::limit::Over;
-use crate::model::plan::{FieldChange, Replaced, Verdict};
+use crate::model::issue::{PlacedIssue, ProblemCounts};
+use crate::model::limit::LimitExceeded;
+use crate::model::plan::{FieldChange, PlannedAction, Replaced};
 
 /// Overview of the whole state: `/api/v1/status`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,7 +39,7 @@ pub struct Overview {
     /// Unusable documents.
     pub broken: usize,
     /// State of the tree: a missing document counts only if every file parsed.
-    pub coverage: Coverage,
+    pub coverage: TreeState,
     /// Sequence of the last journal record.
     pub position: u64,
     /// Hash of the last journal record: an outside anchor for the chain.
@@ -129,7 +129,7 @@ pub enum Confidence {
 
 /// One list of the service that was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LookView {
+pub struct ListReadView {
     pub merchant: String,
     pub list: String,
     /// Time of the read; `None` if the service has no such list.
@@ -142,7 +142,7 @@ pub struct PlanView {
     /// The version of this form.
     pub version: u32,
     /// State of the tree: a missing document counts only if every file parsed.
-    pub coverage: Coverage,
+    pub coverage: TreeState,
     /// Sequence of the last journal record behind the plan.
     pub position: u64,
     /// Hash of that record.
@@ -157,7 +157,7 @@ pub struct PlanView {
     pub checksum: String,
     /// Lists that were read at the service; everything else is as last known.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub looked_at: Vec<LookView>,
+    pub looked_at: Vec<ListReadView>,
     /// The compared trees, if the plan does not concern the service.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub against: Option<Box<Against>>,
@@ -171,7 +171,7 @@ pub struct PlanView {
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub due: Vec<DueView>,
     /// The first problems of the files.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<PlacedIssue>,
     /// The count of the files' other problems.
     #[serde(skip_serializing_if = "ProblemCounts::is_zero", default)]
     pub omitted: ProblemCounts,
@@ -205,7 +205,7 @@ pub struct StepView {
     pub namespace: String,
     pub name: String,
     /// The planned action.
-    pub verdict: Verdict,
+    pub verdict: PlannedAction,
     /// The reason, as a CamelCase word.
     pub reason: String,
     /// The reason, as a sentence.
@@ -220,10 +220,10 @@ pub struct StepView {
     pub money: Vec<MoneyView>,
     /// Change of the money due in each month; the plan has the sums.
     #[serde(skip)]
-    pub due: Vec<Due>,
+    pub due: Vec<MonthlyDue>,
     /// The limit that blocks it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub limit: Option<Box<Over>>,
+    pub limit: Option<Box<LimitExceeded>>,
     /// The replaced invoice, which stays payable.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub replaces: Option<Box<Replaced>>,
@@ -232,7 +232,7 @@ pub struct StepView {
     pub removal: Option<Removal>,
     /// The service's refusals, and warnings of dates that are over, each at its field.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub problems: Vec<Problem>,
+    pub problems: Vec<PlacedIssue>,
     /// Unready resources that it needs.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub waits_for: Vec<Key>,

@@ -5,16 +5,16 @@ use serde_json::Value;
 
 use crate::base::hash::Mark;
 use crate::base::id::{Key, RemoteId};
-use crate::effects::{Answer, Query, expect, mark_of, transaction_of};
-use crate::engine::access::{NoAccess, Wallet};
-use crate::engine::read::{self, Unread};
-use crate::engine::shared::{EngineError, Shared};
+use crate::effects::{RemoteAnswer, RemoteQuery, expect, mark_of, verifying_query};
+use crate::engine::access::{CredentialError, CredentialSource};
+use crate::engine::read::{self, ReadFailure};
+use crate::engine::shared::{EngineError, EngineShared};
 use crate::kinds::register;
 use crate::model::intent::Intent;
 
 /// The service's answer about the id.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Shown {
+pub(super) enum ObjectCheck {
     /// The object matches the request.
     Fits,
     /// The object is another one, or there is none, for this reason.
@@ -24,42 +24,44 @@ pub(super) enum Shown {
 }
 
 /// Reads the object of this id and compares it with the intent.
-pub(super) async fn shown(
-    shared: &Shared,
-    wallet: &Wallet,
+pub(super) async fn check_object(
+    shared: &EngineShared,
+    wallet: &CredentialSource,
     intent: &Intent,
     id: &RemoteId,
-) -> Result<Shown, EngineError> {
-    if let Some(other) = other(shared, intent, id)? {
-        return Ok(Shown::Differs(format!("{id} belongs to {}", other.short())));
+) -> Result<ObjectCheck, EngineError> {
+    if let Some(other) = other_owner(shared, intent, id)? {
+        return Ok(ObjectCheck::Differs(format!("{id} belongs to {}", other.short())));
     }
-    let Some(Reading { query, list, account }) = reading(intent, id) else {
-        return Ok(Shown::Unreadable("the service shows no such object by its id".to_owned()));
+    let Some(ObjectRead { query, list, account }) = object_read(intent, id) else {
+        return Ok(ObjectCheck::Unreadable(
+            "the service shows no such object by its id".to_owned(),
+        ));
     };
-    let wallet = Wallet { account, ..wallet.clone() };
+    let wallet = CredentialSource { account, ..wallet.clone() };
     let answers = match read::answers(shared, &[query], &wallet).await {
         Ok(answers) => answers,
-        Err(Unread::Access(NoAccess::Engine(error))) => return Err(error),
-        Err(Unread::Access(NoAccess::Secret(error))) => {
-            return Ok(Shown::Unreadable(error.message));
+        Err(ReadFailure::Access(CredentialError::Engine(error))) => return Err(error),
+        Err(ReadFailure::Access(CredentialError::Secret(error))) => {
+            return Ok(ObjectCheck::Unreadable(error.message));
         }
-        Err(Unread::Read(error)) => return Ok(Shown::Unreadable(error.to_string())),
+        Err(ReadFailure::Read(error)) => return Ok(ObjectCheck::Unreadable(error.to_string())),
     };
     Ok(match answers.first() {
-        Some(Answer::Body(item)) => held_against(intent, id, item),
-        Some(answer @ Answer::Missing(_)) if !answer.unknown_path() => {
+        Some(RemoteAnswer::Body(item)) => compare_with_intent(intent, id, item),
+        Some(answer @ RemoteAnswer::Missing(_)) if !answer.is_unknown_path() => {
             let merchant = intent.merchant.short();
-            Shown::Differs(format!("the service has no {id} among the {list} of {merchant}"))
+            ObjectCheck::Differs(format!("the service has no {id} among the {list} of {merchant}"))
         }
-        Some(Answer::Missing(_) | Answer::Items(_)) | None => {
-            Shown::Unreadable("the service does not show such objects".to_owned())
+        Some(RemoteAnswer::Missing(_) | RemoteAnswer::Items(_)) | None => {
+            ObjectCheck::Unreadable("the service does not show such objects".to_owned())
         }
     })
 }
 
 /// The read that shows an object.
-struct Reading {
-    query: Query,
+struct ObjectRead {
+    query: RemoteQuery,
     /// The name of the list that has such objects.
     list: &'static str,
     /// The account whose key reads it, if that is not the merchant's own.
@@ -67,24 +69,32 @@ struct Reading {
 }
 
 /// Returns the read of an object of this id; `None` if the service has no such read.
-fn reading(intent: &Intent, id: &RemoteId) -> Option<Reading> {
-    if let Some(query) = transaction_of(&intent.effect, id) {
+fn object_read(intent: &Intent, id: &RemoteId) -> Option<ObjectRead> {
+    if let Some(query) = verifying_query(&intent.effect, id) {
         let account = intent.request.account.clone();
-        return Some(Reading { query, list: "transactions", account });
+        return Some(ObjectRead { query, list: "transactions", account });
     }
     let row = register::find(intent.key.kind.as_str())?;
     let back = (row.read_back)(&intent.applied.spec)?;
-    Some(Reading { query: Query::one((back.one)(id)), list: back.list_name, account: None })
+    Some(ObjectRead {
+        query: RemoteQuery::one((back.one)(id)),
+        list: back.list_name,
+        account: None,
+    })
 }
 
 /// Returns another resource that is known to be the object of this id.
-fn other(shared: &Shared, intent: &Intent, id: &RemoteId) -> Result<Option<Key>, EngineError> {
+fn other_owner(
+    shared: &EngineShared,
+    intent: &Intent,
+    id: &RemoteId,
+) -> Result<Option<Key>, EngineError> {
     if intent.target.as_ref() == Some(id) {
         return Ok(None);
     }
     let own = shared.facts.names(&intent.key)?;
-    for (key, _) in shared.facts.remote(id.as_str())? {
-        let known = shared.facts.observed(&key)?.and_then(|known| known.remote_id);
+    for (key, _) in shared.facts.resources_of_id(id.as_str())? {
+        let known = shared.facts.observed_state(&key)?.and_then(|known| known.remote_id);
         if known.as_ref() == Some(id) && !own.contains(&key) {
             return Ok(Some(key));
         }
@@ -100,24 +110,26 @@ fn mark_in(item: &Value) -> Option<Mark> {
 }
 
 /// Compares an object with an intent: its id, its mark, and the expected values of the answer.
-fn held_against(intent: &Intent, id: &RemoteId, item: &Value) -> Shown {
+fn compare_with_intent(intent: &Intent, id: &RemoteId, item: &Value) -> ObjectCheck {
     if item.get("status").and_then(Value::as_str) == Some("FAILED") {
-        return Shown::Differs(format!("{id} failed: it moved nothing"));
+        return ObjectCheck::Differs(format!("{id} failed: it moved nothing"));
     }
     if item.get("id").and_then(Value::as_str) != Some(id.as_str()) {
-        return Shown::Differs("the service answered with another object".to_owned());
+        return ObjectCheck::Differs("the service answered with another object".to_owned());
     }
     // A changed object carries the mark of its creator.
     let is_target = intent.target.as_ref() == Some(id);
     let other = mark_in(item).filter(|mark| *mark != intent.mark && !is_target);
     if let Some(other) = other {
-        return Shown::Differs(format!("{id} carries the mark of another resource ({other})"));
+        return ObjectCheck::Differs(format!(
+            "{id} carries the mark of another resource ({other})"
+        ));
     }
     let differing = expect::mismatches(&intent.expect, item);
     if differing.is_empty() {
-        Shown::Fits
+        ObjectCheck::Fits
     } else {
-        Shown::Differs(format!("{id} is not what was asked for: {}", differing.join("; ")))
+        ObjectCheck::Differs(format!("{id} is not what was asked for: {}", differing.join("; ")))
     }
 }
 
@@ -163,9 +175,9 @@ mod tests {
             (json!({"id": "c1", "data": {"reckon": other}}), "mark of another"),
             (json!({"id": "c1", "amount": 2000, "status": "FAILED"}), "moved nothing"),
         ] {
-            let told = match held_against(&intent, &id, &item) {
-                Shown::Fits => String::new(),
-                Shown::Differs(why) | Shown::Unreadable(why) => why,
+            let told = match compare_with_intent(&intent, &id, &item) {
+                ObjectCheck::Fits => String::new(),
+                ObjectCheck::Differs(why) | ObjectCheck::Unreadable(why) => why,
             };
             assert!(told.contains(why) && told.is_empty() == why.is_empty(), "{item}: {told}");
         }

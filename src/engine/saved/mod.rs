@@ -18,14 +18,14 @@ use serde_json::Value;
 use super::Engine;
 use super::question::{MoneyView, PlanView, Reply, StepView};
 use super::shared::EngineError;
-use crate::base::hash::{Digest, canonical, keyed};
+use crate::base::hash::{Digest, canonical, keyed_digest};
 use crate::base::id::Key;
-use crate::model::plan::Verdict;
-use crate::model::scope::Scope;
-use crate::plan::World;
+use crate::model::plan::PlannedAction;
+use crate::model::scope::StepSelection;
+use crate::plan::StateView;
 
-pub use stale::Moved;
-pub use used::{Unfit, UsedBefore};
+pub use stale::PlanChange;
+pub use used::{PlanUnfit, UsedBefore};
 
 /// The version of the form.
 pub const SAVED_PLAN: u32 = 1;
@@ -43,9 +43,9 @@ const NAME_LENGTH: usize = 12;
 
 /// Options of a plan to be saved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Saving {
+pub struct SavePlan {
     /// The selected steps.
-    pub scope: Scope,
+    pub scope: StepSelection,
     /// True if the tree differs from its commit, if there is one.
     pub dirty: Option<bool>,
 }
@@ -71,7 +71,7 @@ pub struct SavedPlan {
     /// True if the tree differed from its commit.
     pub dirty: Option<bool>,
     /// The selection.
-    pub scope: Scope,
+    pub scope: StepSelection,
     /// The basis of its steps.
     pub steps: Vec<SavedStep>,
     /// The plan, with its journal position, head, commit and checksum.
@@ -85,7 +85,7 @@ pub struct SavedPlan {
 pub struct SavedStep {
     pub key: Key,
     /// The planned action.
-    pub verdict: Verdict,
+    pub verdict: PlannedAction,
     /// The file of its document.
     pub file: Option<String>,
     /// The line of its document.
@@ -115,7 +115,7 @@ impl SavedPlan {
 
     /// Returns the digest that seals the plan under this key. A plan that was read is digested as
     /// in its file ([`Self::seal_of`]), so that no part of the file escapes the check.
-    fn sealed(&self, key: &[u8; 32]) -> Digest {
+    fn seal_digest(&self, key: &[u8; 32]) -> Digest {
         Self::seal_of(serde_json::to_value(self).unwrap_or_default(), key)
     }
 
@@ -124,29 +124,32 @@ impl SavedPlan {
         if let Some(fields) = value.as_object_mut() {
             fields.remove("seal");
         }
-        keyed(key, SEAL, &canonical(&value))
+        keyed_digest(key, SEAL, &canonical(&value))
     }
 }
 
 impl Engine {
     /// Returns the plan in a form that can be saved, or the selected names that no resource has.
-    pub(super) fn saved(&self, saving: Saving) -> Result<Reply, EngineError> {
+    pub(super) fn save_plan(&self, saving: SavePlan) -> Result<Reply, EngineError> {
         let plan = match self.plan_within(&saving.scope) {
             Ok(plan) => plan,
             Err(unknown) => return Ok(Reply::Unknown(unknown)),
         };
         let key = self.digest_key();
         let token = self.token();
-        let epoch = self.shared.facts.binding()?.map_or(0, |binding| binding.epoch);
-        let name: String =
-            keyed(key, STATE, token.as_bytes()).to_string().chars().take(NAME_LENGTH).collect();
+        let epoch = self.shared.facts.state_owner()?.map_or(0, |binding| binding.epoch);
+        let name: String = keyed_digest(key, STATE, token.as_bytes())
+            .to_string()
+            .chars()
+            .take(NAME_LENGTH)
+            .collect();
         let mut saved = SavedPlan {
             saved_plan: SAVED_PLAN,
             id: format!("plan-{name}"),
             token,
             made_at: self.shared.now(),
             program: env!("CARGO_PKG_VERSION").to_owned(),
-            state: keyed(key, STATE, &[]),
+            state: keyed_digest(key, STATE, &[]),
             partner: self.shared.settings.planning.partner.clone(),
             epoch,
             dirty: saving.dirty,
@@ -155,13 +158,13 @@ impl Engine {
             plan,
             seal: Digest::ZERO,
         };
-        saved.seal = saved.sealed(key);
+        saved.seal = saved.seal_digest(key);
         Ok(Reply::Saved(Box::new(saved)))
     }
 
     /// Returns the steps of a plan that change something, with their basis.
     fn saved_steps(&self, plan: &PlanView) -> Vec<SavedStep> {
-        let changing = plan.steps.iter().filter(|step| step.verdict.changes());
+        let changing = plan.steps.iter().filter(|step| step.verdict.is_change());
         changing.filter_map(|step| Some(self.saved_step(step.key()?, step))).collect()
     }
 
@@ -171,7 +174,7 @@ impl Engine {
             file: step.file.clone(),
             line: step.line,
             document: self.document(&key),
-            observed: self.known_of(&key),
+            observed: self.fact_digests(&key),
             money: step.money.clone(),
             key,
         }
@@ -179,31 +182,32 @@ impl Engine {
 
     /// Returns a keyed digest of a resource's document.
     fn document(&self, key: &Key) -> Option<Digest> {
-        let manifest = self.world.desired().manifests.get(key)?;
-        Some(keyed(self.digest_key(), DOCUMENT, manifest.digest.as_bytes()))
+        let manifest = self.known_state.desired().manifests.get(key)?;
+        Some(keyed_digest(self.digest_key(), DOCUMENT, manifest.digest.as_bytes()))
     }
 
     /// Returns a keyed digest of each known fact of a resource. The time of the fact does not
     /// matter.
-    fn known_of(&self, key: &Key) -> BTreeMap<String, String> {
-        let digest = |value: &Value| keyed(self.digest_key(), FACT, &canonical(value)).short();
+    fn fact_digests(&self, key: &Key) -> BTreeMap<String, String> {
+        let digest =
+            |value: &Value| keyed_digest(self.digest_key(), FACT, &canonical(value)).short();
         let mut known = BTreeMap::new();
         let mut note = |name: &str, value: Value| {
             if !value.is_null() {
                 known.insert(name.to_owned(), digest(&value));
             }
         };
-        if let Some(open) = self.world.open(key) {
+        if let Some(open) = self.known_state.open_intent(key) {
             note("an effect under way", Value::from(open.intent.id.to_string()));
         }
-        let Some(observed) = self.world.observed(key) else { return known };
+        let Some(observed) = self.known_state.observed(key) else { return known };
         note("its id", observed.remote_id.as_ref().map(ToString::to_string).into());
         note("whether it exists", observed.exists.into());
         let applied = observed.applied.as_ref();
         let applied = applied.map(|applied| format!("{} {}", applied.digest, applied.generation));
         note("what was put on the service", applied.into());
         note("a refusal", observed.refusal.as_ref().map(|one| one.digest.to_string()).into());
-        note("a hold", observed.held.as_ref().map(|held| held.reason.clone()).into());
+        note("a hold", observed.on_hold.as_ref().map(|held| held.reason.clone()).into());
         for (name, value) in observed.facts.as_object().into_iter().flatten() {
             note(name, value.clone());
         }

@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use super::{SavedPlan, SavedStep};
 use crate::base::id::Key;
 use crate::engine::Engine;
-use crate::engine::question::{PlanView, StepView, Unknown};
-use crate::model::plan::Verdict;
+use crate::engine::question::{PlanView, StepView, UnknownName};
+use crate::model::plan::PlannedAction;
 
 /// One change since a plan was saved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Moved {
+pub struct PlanChange {
     pub key: Key,
     /// The file of its document, now or then.
     pub file: Option<String>,
@@ -24,28 +24,28 @@ pub struct Moved {
 
 impl Engine {
     /// Returns every change in a saved plan's basis. An empty list: it may be applied.
-    pub(super) fn moved(&self, saved: &SavedPlan) -> Vec<Moved> {
+    pub(super) fn plan_changes(&self, saved: &SavedPlan) -> Vec<PlanChange> {
         let now = match self.plan_within(&saved.scope) {
             Ok(plan) => plan,
-            Err(unknown) => return unknown.into_iter().map(gone).collect(),
+            Err(unknown) => return unknown.into_iter().map(missing_name).collect(),
         };
         let now: BTreeMap<Key, &StepView> = changing(&now).collect();
         let then: BTreeSet<&Key> = saved.steps.iter().map(|step| &step.key).collect();
         let new = now.iter().filter(|(key, _)| !then.contains(key));
         let steps = saved.steps.iter();
-        let moved = steps.filter_map(|step| self.moved_step(step, now.get(&step.key).copied()));
-        moved.chain(new.map(|(key, step)| appeared(key, step))).collect()
+        let moved = steps.filter_map(|step| self.step_change(step, now.get(&step.key).copied()));
+        moved.chain(new.map(|(key, step)| new_step(key, step))).collect()
     }
 
     /// Returns the change of one step: of its document, of its known state, or else of its planned
     /// action.
-    fn moved_step(&self, then: &SavedStep, now: Option<&StepView>) -> Option<Moved> {
+    fn step_change(&self, then: &SavedStep, now: Option<&StepView>) -> Option<PlanChange> {
         let said = |what: String| {
             let place = self.planner.step(&then.key).and_then(|step| step.place.clone());
             let (file, line) = place.map_or((then.file.clone(), then.line), |(file, line)| {
                 (Some(file.to_string()), Some(line))
             });
-            Some(Moved { key: then.key.clone(), file, line, what })
+            Some(PlanChange { key: then.key.clone(), file, line, what })
         };
         let (before, after) = (then.document, self.document(&then.key));
         match (before, after) {
@@ -56,7 +56,7 @@ impl Engine {
             (None, Some(_)) => return said("it has a document again".to_owned()),
             (Some(_), Some(_)) | (None, None) => {}
         }
-        let differing = differing(&then.observed, &self.known_of(&then.key));
+        let differing = differing(&then.observed, &self.fact_digests(&then.key));
         if !differing.is_empty() {
             let facts = differing.join(", ");
             return said(format!("what is known of it changed: {facts}"));
@@ -75,21 +75,21 @@ impl Engine {
 
 /// Returns the steps of a plan that change something.
 fn changing(plan: &PlanView) -> impl Iterator<Item = (Key, &StepView)> {
-    let changing = plan.steps.iter().filter(|step| step.verdict.changes());
+    let changing = plan.steps.iter().filter(|step| step.verdict.is_change());
     changing.filter_map(|step| Some((step.key()?, step)))
 }
 
 /// Describes a step that the saved plan does not have.
-fn appeared(key: &Key, step: &StepView) -> Moved {
+fn new_step(key: &Key, step: &StepView) -> PlanChange {
     let (file, line) = (step.file.clone(), step.line);
     let what = format!("a new step: to {} ({})", word(step.verdict), step.message);
-    Moved { key: key.clone(), file, line, what }
+    PlanChange { key: key.clone(), file, line, what }
 }
 
 /// Describes a selected name that no longer exists.
-fn gone(unknown: Unknown) -> Moved {
+fn missing_name(unknown: UnknownName) -> PlanChange {
     let what = "the plan was made for it, and nothing has this name any more".to_owned();
-    Moved { key: unknown.key, file: None, line: None, what }
+    PlanChange { key: unknown.key, file: None, line: None, what }
 }
 
 /// Returns the names whose digests differ.
@@ -99,6 +99,6 @@ fn differing(then: &BTreeMap<String, String>, now: &BTreeMap<String, String>) ->
 }
 
 /// Returns the verb for a step's action, as used after "to".
-fn word(verdict: Verdict) -> String {
+fn word(verdict: PlannedAction) -> String {
     format!("{verdict:?}").to_lowercase()
 }

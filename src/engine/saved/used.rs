@@ -3,19 +3,19 @@
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::stale::Moved;
+use super::stale::PlanChange;
 use super::{SAVED_PLAN, STATE, SavedPlan};
-use crate::base::hash::keyed;
+use crate::base::hash::keyed_digest;
 use crate::base::id::Key;
 use crate::engine::Engine;
 use crate::engine::shared::EngineError;
 use crate::model::record::Record;
 use crate::model::saved::PlanUse;
-use crate::plan::World;
+use crate::plan::StateView;
 
 /// The reason why a saved plan is not applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unfit {
+pub enum PlanUnfit {
     /// Another program made it, in a form of this version.
     Form(u32),
     /// It is for another partner.
@@ -36,7 +36,7 @@ pub enum Unfit {
     /// It was used.
     Used(Box<UsedBefore>),
     /// Its basis has changed.
-    Stale(Vec<Moved>),
+    Stale(Vec<PlanChange>),
 }
 
 /// A use of a plan, and the state of its steps.
@@ -56,32 +56,36 @@ pub struct UsedBefore {
 
 impl Engine {
     /// Decides if a saved plan, read from this JSON value, may be applied now.
-    pub fn fits(&self, saved: &SavedPlan, file: Value) -> Result<Result<(), Unfit>, EngineError> {
-        let binding = self.shared.facts.binding()?;
+    pub fn check_saved_plan(
+        &self,
+        saved: &SavedPlan,
+        file: Value,
+    ) -> Result<Result<(), PlanUnfit>, EngineError> {
+        let binding = self.shared.facts.state_owner()?;
         let epoch = binding.map_or(0, |binding| binding.epoch);
         let head = self.shared.writer.head();
         let partner = &self.shared.settings.planning.partner;
         let plan = &saved.plan;
         let same_head = data_encoding::HEXLOWER.encode(&head.hash) == plan.head;
         let unfit = if saved.saved_plan != SAVED_PLAN {
-            Unfit::Form(saved.saved_plan)
+            PlanUnfit::Form(saved.saved_plan)
         } else if saved.partner != *partner {
-            Unfit::Partner(saved.partner.clone())
-        } else if saved.state != keyed(self.digest_key(), STATE, &[]) {
-            Unfit::State
-        } else if !SavedPlan::seal_of(file, self.digest_key()).proves(&saved.seal) {
-            Unfit::Edited
+            PlanUnfit::Partner(saved.partner.clone())
+        } else if saved.state != keyed_digest(self.digest_key(), STATE, &[]) {
+            PlanUnfit::State
+        } else if !SavedPlan::seal_of(file, self.digest_key()).matches(&saved.seal) {
+            PlanUnfit::Edited
         } else if saved.epoch != epoch {
-            Unfit::Epoch { plan: saved.epoch, state: epoch }
+            PlanUnfit::Epoch { plan: saved.epoch, state: epoch }
         } else if plan.position > head.sequence {
-            Unfit::Ahead { plan: plan.position, state: head.sequence }
+            PlanUnfit::Ahead { plan: plan.position, state: head.sequence }
         } else if plan.position == head.sequence && !same_head {
-            Unfit::State
-        } else if let Some(used) = self.shared.facts.plan_used(&saved.token)? {
-            Unfit::Used(Box::new(self.used_before(saved, used)))
+            PlanUnfit::State
+        } else if let Some(used) = self.shared.facts.use_of_plan(&saved.token)? {
+            PlanUnfit::Used(Box::new(self.used_before(saved, used)))
         } else {
-            let moved = self.moved(saved);
-            return Ok(if moved.is_empty() { Ok(()) } else { Err(Unfit::Stale(moved)) });
+            let moved = self.plan_changes(saved);
+            return Ok(if moved.is_empty() { Ok(()) } else { Err(PlanUnfit::Stale(moved)) });
         };
         Ok(Err(unfit))
     }
@@ -93,8 +97,8 @@ impl Engine {
             UsedBefore { plan, actor, at, done: Vec::new(), open: Vec::new(), left: Vec::new() };
         for step in &saved.steps {
             let now = self.planner.step(&step.key);
-            let is_left = now.is_some_and(|now| now.verdict.changes() || !now.ready);
-            let list = if self.world.open(&step.key).is_some() {
+            let is_left = now.is_some_and(|now| now.action.is_change() || !now.ready);
+            let list = if self.known_state.open_intent(&step.key).is_some() {
                 &mut before.open
             } else if is_left {
                 &mut before.left
@@ -117,7 +121,7 @@ impl Engine {
             at: self.shared.now(),
         };
         self.shared.write(Vec::new(), vec![Record::PlanUsed(Box::new(used))]).await?;
-        self.choose(saved.steps.iter().map(|step| step.key.clone()).collect());
+        self.select_targets(saved.steps.iter().map(|step| step.key.clone()).collect());
         Ok(())
     }
 }

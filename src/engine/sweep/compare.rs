@@ -7,17 +7,17 @@ use serde_json::{Map, Value, json};
 
 use crate::base::clock::timestamp;
 use crate::base::id::{Key, RemoteId};
-use crate::kinds::readback::{ReadBack, drifted, news};
+use crate::kinds::readback::{ReadBack, changed_facts, detect_drift};
 use crate::kinds::register;
 use crate::model::drift::{DRIFT, Drift, VANISHED};
-use crate::model::observed::{Applied, Observation, Observed, Source};
+use crate::model::observed::{AppliedSpec, FactSource, Observation, Observed};
 use crate::model::record::Record;
 
 /// Longest duration of a list read.
 const LOOK_MAX: TimeDelta = TimeDelta::hours(1);
 
 /// One read of a list.
-pub(super) struct Look<'a> {
+pub(super) struct ListRead<'a> {
     pub(super) back: &'static ReadBack,
     pub(super) key: &'a [u8; 32],
     /// Begin of the read: facts learnt since are newer.
@@ -25,12 +25,12 @@ pub(super) struct Look<'a> {
 }
 
 /// An object of a list, and its resource.
-pub(super) struct Found<'a> {
+pub(super) struct ListedObject<'a> {
     pub(super) key: Key,
     pub(super) item: &'a Value,
 }
 
-impl<'a> Found<'a> {
+impl<'a> ListedObject<'a> {
     /// Returns the resource of an object with its id, removed from those still to be found.
     pub(super) fn of(
         item: &'a Value,
@@ -42,28 +42,30 @@ impl<'a> Found<'a> {
     }
 }
 
-impl Look<'_> {
+impl ListRead<'_> {
     /// Returns the record of a difference in an existing object; `None`: there is none.
-    pub(super) fn at_item(
+    pub(super) fn compare(
         &self,
-        found: &Found<'_>,
+        found: &ListedObject<'_>,
         known: &Observed,
         ignored: &[String],
     ) -> Option<Record> {
-        if let Some(why) = (self.back.ended)(found.item) {
-            return self.over(&found.key, known, &why);
+        if let Some(why) = (self.back.ended_reason)(found.item) {
+            return self.ended_record(&found.key, known, &why);
         }
-        let mut facts = news(self.back, known, found.item);
+        let mut facts = changed_facts(self.back, known, found.item);
         let back_again = !known.fact(VANISHED).is_null();
         if let (true, Some(facts)) = (back_again, facts.as_object_mut()) {
             facts.insert(VANISHED.to_owned(), Value::Null);
         }
         let fields = register::find(found.key.kind.as_str())?.fields;
-        let drift = drifted(self.back, fields, self.key, known, found.item);
-        let drift = drift.and_then(|(applied, paths)| minding(known, &applied, paths, ignored));
+        let drift = detect_drift(self.back, fields, self.key, known, found.item);
+        let drift =
+            drift.and_then(|(applied, paths)| without_ignored(known, &applied, paths, ignored));
         let applied = drift.map(|(applied, paths)| {
             let before = Drift::of(known);
-            let drift = Drift::again(before.as_ref(), applied.digest, paths, &timestamp(&self.at));
+            let drift =
+                Drift::with_found(before.as_ref(), applied.digest, paths, &timestamp(&self.at));
             if let Some(facts) = facts.as_object_mut() {
                 facts.insert(DRIFT.to_owned(), json!(drift));
             }
@@ -74,13 +76,13 @@ impl Look<'_> {
     }
 
     /// Returns the record of an object that no longer exists.
-    pub(super) fn gone(&self, key: &Key, known: &Observed) -> Option<Record> {
-        self.over(key, known, "it was removed on the service")
+    pub(super) fn missing_record(&self, key: &Key, known: &Observed) -> Option<Record> {
+        self.ended_record(key, known, "it was removed on the service")
     }
 
     /// Returns the record of an object that was ended at the service: it is not made again by
     /// itself.
-    fn over(&self, key: &Key, known: &Observed, why: &str) -> Option<Record> {
+    fn ended_record(&self, key: &Key, known: &Observed, why: &str) -> Option<Record> {
         let told = json!({"id": known.remote_id, "why": why});
         let same = |name: &str| known.fact(VANISHED).get(name) == told.get(name);
         let facts = Map::from_iter([(VANISHED.to_owned(), told.clone())]);
@@ -90,7 +92,7 @@ impl Look<'_> {
 
     /// Returns the time of an observation. A known fact that lies far ahead of the read cannot be
     /// newer: the clock was set back in between.
-    fn moment(&self, known: &Observed) -> DateTime<Utc> {
+    fn observation_time(&self, known: &Observed) -> DateTime<Utc> {
         let lasts = self.at.checked_add_signed(LOOK_MAX).unwrap_or(self.at);
         if known.at > lasts { known.at } else { self.at }
     }
@@ -99,14 +101,14 @@ impl Look<'_> {
         &self,
         key: &Key,
         known: &Observed,
-        applied: Option<Applied>,
+        applied: Option<AppliedSpec>,
         facts: Value,
     ) -> Record {
         Record::Observation(Box::new(Observation {
             key: key.clone(),
             merchant: known.merchant.clone(),
-            at: self.moment(known),
-            source: Source::Read,
+            at: self.observation_time(known),
+            source: FactSource::Read,
             remote_id: None,
             exists: None,
             applied,
@@ -116,12 +118,12 @@ impl Look<'_> {
 }
 
 /// Removes the fields whose drift is ignored.
-fn minding(
+fn without_ignored(
     known: &Observed,
-    applied: &Applied,
+    applied: &AppliedSpec,
     paths: Vec<String>,
     ignored: &[String],
-) -> Option<(Applied, Vec<String>)> {
+) -> Option<(AppliedSpec, Vec<String>)> {
     let is_ignored = |path: &String| {
         ignored.iter().any(|one| {
             one == "*"
@@ -140,5 +142,5 @@ fn minding(
             *now = before.clone();
         }
     }
-    (!minded.is_empty()).then(|| (Applied { spec, ..applied.clone() }, minded))
+    (!minded.is_empty()).then(|| (AppliedSpec { spec, ..applied.clone() }, minded))
 }

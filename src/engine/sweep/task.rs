@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::compare::{Found, Look};
-use super::{List, Seen, Swept, strays};
+use super::compare::{ListRead, ListedObject};
+use super::{ListSeen, MerchantList, SweepResult, strays};
 use crate::base::id::{Key, RemoteId};
-use crate::effects::{Answer, Query};
-use crate::engine::access::{NoAccess, Wallet};
-use crate::engine::read::{self, Unread};
-use crate::engine::shared::{EngineError, Shared};
-use crate::engine::tasks::Finished;
+use crate::effects::{RemoteAnswer, RemoteQuery};
+use crate::engine::access::{CredentialError, CredentialSource};
+use crate::engine::read::{self, ReadFailure};
+use crate::engine::shared::{EngineError, EngineShared};
+use crate::engine::tasks::TaskResult;
 use crate::kinds::readback::ReadBack;
 use crate::kinds::register;
 use crate::model::observed::Observed;
@@ -20,64 +20,68 @@ const BATCH_RECORDS_MAX: usize = 256;
 
 /// Reads a list.
 pub(super) async fn sweep(
-    shared: &Shared,
-    list: List,
+    shared: &EngineShared,
+    list: MerchantList,
     back: &'static ReadBack,
-    wallet: &Wallet,
+    wallet: &CredentialSource,
     ignored: &BTreeMap<Key, Box<[String]>>,
-) -> Finished {
-    match looked(shared, &list, back, wallet, ignored).await {
-        Ok((seen, touched)) => Finished::Swept(Swept { list, seen: Some(seen), touched }),
-        Err(Unread::Access(NoAccess::Engine(error))) => Finished::Broken(error),
-        Err(Unread::Access(NoAccess::Secret(error))) => failed(list, &error.message),
-        Err(Unread::Read(error)) => failed(list, &error.to_string()),
+) -> TaskResult {
+    match read_and_compare(shared, &list, back, wallet, ignored).await {
+        Ok((seen, touched)) => {
+            TaskResult::ListSwept(SweepResult { list, seen: Some(seen), touched })
+        }
+        Err(ReadFailure::Access(CredentialError::Engine(error))) => TaskResult::Broken(error),
+        Err(ReadFailure::Access(CredentialError::Secret(error))) => {
+            failed_sweep(list, &error.message)
+        }
+        Err(ReadFailure::Read(error)) => failed_sweep(list, &error.to_string()),
     }
 }
 
-fn failed(list: List, why: &str) -> Finished {
+fn failed_sweep(list: MerchantList, why: &str) -> TaskResult {
     tracing::warn!(merchant = %list.0, list = list.1, reason = why, "not looked at");
-    Finished::Swept(Swept { list, seen: None, touched: BTreeSet::new() })
+    TaskResult::ListSwept(SweepResult { list, seen: None, touched: BTreeSet::new() })
 }
 
-async fn looked(
-    shared: &Shared,
-    list: &List,
+async fn read_and_compare(
+    shared: &EngineShared,
+    list: &MerchantList,
     back: &'static ReadBack,
-    wallet: &Wallet,
+    wallet: &CredentialSource,
     ignored: &BTreeMap<Key, Box<[String]>>,
-) -> Result<(Seen, BTreeSet<Key>), Unread> {
+) -> Result<(ListSeen, BTreeSet<Key>), ReadFailure> {
     let at = shared.now();
-    let mut ours = ours(shared, &list.0, back)?;
-    let answers = read::answers(shared, &[Query::list((back.list)())], wallet).await?;
-    let Some(Answer::Items(items)) = answers.into_iter().next() else {
-        return Ok((Seen::Never, BTreeSet::new()));
+    let mut ours = expected_objects(shared, &list.0, back)?;
+    let answers = read::answers(shared, &[RemoteQuery::list((back.list)())], wallet).await?;
+    let Some(RemoteAnswer::Items(items)) = answers.into_iter().next() else {
+        return Ok((ListSeen::Never, BTreeSet::new()));
     };
-    let look = Look { back, key: &shared.settings.planning.digest_key, at };
-    let mut news = News { shared, records: Vec::new(), touched: BTreeSet::new() };
+    let look = ListRead { back, key: &shared.settings.planning.digest_key, at };
+    let mut news = RecordBatch { shared, records: Vec::new(), touched: BTreeSet::new() };
     for item in &items {
-        let Some((id, found)) = Found::of(item, &mut ours) else { continue };
-        if let Some(known) = free(shared, &found.key, &id)? {
+        let Some((id, found)) = ListedObject::of(item, &mut ours) else { continue };
+        if let Some(known) = known_unless_busy(shared, &found.key, &id)? {
             let paths = ignored.get(&found.key).map_or(&[][..], |paths| paths);
-            news.add(&found.key, look.at_item(&found, &known, paths)).await?;
+            news.add(&found.key, look.compare(&found, &known, paths)).await?;
         }
     }
     for (id, key) in ours {
         let paths = ignored.get(&key).map_or(&[][..], |paths| paths);
-        missing(shared, wallet, (&look, paths), (&id, key), &mut news).await?;
+        read_single(shared, wallet, (&look, paths), (&id, key), &mut news).await?;
     }
     news.write().await?;
-    for strays in strays::found(shared, &list.0, (back, at), &items)? {
+    for strays in strays::changed_unknown_objects(shared, &list.0, (back, at), &items)? {
         let key = strays.key.clone();
-        news.add(&key, Some(Record::Strays(Box::new(strays)))).await?;
+        news.add(&key, Some(Record::UnknownObjects(Box::new(strays)))).await?;
     }
     news.write().await?;
-    shared.lists().was_read(&list.0, list.1);
-    Ok((Seen::At(at), news.touched))
+    shared.read_lists().note_read(&list.0, list.1);
+    Ok((ListSeen::At(at), news.touched))
 }
 
 /// Returns every object of the merchant that this list should contain, by its id.
-fn ours(
-    shared: &Shared,
+fn expected_objects(
+    shared: &EngineShared,
     merchant: &Key,
     back: &'static ReadBack,
 ) -> Result<BTreeMap<RemoteId, Key>, EngineError> {
@@ -99,64 +103,70 @@ fn ours(
 
 /// Returns the known state of an object, unless a change of it is under way or another object has
 /// replaced it since the read began: the read is then older.
-fn free(shared: &Shared, key: &Key, id: &RemoteId) -> Result<Option<Observed>, EngineError> {
-    let known = shared.facts.observed(key)?.filter(|known| known.held.is_none());
+fn known_unless_busy(
+    shared: &EngineShared,
+    key: &Key,
+    id: &RemoteId,
+) -> Result<Option<Observed>, EngineError> {
+    let known = shared.facts.observed_state(key)?.filter(|known| known.on_hold.is_none());
     let known = known.filter(|known| known.exists && known.remote_id.as_ref() == Some(id));
-    Ok(if shared.facts.open(key)?.is_some() { None } else { known })
+    Ok(if shared.facts.open_intent(key)?.is_some() { None } else { known })
 }
 
 /// Reads an object by itself that the list does not contain.
-async fn missing(
-    shared: &Shared,
-    wallet: &Wallet,
-    (look, ignored): (&Look<'_>, &[String]),
+async fn read_single(
+    shared: &EngineShared,
+    wallet: &CredentialSource,
+    (look, ignored): (&ListRead<'_>, &[String]),
     (id, key): (&RemoteId, Key),
-    news: &mut News<'_>,
-) -> Result<(), Unread> {
-    let Some(known) = free(shared, &key, id)? else { return Ok(()) };
-    let answers = read::answers(shared, &[Query::one((look.back.one)(id))], wallet).await?;
+    news: &mut RecordBatch<'_>,
+) -> Result<(), ReadFailure> {
+    let Some(known) = known_unless_busy(shared, &key, id)? else { return Ok(()) };
+    let answers = read::answers(shared, &[RemoteQuery::one((look.back.one)(id))], wallet).await?;
     let told = match answers.first() {
-        Some(answer @ Answer::Missing(_)) if !answer.unknown_path() => look.gone(&key, &known),
-        Some(Answer::Body(item)) => {
-            look.at_item(&Found { key: key.clone(), item }, &known, ignored)
+        Some(answer @ RemoteAnswer::Missing(_)) if !answer.is_unknown_path() => {
+            look.missing_record(&key, &known)
         }
-        Some(Answer::Missing(_) | Answer::Items(_)) | None => None,
+        Some(RemoteAnswer::Body(item)) => {
+            look.compare(&ListedObject { key: key.clone(), item }, &known, ignored)
+        }
+        Some(RemoteAnswer::Missing(_) | RemoteAnswer::Items(_)) | None => None,
     };
     news.add(&key, told).await?;
     Ok(())
 }
 
 /// Reads single objects, each by itself; returns those with new information.
-pub(in crate::engine) async fn look_at_each(
-    shared: &Shared,
-    wallet: &Wallet,
+pub(in crate::engine) async fn sweep_each(
+    shared: &EngineShared,
+    wallet: &CredentialSource,
     keys: BTreeSet<Key>,
     ignored: &BTreeMap<Key, Box<[String]>>,
-) -> Result<BTreeSet<Key>, Unread> {
-    let mut news = News { shared, records: Vec::new(), touched: BTreeSet::new() };
+) -> Result<BTreeSet<Key>, ReadFailure> {
+    let mut news = RecordBatch { shared, records: Vec::new(), touched: BTreeSet::new() };
     for key in keys {
-        let known = shared.facts.observed(&key).map_err(EngineError::from)?;
+        let known = shared.facts.observed_state(&key).map_err(EngineError::from)?;
         let Some(known) = known.filter(|known| known.exists) else { continue };
         let spec = known.applied.as_ref().map(|applied| &applied.spec);
         let row = register::find(key.kind.as_str());
         let back = row.zip(spec).and_then(|(row, spec)| (row.read_back)(spec));
         let Some((back, id)) = back.zip(known.remote_id) else { continue };
-        let look = Look { back, key: &shared.settings.planning.digest_key, at: shared.now() };
+        let look = ListRead { back, key: &shared.settings.planning.digest_key, at: shared.now() };
         let paths = ignored.get(&key).map_or(&[][..], |paths| paths);
-        missing(shared, wallet, (&look, paths), (&id, key), &mut news).await?;
+        read_single(shared, wallet, (&look, paths), (&id, key), &mut news).await?;
     }
     news.write().await?;
     Ok(news.touched)
 }
 
 /// New records on their way to the journal.
-struct News<'a> {
-    shared: &'a Shared,
+struct RecordBatch<'a> {
+    shared: &'a EngineShared,
     records: Vec<Record>,
     touched: BTreeSet<Key>,
 }
 
-impl News<'_> {
+impl RecordBatch<'_> {
     async fn add(&mut self, key: &Key, record: Option<Record>) -> Result<(), EngineError> {
         if let Some(record) = record {
             self.records.push(record);

@@ -6,18 +6,18 @@ use crate::base::clock::timestamp;
 use crate::base::id::Key;
 use crate::kinds::step::MERCHANT;
 use crate::model::action::Action;
-use crate::model::event::{EventEntry, EventStands, Told};
+use crate::model::event::{EventEntry, EventStatus, VerifiedEvent};
 use crate::model::plan_approval::PlanApproval;
-use crate::model::ran::Pending;
+use crate::model::ran::PendingAction;
 use crate::model::remote_object::RemoteObject;
-use crate::store::facts::{FactError, Facts};
+use crate::store::facts::{ReadModel, ReadModelError};
 
 /// Shortest beginning of a checksum that names a plan.
 const CHECKSUM_MIN: usize = 16;
 
 /// The known meaning of a word.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct WordMeaning {
     /// The resources that it names, or belongs to.
     pub keys: Vec<Key>,
     /// Its description, in sentences.
@@ -25,8 +25,8 @@ pub(super) struct Known {
 }
 
 /// Looks a word up, in one place after the other.
-pub(super) fn known(facts: &Facts, word: &str) -> Result<Known, FactError> {
-    let mut known = Known { keys: of_object(facts, word)?, about: Vec::new() };
+pub(super) fn look_up_word(facts: &ReadModel, word: &str) -> Result<WordMeaning, ReadModelError> {
+    let mut known = WordMeaning { keys: of_object(facts, word)?, about: Vec::new() };
     for merchant in facts.event_merchants()? {
         if let Some(event) = facts.event(&merchant, word)? {
             known.about.push(event_words(&merchant, word, &event));
@@ -46,25 +46,25 @@ pub(super) fn known(facts: &Facts, word: &str) -> Result<Known, FactError> {
 }
 
 /// Returns the resources of an id of the service, or of a mark.
-fn of_object(facts: &Facts, id: &str) -> Result<Vec<Key>, FactError> {
-    let known = facts.remote(id)?.into_iter().map(|(key, _)| key);
-    Ok(known.chain(facts.marked(id)?).collect())
+fn of_object(facts: &ReadModel, id: &str) -> Result<Vec<Key>, ReadModelError> {
+    let known = facts.resources_of_id(id)?.into_iter().map(|(key, _)| key);
+    Ok(known.chain(facts.resource_of_mark(id)?).collect())
 }
 
 /// Returns the resources of an event, and the actions that its hooks requested.
 fn of_event(
-    facts: &Facts,
+    facts: &ReadModel,
     merchant: &Key,
     id: &str,
     event: &EventEntry,
-) -> Result<Vec<Key>, FactError> {
-    let mut keys = match &event.stands {
-        EventStands::Told(told) => told.about.clone(),
-        EventStands::Waiting | EventStands::OtherMode | EventStands::Forged => Vec::new(),
+) -> Result<Vec<Key>, ReadModelError> {
+    let mut keys = match &event.status {
+        EventStatus::Verified(told) => told.resources.clone(),
+        EventStatus::Waiting | EventStatus::OtherMode | EventStatus::Forged => Vec::new(),
     };
     let pending = facts.pending_of(merchant, id)?;
-    keys.extend(pending.iter().filter_map(|pending| Pending::action(pending).ok()));
-    let granted = facts.granted_of(merchant, id)?;
+    keys.extend(pending.iter().filter_map(|pending| PendingAction::action(pending).ok()));
+    let granted = facts.action_results_of(merchant, id)?;
     let names = granted.iter().filter_map(|granted| granted.id.action_name().ok());
     keys.extend(names.map(|name| Action::key(merchant, &name)));
     Ok(keys)
@@ -74,9 +74,9 @@ fn of_event(
 fn event_words(merchant: &Key, id: &str, event: &EventEntry) -> String {
     let merchant = merchant.short();
     let first = timestamp(&event.first);
-    match &event.stands {
-        EventStands::Told(told) => {
-            let Told { kind, created, about, .. } = &**told;
+    match &event.status {
+        EventStatus::Verified(told) => {
+            let VerifiedEvent { kind, created, resources: about, .. } = &**told;
             let names: Vec<String> = about.iter().map(Key::short).collect();
             let names = if names.is_empty() { merchant.clone() } else { names.join(", ") };
             format!(
@@ -84,13 +84,13 @@ fn event_words(merchant: &Key, id: &str, event: &EventEntry) -> String {
                 timestamp(created)
             )
         }
-        EventStands::Waiting => {
+        EventStatus::Waiting => {
             format!("event {id} of {merchant}: posted at {first}, not yet read from the service")
         }
-        EventStands::OtherMode => {
+        EventStatus::OtherMode => {
             format!("event {id} of {merchant}: posted at {first} to the address of the other mode")
         }
-        EventStands::Forged => {
+        EventStatus::Forged => {
             format!("event {id} of {merchant}: posted at {first}; the service has no such event")
         }
     }
@@ -106,7 +106,7 @@ fn object_words(merchant: &Key, object: &RemoteObject) -> String {
 }
 
 /// Finds the approvals and the used plans of a word, and the steps that they name.
-fn of_plans(facts: &Facts, word: &str, known: &mut Known) -> Result<(), FactError> {
+fn of_plans(facts: &ReadModel, word: &str, known: &mut WordMeaning) -> Result<(), ReadModelError> {
     let is_checksum = |checksum: &str| word.len() >= CHECKSUM_MIN && checksum.starts_with(word);
     for kept in facts.plan_approvals()? {
         let PlanApproval { id, checksum, steps, actor, at, .. } = kept.approval;
@@ -116,7 +116,7 @@ fn of_plans(facts: &Facts, word: &str, known: &mut Known) -> Result<(), FactErro
             known.keys.extend(steps.into_iter().map(|step| step.key));
         }
     }
-    for used in facts.plans_used()? {
+    for used in facts.used_plans()? {
         if used.plan == word || is_checksum(&used.checksum) {
             let (at, checksum) = (timestamp(&used.at), &used.checksum);
             let what = format!("saved plan {}, checksum {checksum}", used.plan);
@@ -127,9 +127,13 @@ fn of_plans(facts: &Facts, word: &str, known: &mut Known) -> Result<(), FactErro
 }
 
 /// Finds the merchants whose facts contain a word, such as the id of an account.
-fn of_merchants(facts: &Facts, word: &str, known: &mut Known) -> Result<(), FactError> {
+fn of_merchants(
+    facts: &ReadModel,
+    word: &str,
+    known: &mut WordMeaning,
+) -> Result<(), ReadModelError> {
     for (key, merchant) in facts.observed_of(MERCHANT)? {
-        if names(&merchant.facts, word) {
+        if contains_text(&merchant.facts, word) {
             known.about.push(format!("{word} is part of {}", key.short()));
             known.keys.push(key);
         }
@@ -138,11 +142,11 @@ fn of_merchants(facts: &Facts, word: &str, known: &mut Known) -> Result<(), Fact
 }
 
 /// Returns true if a value is this text, or contains it.
-fn names(value: &Value, word: &str) -> bool {
+fn contains_text(value: &Value, word: &str) -> bool {
     match value {
         Value::String(text) => text == word,
-        Value::Array(items) => items.iter().any(|item| names(item, word)),
-        Value::Object(fields) => fields.values().any(|field| names(field, word)),
+        Value::Array(items) => items.iter().any(|item| contains_text(item, word)),
+        Value::Object(fields) => fields.values().any(|field| contains_text(field, word)),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }

@@ -7,41 +7,46 @@ pub(super) fn diff(expected: &str, real: &str) -> String {
     let mut out = String::from("  (- expected, + real)\n");
     let mut left = one.as_slice();
     let mut right = other.as_slice();
-    for line in common(&one, &other) {
-        left = until(left, line, '-', &mut out);
-        right = until(right, line, '+', &mut out);
-        told(' ', line, &mut out);
+    for line in longest_common(&one, &other) {
+        left = write_until(left, line, '-', &mut out);
+        right = write_until(right, line, '+', &mut out);
+        write_line(' ', line, &mut out);
     }
     for line in left {
-        told('-', line, &mut out);
+        write_line('-', line, &mut out);
     }
     for line in right {
-        told('+', line, &mut out);
+        write_line('+', line, &mut out);
     }
     out
 }
 
 /// Writes the lines before `line`, and returns those after it.
-fn until<'l, 's>(lines: &'l [&'s str], line: &str, sign: char, out: &mut String) -> &'l [&'s str] {
+fn write_until<'l, 's>(
+    lines: &'l [&'s str],
+    line: &str,
+    sign: char,
+    out: &mut String,
+) -> &'l [&'s str] {
     let mut rest = lines;
     while let [first, behind @ ..] = rest {
         rest = behind;
         if *first == line {
             break;
         }
-        told(sign, first, out);
+        write_line(sign, first, out);
     }
     rest
 }
 
-fn told(sign: char, line: &str, out: &mut String) {
+fn write_line(sign: char, line: &str, out: &mut String) {
     out.extend([' ', ' ', sign, ' ']);
     out.push_str(line);
     out.push('\n');
 }
 
 /// Returns the longest common subsequence of lines.
-fn common<'s>(one: &[&'s str], other: &[&str]) -> Vec<&'s str> {
+fn longest_common<'s>(one: &[&'s str], other: &[&str]) -> Vec<&'s str> {
     // `best`: for each prefix of `other`, by its length, the longest subsequence so far.
     let mut best: Vec<Vec<&'s str>> = vec![Vec::new(); other.len().saturating_add(1)];
     for line in one {

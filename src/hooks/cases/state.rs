@@ -12,13 +12,13 @@ use crate::hooks::Reads;
 /// Everything that a script can read in a case.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct State {
+pub struct CaseState {
     /// Resources, in the form that `resource` returns; the namespace may be omitted.
     pub resources: Vec<Value>,
     /// Transactions, as the service shows them.
     pub transactions: Vec<Value>,
     /// Answers of the service.
-    pub remote: Vec<Remote>,
+    pub remote: Vec<CaseRemoteRead>,
     /// Values that earlier runs stored.
     pub kv: BTreeMap<String, Value>,
 }
@@ -26,7 +26,7 @@ pub struct State {
 /// One answer of the service.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Remote {
+pub struct CaseRemoteRead {
     /// Name of the read.
     pub read: String,
     /// Arguments that the answer belongs to; each named one must match.
@@ -46,7 +46,7 @@ fn key(resource: &Value) -> Option<Key> {
 }
 
 /// Returns the resource with its namespace.
-fn whole(resource: &Value) -> Value {
+fn with_namespace(resource: &Value) -> Value {
     let mut resource = resource.clone();
     if let Some(fields) = resource.as_object_mut() {
         let default = Name::default_namespace().to_string();
@@ -56,27 +56,29 @@ fn whole(resource: &Value) -> Value {
 }
 
 /// Returns true if a value has everything in the filter.
-fn fits(value: &Value, filter: &Value) -> bool {
+fn matches_filter(value: &Value, filter: &Value) -> bool {
     match (value, filter) {
-        (Value::Object(value), Value::Object(filter)) => filter
-            .iter()
-            .all(|(name, wanted)| value.get(name).is_some_and(|value| fits(value, wanted))),
+        (Value::Object(value), Value::Object(filter)) => filter.iter().all(|(name, wanted)| {
+            value.get(name).is_some_and(|value| matches_filter(value, wanted))
+        }),
         _ => canonical(value) == canonical(filter),
     }
 }
 
-impl Reads for State {
+impl Reads for CaseState {
     fn resource(&self, asked: &str) -> Result<Value, String> {
         let asked: Key =
             asked.parse().map_err(|error: crate::base::id::KeyError| error.to_string())?;
         let found = self.resources.iter().find(|resource| key(resource).as_ref() == Some(&asked));
-        Ok(found.map(whole).unwrap_or_default())
+        Ok(found.map(with_namespace).unwrap_or_default())
     }
 
     fn find(&self, kind: &str, filter: &Value) -> Result<Value, String> {
         let of_kind = self.resources.iter().filter(|resource| text(resource, "kind") == Some(kind));
-        let mut found: Vec<Value> =
-            of_kind.map(whole).filter(|resource| fits(resource, filter)).collect();
+        let mut found: Vec<Value> = of_kind
+            .map(with_namespace)
+            .filter(|resource| matches_filter(resource, filter))
+            .collect();
         found.sort_by_key(key);
         Ok(Value::Array(found))
     }
@@ -87,10 +89,9 @@ impl Reads for State {
     }
 
     fn remote(&self, name: &str, args: &Value) -> Result<Value, String> {
-        let found = self
-            .remote
-            .iter()
-            .find(|one| one.read == name && (one.args.is_null() || fits(args, &one.args)));
+        let found = self.remote.iter().find(|one| {
+            one.read == name && (one.args.is_null() || matches_filter(args, &one.args))
+        });
         let missing = || format!("the case says nothing of the read `{name}` with {args}");
         found.map(|one| one.answer.clone()).ok_or_else(missing)
     }

@@ -6,9 +6,9 @@ use chrono::{DateTime, Utc};
 use rhai::Expr;
 
 use crate::hooks::failure::place;
-use crate::hooks::load::Unit;
-use crate::hooks::values::Moment;
-use crate::model::issue::Problem;
+use crate::hooks::load::ScriptUnit;
+use crate::hooks::values::ScriptMoment;
+use crate::model::issue::PlacedIssue;
 
 const CONCURRENCY: &str = "CONCURRENCY";
 const SINCE: &str = "SINCE";
@@ -16,24 +16,24 @@ const SINCE: &str = "SINCE";
 const AT_ONCE_MAX: usize = 16;
 
 /// Returns the script's `CONCURRENCY`. Returns `None` if it is missing, or not a number in range.
-pub(in crate::hooks) fn concurrency(unit: &Unit<'_>) -> Option<usize> {
+pub(in crate::hooks) fn concurrency(unit: &ScriptUnit<'_>) -> Option<usize> {
     let Expr::IntegerConstant(count, _) = unit.constants.get(CONCURRENCY)? else { return None };
     usize::try_from(*count).ok().filter(|count| (1..=AT_ONCE_MAX).contains(count))
 }
 
 /// Returns the script's `SINCE`. Returns `None` if it is missing, or not a date or time.
-pub(in crate::hooks) fn since(unit: &Unit<'_>) -> Option<DateTime<Utc>> {
+pub(in crate::hooks) fn since(unit: &ScriptUnit<'_>) -> Option<DateTime<Utc>> {
     let Expr::StringConstant(text, _) = unit.constants.get(SINCE)? else { return None };
-    Moment::read(text).ok().map(|Moment(at)| at)
+    ScriptMoment::parse(text).ok().map(|ScriptMoment(at)| at)
 }
 
 /// Reports invalid constants.
-pub(super) fn check(unit: &Unit<'_>, problems: &mut Vec<Problem>) {
-    problems.extend(wrong_count(unit));
-    problems.extend(wrong_moment(unit));
+pub(super) fn check(unit: &ScriptUnit<'_>, problems: &mut Vec<PlacedIssue>) {
+    problems.extend(count_problem(unit));
+    problems.extend(moment_problem(unit));
 }
 
-fn wrong_count(unit: &Unit<'_>) -> Option<Problem> {
+fn count_problem(unit: &ScriptUnit<'_>) -> Option<PlacedIssue> {
     let message = format!(
         "`{CONCURRENCY}` is how many events the script is run for at once: 1 to {AT_ONCE_MAX}"
     );
@@ -41,23 +41,24 @@ fn wrong_count(unit: &Unit<'_>) -> Option<Problem> {
         "write `const {CONCURRENCY} = 4;`, or leave it out: then it is run for one after the other"
     );
     let fits = concurrency(unit).is_some();
-    let (at, message, help) = wrong(unit, CONCURRENCY, fits, (message, help))?;
+    let (at, message, help) = constant_problem(unit, CONCURRENCY, fits, (message, help))?;
     Some(unit.source.problem(at, "concurrency", &message, &help))
 }
 
-fn wrong_moment(unit: &Unit<'_>) -> Option<Problem> {
+fn moment_problem(unit: &ScriptUnit<'_>) -> Option<PlacedIssue> {
     let message = format!("`{SINCE}` is the date or time from which a new script is run");
     let help = format!(
         "write `const {SINCE} = \"2026-11-01\";`, or leave it out: then it begins with the next event"
     );
-    let (at, message, help) = wrong(unit, SINCE, since(unit).is_some(), (message, help))?;
+    let (at, message, help) =
+        constant_problem(unit, SINCE, since(unit).is_some(), (message, help))?;
     Some(unit.source.problem(at, "since", &message, &help))
 }
 
 /// Returns the place of an invalid constant with its message and fix. A module must not have the
 /// constant; `words` describe an unfit value.
-fn wrong(
-    unit: &Unit<'_>,
+fn constant_problem(
+    unit: &ScriptUnit<'_>,
     name: &str,
     fits: bool,
     words: (String, String),

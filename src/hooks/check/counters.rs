@@ -2,7 +2,7 @@
 
 use rhai::{Expr, FnCallExpr, Position};
 
-use super::walk::Walk;
+use super::walk::FileChecker;
 use crate::base::nearest;
 use crate::hooks::host::notice::{AT_MOST, AT_MOST_HELP};
 use crate::model::issue::Severity;
@@ -11,32 +11,34 @@ const READ: &str = "kv_get";
 const WRITE: &str = "kv_set";
 const BOUND: &str = "at_most";
 
-impl Walk<'_> {
+impl FileChecker<'_> {
     /// Records a call of a host function.
-    pub(super) fn hosted(&mut self, name: &'static str, at: Position) {
-        self.hosted.entry(name).or_insert(at);
+    pub(super) fn record_host_call(&mut self, name: &'static str, at: Position) {
+        self.host_calls.entry(name).or_insert(at);
     }
 
     /// Warns about a script that reads and writes a key in concurrent runs, where one run
     /// overwrites the update of another.
-    pub(super) fn counters(&mut self) {
+    pub(super) fn check_counters(&mut self) {
         let concurrency = super::concurrency(self.unit).unwrap_or(1);
-        let (true, true, Some(at)) =
-            (concurrency > 1, self.hosted.contains_key(READ), self.hosted.get(WRITE).copied())
-        else {
+        let (true, true, Some(at)) = (
+            concurrency > 1,
+            self.host_calls.contains_key(READ),
+            self.host_calls.get(WRITE).copied(),
+        ) else {
             return;
         };
         let message =
             "`kv_get` and `kv_set` lose updates where the script runs for several events at once";
         let help = "count with `kv_add(key, 1)`, or leave `CONCURRENCY` out";
-        self.tell(at, "lost_update", message, help);
+        self.report(at, "lost_update", message, help);
         if let Some(problem) = self.problems.last_mut() {
             problem.severity = Severity::Warning;
         }
     }
 
     /// Reports unknown fields of `at_most`.
-    pub(super) fn at_most(&mut self, call: &FnCallExpr) {
+    pub(super) fn check_at_most(&mut self, call: &FnCallExpr) {
         let Some(Expr::Map(options, _)) = call.args.last() else { return };
         let bounds = options.0.iter().filter(|(key, _)| key.name == BOUND);
         let words =
@@ -51,7 +53,7 @@ impl Walk<'_> {
             let near = nearest::nearest(&word.name, AT_MOST);
             let help =
                 near.map_or(AT_MOST_HELP.to_owned(), |near| format!("did you mean `{near}`?"));
-            self.tell(word.pos, "option", &message, &help);
+            self.report(word.pos, "option", &message, &help);
         }
     }
 }

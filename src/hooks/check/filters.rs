@@ -2,29 +2,29 @@
 
 use rhai::{Expr, FnCallExpr};
 
-use super::walk::Walk;
+use super::walk::FileChecker;
 use crate::hooks::filter;
-use crate::policy::Power;
+use crate::policy::ScriptPower;
 
 const FIND: &str = "find";
 
-impl Walk<'_> {
+impl FileChecker<'_> {
     /// Reports fields of a filter that no resource of the kind has, or that are closed to scripts.
-    pub(super) fn filter(&mut self, name: &str, call: &FnCallExpr) {
+    pub(super) fn check_filter(&mut self, name: &str, call: &FnCallExpr) {
         if let (FIND, [Expr::StringConstant(kind, _), map]) = (name, &*call.args) {
-            self.filtered(kind, &[], map);
+            self.check_filter_fields(kind, &[], map);
         }
     }
 
-    fn filtered(&mut self, kind: &str, above: &filter::Above<'_>, value: &Expr) {
+    fn check_filter_fields(&mut self, kind: &str, above: &filter::FieldPath<'_>, value: &Expr) {
         let Expr::Map(map, _) = value else { return };
-        let persons = self.set.known.rights.opens(Power::Personal);
+        let persons = self.set.known.rights.allows_any(ScriptPower::Personal);
         for (key, value) in &map.0 {
-            if let Some((message, help)) = filter::wrong(kind, above, &key.name, persons) {
-                self.tell(key.pos, "filter", &message, &help);
+            if let Some((message, help)) = filter::field_problem(kind, above, &key.name, persons) {
+                self.report(key.pos, "filter", &message, &help);
             } else {
                 let below: Vec<&str> = above.iter().copied().chain([key.name.as_str()]).collect();
-                self.filtered(kind, &below, value);
+                self.check_filter_fields(kind, &below, value);
             }
         }
     }

@@ -2,23 +2,23 @@
 //! script requests it.
 
 use crate::hooks::events::{ANY, is_hook};
-use crate::hooks::load::Unit;
-use crate::model::issue::{Problem, RelatedPlace, Severity};
+use crate::hooks::load::ScriptUnit;
+use crate::model::issue::{PlacedIssue, RelatedPlace, Severity};
 
 /// A name that a script gives to an action, and its line and column.
-pub(super) type Named = (String, (usize, usize));
+pub(super) type NamedAction = (String, (usize, usize));
 
 /// Reports names that two scripts with a common event share.
-pub(super) fn shared(all: &[(&Unit<'_>, Vec<Named>)]) -> Vec<Problem> {
+pub(super) fn shared_names(all: &[(&ScriptUnit<'_>, Vec<NamedAction>)]) -> Vec<PlacedIssue> {
     let mut problems = Vec::new();
     for (index, (unit, names)) in all.iter().enumerate() {
         for (earlier, taken) in all.iter().take(index) {
-            let Some(event) = common(earlier, unit) else { continue };
+            let Some(event) = common_event(earlier, unit) else { continue };
             for (name, place) in names {
                 let first = taken.iter().find(|(known, _)| known == name);
-                problems.extend(
-                    first.map(|(_, first)| told(unit, name, *place, (earlier, *first), event)),
-                );
+                problems.extend(first.map(|(_, first)| {
+                    shared_name_problem(unit, name, *place, (earlier, *first), event)
+                }));
             }
         }
     }
@@ -27,8 +27,8 @@ pub(super) fn shared(all: &[(&Unit<'_>, Vec<Named>)]) -> Vec<Problem> {
 
 /// Returns an event function that both scripts have, or that one has while the other handles all
 /// events.
-fn common<'u>(one: &'u Unit<'_>, other: &'u Unit<'_>) -> Option<&'u str> {
-    let hooks = |unit: &'u Unit<'_>| -> Vec<&'u str> {
+fn common_event<'u>(one: &'u ScriptUnit<'_>, other: &'u ScriptUnit<'_>) -> Option<&'u str> {
+    let hooks = |unit: &'u ScriptUnit<'_>| -> Vec<&'u str> {
         let names = unit.functions.iter().map(|function| function.name.as_str());
         names.filter(|name| is_hook(name) && !unit.source.is_module()).collect()
     };
@@ -38,13 +38,13 @@ fn common<'u>(one: &'u Unit<'_>, other: &'u Unit<'_>) -> Option<&'u str> {
     found.or_else(|| other.iter().find(|name| meets(name, &one))).copied()
 }
 
-fn told(
-    unit: &Unit<'_>,
+fn shared_name_problem(
+    unit: &ScriptUnit<'_>,
     name: &str,
     place: (usize, usize),
-    (earlier, first): (&Unit<'_>, (usize, usize)),
+    (earlier, first): (&ScriptUnit<'_>, (usize, usize)),
     event: &str,
-) -> Problem {
+) -> PlacedIssue {
     let other = earlier.source.name();
     let message = format!("`{name}` names an action of `{other}`, too, and both answer `{event}`");
     let help = format!(
@@ -53,10 +53,10 @@ fn told(
     );
     let problem = unit.source.problem(place, "shared_name", &message, &help);
     let related = RelatedPlace {
-        file: earlier.source.shown.clone(),
+        file: earlier.source.display_path.clone(),
         line: first.0,
         column: first.1,
         message: "the other one".to_owned(),
     };
-    Problem { severity: Severity::Warning, related: vec![related], ..problem }
+    PlacedIssue { severity: Severity::Warning, related: vec![related], ..problem }
 }

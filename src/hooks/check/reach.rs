@@ -4,25 +4,30 @@ use std::collections::BTreeSet;
 
 use crate::base::nearest;
 use crate::hooks::events;
-use crate::hooks::load::{Function, Unit};
-use crate::model::issue::{Problem, Severity};
+use crate::hooks::load::{Function, ScriptUnit};
+use crate::model::issue::{PlacedIssue, Severity};
 
 /// Prefix of the functions that events call.
 const PREFIX: &str = "on_";
 
 /// Reports hooks that are never called, or take another number of arguments. `called` holds the
 /// functions that the file calls itself.
-pub(super) fn check(unit: &Unit<'_>, called: &BTreeSet<String>, problems: &mut Vec<Problem>) {
-    let functions = unit.functions.iter().filter(|function| !function.is_nameless());
+pub(super) fn check(
+    unit: &ScriptUnit<'_>,
+    called: &BTreeSet<String>,
+    problems: &mut Vec<PlacedIssue>,
+) {
+    let functions = unit.functions.iter().filter(|function| !function.is_anonymous());
     let module = unit.source.is_module();
     let mut answers =
-        module || unit.unreadable || unit.lost.iter().any(|name| events::is_hook(name));
+        module || unit.unreadable || unit.unparsed.iter().any(|name| events::is_hook(name));
     for function in functions {
         answers = answers || events::is_hook(&function.name);
-        let found = if module { in_module(function) } else { in_script(function, called) };
+        let found =
+            if module { module_problem(function) } else { script_problem(function, called) };
         if let Some((code, severity, message, help)) = found {
             let problem = unit.source.problem(function.place, code, &message, &help);
-            problems.push(Problem { severity, ..problem });
+            problems.push(PlacedIssue { severity, ..problem });
         }
     }
     let silent = !problems.iter().any(|problem| problem.severity == Severity::Error);
@@ -30,13 +35,13 @@ pub(super) fn check(unit: &Unit<'_>, called: &BTreeSet<String>, problems: &mut V
         let message = "no event reaches this script: it has no function `on_…(event)`";
         let help = "write one, such as `fn on_transaction_failed(event) { … }`; what scripts import stands in a folder";
         let problem = unit.source.problem((1, 1), "no_hook", message, help);
-        problems.push(Problem { severity: Severity::Warning, ..problem });
+        problems.push(PlacedIssue { severity: Severity::Warning, ..problem });
     }
 }
 
-type Found = Option<(&'static str, Severity, String, String)>;
+type ReachProblem = Option<(&'static str, Severity, String, String)>;
 
-fn in_module(function: &Function) -> Found {
+fn module_problem(function: &Function) -> ReachProblem {
     events::is_hook(&function.name).then(|| {
         let message = format!("no event reaches `{}`: it stands in a module", function.name);
         let help = "move it into a script of the scripts folder itself".to_owned();
@@ -44,22 +49,27 @@ fn in_module(function: &Function) -> Found {
     })
 }
 
-fn in_script(function: &Function, called: &BTreeSet<String>) -> Found {
+fn script_problem(function: &Function, called: &BTreeSet<String>) -> ReachProblem {
     let name = function.name.as_str();
     if events::is_hook(name) {
-        return arity(function);
+        return arity_problem(function);
     }
     if called.contains(name) {
         return None;
     }
     let hook = name.starts_with(PREFIX);
-    let meant = events::meant(name).filter(|meant| ends_alike(name, meant));
-    if let Some(meant) = meant.filter(|_| hook || looks_like_one(function)) {
+    let meant = events::nearest_handler(name).filter(|meant| ends_alike(name, meant));
+    if let Some(meant) = meant.filter(|_| hook || looks_like_handler(function)) {
         let message = format!("no event calls `{name}`");
         return Some(("event", Severity::Error, message, format!("did you mean `{meant}`?")));
     }
     if hook {
-        return Some(("event", Severity::Error, format!("no event calls `{name}`"), instead(name)));
+        return Some((
+            "event",
+            Severity::Error,
+            format!("no event calls `{name}`"),
+            suggest_events(name),
+        ));
     }
     let message = format!("nothing calls `{name}`");
     let help = "remove it, or name it by the event that should call it: `on_…`".to_owned();
@@ -74,29 +84,29 @@ fn ends_alike(name: &str, meant: &str) -> bool {
 }
 
 /// Suggests the events with the same first word, or the documentation if there are none.
-fn instead(name: &str) -> String {
+fn suggest_events(name: &str) -> String {
     let family = name.split('_').nth(1).unwrap_or_default();
-    let all: Vec<String> = events::names().collect();
+    let all: Vec<String> = events::handler_names().collect();
     let kin = |known: &&String| known.split('_').nth(1).is_some_and(|word| word == family);
     let kin: Vec<&str> = all.iter().filter(kin).map(String::as_str).collect();
     if kin.is_empty() {
         return "`reckon hooks doc` lists the events; `on_event(event)` gets all that have no function".to_owned();
     }
-    nearest::help("", kin.iter().copied())
+    nearest::suggestion_help("", kin.iter().copied())
 }
 
 /// Returns true if the function takes a parameter that its author calls an event.
-fn looks_like_one(function: &Function) -> bool {
+fn looks_like_handler(function: &Function) -> bool {
     let plain = function.name.to_lowercase().replace('_', "");
     let event = function.parameters.iter().any(|name| name.to_lowercase().starts_with("ev"));
-    let named = events::names().any(|known| {
+    let named = events::handler_names().any(|known| {
         let known = known.replace('_', "");
         plain == known || known.strip_prefix("on") == Some(plain.as_str())
     });
     named || (event && function.name.to_lowercase().starts_with("on"))
 }
 
-fn arity(function: &Function) -> Found {
+fn arity_problem(function: &Function) -> ReachProblem {
     let Function { name, parameters, .. } = function;
     let count = parameters.len();
     (count != 1).then(|| {

@@ -3,7 +3,7 @@
 
 use rhai::{Expr, FnCallExpr};
 
-use super::walk::Walk;
+use super::walk::FileChecker;
 use crate::base::nearest;
 use crate::hooks::template::Template;
 
@@ -11,9 +11,9 @@ use crate::hooks::template::Template;
 const OPTION: &str = "template";
 const VALUES: usize = 1;
 
-impl Walk<'_> {
+impl FileChecker<'_> {
     /// Checks a call with a template. `skipped` is 1 if the first argument is before a dot.
-    pub(super) fn template(&mut self, call: &FnCallExpr, skipped: usize) {
+    pub(super) fn check_template(&mut self, call: &FnCallExpr, skipped: usize) {
         let values = call.args.get(VALUES.saturating_sub(skipped));
         let Some(Expr::Map(options, _)) = call.args.last() else { return };
         let named = options.0.iter().find(|(key, _)| key.name == OPTION);
@@ -25,15 +25,15 @@ impl Walk<'_> {
         if let Expr::Map(given, at) = values {
             let keys: Vec<(&str, rhai::Position)> =
                 given.0.iter().map(|(key, _)| (key.name.as_str(), key.pos)).collect();
-            self.filled(name, template, &keys, *at);
+            self.check_values(name, template, &keys, *at);
         } else if matches!(values, Expr::StringConstant(..) | Expr::InterpolatedString(..)) {
             let message = format!("the template `{name}` is filled in by a map, not a text");
-            let help = format!("write `#{{{}}}`", wanted(template));
-            self.tell(values.start_position(), "template", &message, &help);
+            let help = format!("write `#{{{}}}`", required_values(template));
+            self.report(values.start_position(), "template", &message, &help);
         }
     }
 
-    fn filled(
+    fn check_values(
         &mut self,
         name: &str,
         template: &Template,
@@ -44,19 +44,19 @@ impl Walk<'_> {
         for missing in names.iter().filter(|name| keys.iter().all(|(key, _)| key != *name)) {
             let message =
                 format!("nothing is given for `{{{{{missing}}}}}` of the template `{name}`");
-            let help = format!("write `#{{{}}}`", wanted(template));
-            self.tell(at, "template", &message, &help);
+            let help = format!("write `#{{{}}}`", required_values(template));
+            self.report(at, "template", &message, &help);
         }
         for (key, at) in keys.iter().filter(|(key, _)| !names.contains(key)) {
             let message = format!("the template `{name}` has no place `{{{{{key}}}}}`");
-            let help = nearest::help(key, names.iter().copied().collect::<Vec<_>>());
-            self.tell(*at, "template", &message, &help);
+            let help = nearest::suggestion_help(key, names.iter().copied().collect::<Vec<_>>());
+            self.report(*at, "template", &message, &help);
         }
     }
 }
 
 /// Formats the required values of a template as a map.
-fn wanted(template: &Template) -> String {
+fn required_values(template: &Template) -> String {
     let names: Vec<String> = template.names().iter().map(|name| format!("{name}: …")).collect();
     names.join(", ")
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use rhai::{ASTNode, Expr, FnCallExpr, OpAssignment, Position, Stmt};
 
-use super::walk::Walk;
-use crate::hooks::load::Unit;
+use super::walk::FileChecker;
+use crate::hooks::load::ScriptUnit;
 use crate::hooks::values::{NO_SUM, NO_SUM_HELP};
 
 /// Nested expressions that are examined for the type of one expression.
@@ -18,13 +18,13 @@ const TEXT: [&str; 3] = ["format", "month_of", "intake_link"];
 
 /// Type of a value that does not add up with the other type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Type {
+pub(super) enum SumType {
     Text,
     Money,
 }
 
 /// Returns the variables that the functions of a file assign after their declaration.
-pub(super) fn assigned(unit: &Unit<'_>) -> BTreeSet<String> {
+pub(super) fn assigned_variables(unit: &ScriptUnit<'_>) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for statement in unit.functions.iter().flat_map(|function| &function.body) {
         statement.walk(&mut Vec::new(), &mut |path: &[ASTNode<'_>]| {
@@ -39,66 +39,69 @@ pub(super) fn assigned(unit: &Unit<'_>) -> BTreeSet<String> {
     names
 }
 
-impl Walk<'_> {
+impl FileChecker<'_> {
     /// Returns the type of a value, if it is certain.
-    pub(super) fn type_of(&self, value: &Expr) -> Option<Type> {
-        self.typed(value, 0)
+    pub(super) fn type_of(&self, value: &Expr) -> Option<SumType> {
+        self.type_within(value, 0)
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "of all else the type is not sure")]
-    fn typed(&self, value: &Expr, depth: usize) -> Option<Type> {
+    fn type_within(&self, value: &Expr, depth: usize) -> Option<SumType> {
         if depth > DEPTH_MAX {
             return None;
         }
         match value {
-            Expr::StringConstant(..) | Expr::InterpolatedString(..) => Some(Type::Text),
+            Expr::StringConstant(..) | Expr::InterpolatedString(..) => Some(SumType::Text),
             Expr::Variable(parts, _, _) if parts.2.is_empty() => self.local_type(&parts.1),
-            Expr::FnCall(call, _) => self.answered(call, depth.saturating_add(1)),
+            Expr::FnCall(call, _) => self.call_type(call, depth.saturating_add(1)),
             _ => None,
         }
     }
 
     /// Returns the type of a call's result.
-    fn answered(&self, call: &FnCallExpr, depth: usize) -> Option<Type> {
+    fn call_type(&self, call: &FnCallExpr, depth: usize) -> Option<SumType> {
         let name = call.name.as_str();
         if call.is_operator_call() {
             let [one, other] = &*call.args else { return None };
-            let types = (self.typed(one, depth), self.typed(other, depth));
+            let types = (self.type_within(one, depth), self.type_within(other, depth));
             return match (name, types) {
-                ("+" | "-", (Some(Type::Money), Some(Type::Money)))
-                | ("*", (Some(Type::Money), _)) => Some(Type::Money),
-                ("+", (Some(Type::Text), found)) if found != Some(Type::Money) => Some(Type::Text),
+                ("+" | "-", (Some(SumType::Money), Some(SumType::Money)))
+                | ("*", (Some(SumType::Money), _)) => Some(SumType::Money),
+                ("+", (Some(SumType::Text), found)) if found != Some(SumType::Money) => {
+                    Some(SumType::Text)
+                }
                 _ => None,
             };
         }
         let own = call.is_qualified() || self.unit.functions.iter().any(|one| one.name == name);
         let of = |names: &[&str], found| names.contains(&name).then_some(found);
-        let found = of(&MONEY, Type::Money).or_else(|| of(&TEXT, Type::Text));
+        let found = of(&MONEY, SumType::Money).or_else(|| of(&TEXT, SumType::Text));
         found.filter(|_| !own)
     }
 
     /// Checks an operator between two values.
-    pub(super) fn operator(&mut self, call: &FnCallExpr, at: Position) {
+    pub(super) fn check_operator(&mut self, call: &FnCallExpr, at: Position) {
         if let ("+", [one, other]) = (call.name.as_str(), &*call.args) {
-            self.added(one, other, at);
+            self.check_sum(one, other, at);
         }
     }
 
     /// Checks `lhs += rhs`.
-    pub(super) fn added_to(&mut self, how: &OpAssignment, to: &Expr, value: &Expr) {
+    pub(super) fn check_assignment(&mut self, how: &OpAssignment, to: &Expr, value: &Expr) {
         if how.get_op_assignment_info().is_some_and(|info| info.5 == "+") {
-            self.added(to, value, how.position());
+            self.check_sum(to, value, how.position());
         }
     }
 
-    fn added(&mut self, one: &Expr, other: &Expr, at: Position) {
+    fn check_sum(&mut self, one: &Expr, other: &Expr, at: Position) {
         let types = (self.type_of(one), self.type_of(other));
         if matches!(
             types,
-            (Some(Type::Text), Some(Type::Money)) | (Some(Type::Money), Some(Type::Text))
+            (Some(SumType::Text), Some(SumType::Money))
+                | (Some(SumType::Money), Some(SumType::Text))
         ) {
             let at = if at.is_none() { one.start_position() } else { at };
-            self.tell(at, "text_and_money", NO_SUM, NO_SUM_HELP);
+            self.report(at, "text_and_money", NO_SUM, NO_SUM_HELP);
         }
     }
 }

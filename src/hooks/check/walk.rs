@@ -4,79 +4,89 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rhai::{ASTFlags, Expr, FlowControl, Position, Stmt};
 
-use super::Set;
-use super::types::{self, Type};
+use super::CheckSet;
+use super::types::{self, SumType};
 use crate::base::nearest::nearest;
 use crate::hooks::events::{FIELDS, is_hook};
 use crate::hooks::failure::place;
-use crate::hooks::load::{Function, Unit};
-use crate::model::issue::Problem;
+use crate::hooks::load::{Function, ScriptUnit};
+use crate::model::issue::PlacedIssue;
 
 /// Name under which a script reads the constants outside its functions.
 const GLOBAL: &str = "global";
 
 /// A variable, and its type if it is certain.
-type Local = (String, Option<Type>);
+type TypedVariable = (String, Option<SumType>);
 
 /// The walk through one file.
-pub(super) struct Walk<'a> {
-    pub(super) set: &'a Set<'a>,
-    pub(super) unit: &'a Unit<'a>,
-    pub(super) problems: Vec<Problem>,
+pub(super) struct FileChecker<'a> {
+    pub(super) set: &'a CheckSet<'a>,
+    pub(super) unit: &'a ScriptUnit<'a>,
+    pub(super) problems: Vec<PlacedIssue>,
     /// Functions of the file that it calls itself.
     pub(super) called: BTreeSet<String>,
     /// Host functions that the file calls, with the position of the first call.
-    pub(super) hosted: BTreeMap<&'static str, Position>,
+    pub(super) host_calls: BTreeMap<&'static str, Position>,
     /// Names that the file gives to actions.
-    pub(super) names: Vec<super::names::Named>,
+    pub(super) names: Vec<super::names::NamedAction>,
     /// Variables in scope with their certain types, the innermost block last.
-    scopes: Vec<Vec<Local>>,
+    scopes: Vec<Vec<TypedVariable>>,
     /// Variables of the file that are assigned anywhere, so that their types are not certain.
     assigned: BTreeSet<String>,
     /// Name of the event in a function that gets one.
     event: Option<String>,
 }
 
-impl<'a> Walk<'a> {
-    pub(super) fn new(set: &'a Set<'a>, unit: &'a Unit<'a>) -> Self {
+impl<'a> FileChecker<'a> {
+    pub(super) fn new(set: &'a CheckSet<'a>, unit: &'a ScriptUnit<'a>) -> Self {
         let (problems, called) = (Vec::new(), BTreeSet::new());
         let (names, scopes) = (Vec::new(), Vec::new());
-        let assigned = types::assigned(unit);
+        let assigned = types::assigned_variables(unit);
         let hosted = BTreeMap::new();
-        Self { set, unit, problems, called, hosted, names, scopes, assigned, event: None }
+        Self {
+            set,
+            unit,
+            problems,
+            called,
+            host_calls: hosted,
+            names,
+            scopes,
+            assigned,
+            event: None,
+        }
     }
 
-    pub(super) fn constant(&mut self, value: &Expr) {
-        self.expression(value);
+    pub(super) fn check_constant(&mut self, value: &Expr) {
+        self.check_expression(value);
     }
 
-    pub(super) fn function(&mut self, function: &Function) {
+    pub(super) fn check_function(&mut self, function: &Function) {
         let hook = is_hook(&function.name) && !self.unit.source.is_module();
         self.event = function.parameters.first().filter(|_| hook).cloned();
-        self.scopes = vec![untyped(function.parameters.iter().cloned())];
+        self.scopes = vec![untyped_variables(function.parameters.iter().cloned())];
         self.block(&function.body);
         self.scopes.clear();
     }
 
     /// Records a problem at a position.
-    pub(super) fn tell(&mut self, at: Position, code: &str, message: &str, help: &str) {
+    pub(super) fn report(&mut self, at: Position, code: &str, message: &str, help: &str) {
         let at = place(at).unwrap_or((1, 1));
         self.problems.push(self.unit.source.problem(at, code, message, help));
     }
 
     /// Returns true if a variable is in scope.
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(super) fn is_in_scope(&self, name: &str) -> bool {
         self.scopes.iter().flatten().any(|(known, _)| known == name)
     }
 
     /// Returns the type of a variable, if it is certain.
-    pub(super) fn local_type(&self, name: &str) -> Option<Type> {
+    pub(super) fn local_type(&self, name: &str) -> Option<SumType> {
         let mut known = self.scopes.iter().rev().flat_map(|scope| scope.iter().rev());
         let (_, found) = known.find(|(known, _)| known == name)?;
         found.filter(|_| !self.assigned.contains(name))
     }
 
-    fn declare(&mut self, name: &str, found: Option<Type>) {
+    fn declare(&mut self, name: &str, found: Option<SumType>) {
         if let Some(scope) = self.scopes.last_mut() {
             scope.push((name.to_owned(), found));
         }
@@ -87,15 +97,15 @@ impl<'a> Walk<'a> {
     }
 
     fn block_with(&mut self, statements: &[Stmt], names: Vec<String>) {
-        self.scopes.push(untyped(names));
+        self.scopes.push(untyped_variables(names));
         for statement in statements {
-            self.statement(statement);
+            self.check_statement(statement);
         }
         self.scopes.pop();
     }
 
     fn flow(&mut self, flow: &FlowControl) {
-        self.expression(&flow.expr);
+        self.check_expression(&flow.expr);
         self.block(flow.body.statements());
         self.block(flow.branch.statements());
     }
@@ -104,45 +114,45 @@ impl<'a> Walk<'a> {
         clippy::wildcard_enum_match_arm,
         reason = "what the language may add has no names to check"
     )]
-    fn statement(&mut self, statement: &Stmt) {
+    fn check_statement(&mut self, statement: &Stmt) {
         match statement {
             Stmt::If(flow, _) | Stmt::While(flow, _) | Stmt::Do(flow, _, _) => self.flow(flow),
             Stmt::Switch(parts, _) => {
                 let (value, cases) = &**parts;
-                self.expression(value);
+                self.check_expression(value);
                 for case in &cases.expressions {
-                    self.expression(&case.lhs);
-                    self.expression(&case.rhs);
+                    self.check_expression(&case.lhs);
+                    self.check_expression(&case.rhs);
                 }
             }
             Stmt::For(parts, _) => {
                 let (item, counter, flow) = &**parts;
-                self.expression(&flow.expr);
+                self.check_expression(&flow.expr);
                 let names = [Some(item), counter.as_ref()].into_iter().flatten();
                 let names = names.map(|name| name.name.to_string()).collect();
                 self.block_with(flow.body.statements(), names);
             }
             Stmt::Var(parts, _, _) => {
                 let (name, value, _) = &**parts;
-                self.expression(value);
+                self.check_expression(value);
                 self.declare(&name.name, self.type_of(value));
             }
             Stmt::Assignment(parts) => {
                 let (how, sides) = &**parts;
-                self.expression(&sides.lhs);
-                self.expression(&sides.rhs);
-                self.added_to(how, &sides.lhs, &sides.rhs);
+                self.check_expression(&sides.lhs);
+                self.check_expression(&sides.rhs);
+                self.check_assignment(how, &sides.lhs, &sides.rhs);
             }
-            Stmt::FnCall(call, at) => self.call(call, *at, false),
+            Stmt::FnCall(call, at) => self.check_call(call, *at, false),
             Stmt::Block(block) => self.block(block.statements()),
             Stmt::TryCatch(flow, _) => self.try_catch(flow),
-            Stmt::Expr(value) => self.expression(value),
+            Stmt::Expr(value) => self.check_expression(value),
             Stmt::BreakLoop(Some(value), _, _) | Stmt::Return(Some(value), _, _) => {
-                self.expression(value);
+                self.check_expression(value);
             }
             Stmt::Import(_, at) => {
                 let help = "move it to the top of the file";
-                self.tell(*at, "import", "modules are imported outside of functions", help);
+                self.report(*at, "import", "modules are imported outside of functions", help);
             }
             _ => {}
         }
@@ -162,41 +172,43 @@ impl<'a> Walk<'a> {
         clippy::wildcard_enum_match_arm,
         reason = "what is left are literals, which name nothing"
     )]
-    pub(super) fn expression(&mut self, value: &Expr) {
+    pub(super) fn check_expression(&mut self, value: &Expr) {
         match value {
-            Expr::InterpolatedString(parts, _) | Expr::Array(parts, _) => self.all(parts),
+            Expr::InterpolatedString(parts, _) | Expr::Array(parts, _) => self.expressions(parts),
             Expr::Map(map, _) => {
                 for (_, value) in &map.0 {
-                    self.expression(value);
+                    self.check_expression(value);
                 }
             }
             Expr::Variable(parts, _, at) => {
                 if parts.2.is_empty() {
-                    self.variable(&parts.1, *at);
+                    self.check_variable(&parts.1, *at);
                 } else {
-                    self.outside(parts.2.root(), parts.2.position(), &parts.1, *at);
+                    self.check_qualified(parts.2.root(), parts.2.position(), &parts.1, *at);
                 }
             }
             Expr::Stmt(block) => self.block(block.statements()),
-            Expr::FnCall(call, at) => self.call(call, *at, false),
-            Expr::MethodCall(call, at) => self.call(call, *at, true),
+            Expr::FnCall(call, at) => self.check_call(call, *at, false),
+            Expr::MethodCall(call, at) => self.check_call(call, *at, true),
             Expr::Dot(sides, _, _) => {
-                self.expression(&sides.lhs);
-                self.field(&sides.lhs, &sides.rhs);
+                self.check_expression(&sides.lhs);
+                self.check_event_field(&sides.lhs, &sides.rhs);
                 self.chain(&sides.rhs);
             }
             Expr::Index(sides, flags, _) => {
-                self.expression(&sides.lhs);
+                self.check_expression(&sides.lhs);
                 self.index(&sides.rhs, *flags);
             }
-            Expr::And(parts, _) | Expr::Or(parts, _) | Expr::Coalesce(parts, _) => self.all(parts),
+            Expr::And(parts, _) | Expr::Or(parts, _) | Expr::Coalesce(parts, _) => {
+                self.expressions(parts);
+            }
             _ => {}
         }
     }
 
-    fn all(&mut self, values: &[Expr]) {
+    fn expressions(&mut self, values: &[Expr]) {
         for value in values {
-            self.expression(value);
+            self.check_expression(value);
         }
     }
 
@@ -209,7 +221,7 @@ impl<'a> Walk<'a> {
             self.chain(&sides.lhs);
             self.index(&sides.rhs, *flags);
         } else if !matches!(value, Expr::Property(..)) {
-            self.expression(value);
+            self.check_expression(value);
         }
     }
 
@@ -217,18 +229,18 @@ impl<'a> Walk<'a> {
     fn index(&mut self, value: &Expr, flags: ASTFlags) {
         let ends = flags.intersects(ASTFlags::BREAK);
         if let (Expr::Dot(sides, _, _), false) = (value, ends) {
-            self.expression(&sides.lhs);
+            self.check_expression(&sides.lhs);
             self.chain(&sides.rhs);
         } else if let (Expr::Index(sides, next, _), false) = (value, ends) {
-            self.expression(&sides.lhs);
+            self.check_expression(&sides.lhs);
             self.index(&sides.rhs, *next);
         } else {
-            self.expression(value);
+            self.check_expression(value);
         }
     }
 
-    fn variable(&mut self, name: &str, at: Position) {
-        if self.has(name) || self.unit.loose.contains(name) {
+    fn check_variable(&mut self, name: &str, at: Position) {
+        if self.is_in_scope(name) || self.unit.variables.contains(name) {
             return;
         }
         let message = format!("there is no variable `{name}` here");
@@ -241,11 +253,11 @@ impl<'a> Walk<'a> {
                 |meant| format!("did you mean `{meant}`?"),
             )
         };
-        self.tell(at, "unknown_variable", &message, &help);
+        self.report(at, "unknown_variable", &message, &help);
     }
 
     /// Checks `global::NAME` or `module::NAME`.
-    fn outside(&mut self, root: &str, root_at: Position, name: &str, at: Position) {
+    fn check_qualified(&mut self, root: &str, root_at: Position, name: &str, at: Position) {
         if root == GLOBAL {
             if !self.unit.constants.contains_key(name) {
                 let message = format!("there is no constant `{name}` in this file");
@@ -254,15 +266,15 @@ impl<'a> Walk<'a> {
                     || format!("write `const {name} = …;` outside of functions"),
                     |meant| format!("did you mean `{meant}`?"),
                 );
-                self.tell(at, "unknown_variable", &message, &help);
+                self.report(at, "unknown_variable", &message, &help);
             }
         } else {
-            self.alias(root, root_at);
+            self.check_alias(root, root_at);
         }
     }
 
     /// Reports a name before `::` under which nothing is imported. Returns true if it is known.
-    pub(super) fn alias(&mut self, alias: &str, at: Position) -> bool {
+    pub(super) fn check_alias(&mut self, alias: &str, at: Position) -> bool {
         let imports = self.unit.imports.iter().map(|import| import.alias.as_str());
         if imports.clone().any(|known| known == alias) {
             return true;
@@ -271,12 +283,12 @@ impl<'a> Walk<'a> {
             || format!("write `import \"lib/{alias}\" as {alias};` at the top of the file"),
             |meant| format!("did you mean `{meant}`?"),
         );
-        self.tell(at, "unknown_module", &format!("nothing is imported as `{alias}`"), &help);
+        self.report(at, "unknown_module", &format!("nothing is imported as `{alias}`"), &help);
         false
     }
 
     /// Checks `event.…`, since an event has known fields.
-    fn field(&mut self, of: &Expr, chain: &Expr) {
+    fn check_event_field(&mut self, of: &Expr, chain: &Expr) {
         let Expr::Variable(name, _, _) = of else { return };
         if self.event.as_deref() != Some(name.1.as_str()) {
             return;
@@ -294,11 +306,11 @@ impl<'a> Walk<'a> {
                 || format!("write `event.data.{}`: the record's own fields are there", property.2),
                 |meant| format!("did you mean `{meant}`?"),
             );
-            self.tell(*at, "unknown_field", &message, &help);
+            self.report(*at, "unknown_field", &message, &help);
         }
     }
 }
 
-fn untyped(names: impl IntoIterator<Item = String>) -> Vec<Local> {
+fn untyped_variables(names: impl IntoIterator<Item = String>) -> Vec<TypedVariable> {
     names.into_iter().map(|name| (name, None)).collect()
 }

@@ -4,13 +4,13 @@
 use rhai::{Dynamic, Map};
 use serde_json::Value;
 
-use super::{Call, amount_in, fields, id_in, money_in};
+use super::{HostCall, fields, object_id, parse_money, record_amount};
 use crate::base::money::Money;
-use crate::hooks::session::Refused;
+use crate::hooks::session::HostError;
 
-type Answer = Result<Dynamic, Refused>;
+type MoneyCallResult = Result<Dynamic, HostError>;
 
-fn wired(money: Money) -> Option<Value> {
+fn money_json(money: Money) -> Option<Value> {
     serde_json::to_value(money).ok()
 }
 
@@ -23,9 +23,12 @@ fn text(text: Option<String>) -> Option<Value> {
 /// # Errors
 ///
 /// Neither names an amount.
-fn amount(call: &Call<'_>, of: fn(&Map) -> Result<Money, String>) -> Result<Money, String> {
+fn requested_amount(
+    call: &HostCall<'_>,
+    of: fn(&Map) -> Result<Money, String>,
+) -> Result<Money, String> {
     if let Some(amount) = call.option("amount") {
-        return money_in(&amount);
+        return parse_money(&amount);
     }
     let record = call.argument(0);
     let record = record.as_map_ref().map_err(|_| {
@@ -36,8 +39,8 @@ fn amount(call: &Call<'_>, of: fn(&Map) -> Result<Money, String>) -> Result<Mone
 }
 
 /// Returns the remaining amount of a charge.
-fn left(charge: &Map) -> Result<Money, String> {
-    let whole = amount_in(charge)?;
+fn remaining_amount(charge: &Map) -> Result<Money, String> {
+    let whole = record_amount(charge)?;
     let refunded = charge.get("amount_refunded").and_then(|value| value.as_int().ok());
     let refunded = Money::new(refunded.unwrap_or_default(), whole.currency());
     let left = whole.checked_sub(refunded).map_err(|error| error.to_string())?;
@@ -45,57 +48,58 @@ fn left(charge: &Map) -> Result<Money, String> {
     some.then_some(left).ok_or_else(|| "all of the charge was refunded already".to_owned())
 }
 
-pub(in crate::hooks) fn refund(call: &Call<'_>) -> Answer {
-    let (charge, amount) = (id_in(&call.argument(0))?, amount(call, left)?);
-    let fields = fields([("charge", Some(charge.into())), ("amount", wired(amount))]);
-    call.wish("refund", Some(call.merchant()?), fields)
+pub(in crate::hooks) fn refund(call: &HostCall<'_>) -> MoneyCallResult {
+    let (charge, amount) =
+        (object_id(&call.argument(0))?, requested_amount(call, remaining_amount)?);
+    let fields = fields([("charge", Some(charge.into())), ("amount", money_json(amount))]);
+    call.request("refund", Some(call.merchant()?), fields)
 }
 
-pub(in crate::hooks) fn void(call: &Call<'_>) -> Answer {
-    let transaction = id_in(&call.argument(0))?;
+pub(in crate::hooks) fn void(call: &HostCall<'_>) -> MoneyCallResult {
+    let transaction = object_id(&call.argument(0))?;
     let reference = text(call.option_text("reference"));
     let fields = fields([("transaction", Some(transaction.into())), ("reference", reference)]);
-    call.wish("void", Some(call.merchant()?), fields)
+    call.request("void", Some(call.merchant()?), fields)
 }
 
-pub(in crate::hooks) fn capture(call: &Call<'_>) -> Answer {
-    let (charge, amount) = (id_in(&call.argument(0))?, amount(call, amount_in)?);
+pub(in crate::hooks) fn capture(call: &HostCall<'_>) -> MoneyCallResult {
+    let (charge, amount) = (object_id(&call.argument(0))?, requested_amount(call, record_amount)?);
     let fields = fields([
         ("charge", Some(charge.into())),
-        ("amount", wired(amount)),
+        ("amount", money_json(amount)),
         ("reference", text(call.option_text("reference"))),
-        ("next_run", call.option_truth("next_run").then_some(Value::Bool(true))),
+        ("next_run", call.option_flag("next_run").then_some(Value::Bool(true))),
     ]);
-    call.wish("capture", Some(call.merchant()?), fields)
+    call.request("capture", Some(call.merchant()?), fields)
 }
 
-pub(in crate::hooks) fn charge(call: &Call<'_>) -> Answer {
-    let hold = call.option_truth("hold").then_some(Value::Bool(true));
-    moved(call, "charge", hold)
+pub(in crate::hooks) fn charge(call: &HostCall<'_>) -> MoneyCallResult {
+    let hold = call.option_flag("hold").then_some(Value::Bool(true));
+    request_movement(call, "charge", hold)
 }
 
-pub(in crate::hooks) fn credit(call: &Call<'_>) -> Answer {
-    moved(call, "credit", None)
+pub(in crate::hooks) fn credit(call: &HostCall<'_>) -> MoneyCallResult {
+    request_movement(call, "credit", None)
 }
 
-fn moved(call: &Call<'_>, verb: &str, hold: Option<Value>) -> Answer {
-    let amount = money_in(&call.argument(1))?;
-    let surcharge = call.option("surcharge").map(|part| money_in(&part)).transpose()?;
+fn request_movement(call: &HostCall<'_>, verb: &str, hold: Option<Value>) -> MoneyCallResult {
+    let amount = parse_money(&call.argument(1))?;
+    let surcharge = call.option("surcharge").map(|part| parse_money(&part)).transpose()?;
     let fields = fields([
-        ("amount", wired(amount)),
+        ("amount", money_json(amount)),
         ("method", Some(call.text(0).into())),
         ("account", text(call.option_text("account"))),
         ("reference", text(call.option_text("reference"))),
         ("hold", hold),
-        ("surcharge", surcharge.and_then(wired)),
+        ("surcharge", surcharge.and_then(money_json)),
     ]);
-    call.wish(verb, Some(call.merchant()?), fields)
+    call.request(verb, Some(call.merchant()?), fields)
 }
 
 /// Returns the recurring charge of an occurrence.
-fn recurring(call: &Call<'_>) -> Result<String, String> {
+fn recurring_charge_id(call: &HostCall<'_>) -> Result<String, String> {
     if let Some(recurring) = call.option("recurring") {
-        return id_in(&recurring);
+        return object_id(&recurring);
     }
     let occurrence = call.argument(0);
     let named =
@@ -106,25 +110,26 @@ fn recurring(call: &Call<'_>) -> Result<String, String> {
     })
 }
 
-pub(in crate::hooks) fn pay(call: &Call<'_>) -> Answer {
-    let (occurrence, amount) = (id_in(&call.argument(0))?, amount(call, amount_in)?);
+pub(in crate::hooks) fn pay(call: &HostCall<'_>) -> MoneyCallResult {
+    let (occurrence, amount) =
+        (object_id(&call.argument(0))?, requested_amount(call, record_amount)?);
     let fields = fields([
-        ("recurring", Some(recurring(call)?.into())),
+        ("recurring", Some(recurring_charge_id(call)?.into())),
         ("occurrence", Some(occurrence.into())),
-        ("amount", wired(amount)),
+        ("amount", money_json(amount)),
     ]);
-    call.wish("pay", Some(call.merchant()?), fields)
+    call.request("pay", Some(call.merchant()?), fields)
 }
 
-pub(in crate::hooks) fn ignore(call: &Call<'_>) -> Answer {
-    let occurrence = id_in(&call.argument(0))?;
-    let recurring = recurring(call)?;
+pub(in crate::hooks) fn ignore(call: &HostCall<'_>) -> MoneyCallResult {
+    let occurrence = object_id(&call.argument(0))?;
+    let recurring = recurring_charge_id(call)?;
     let fields =
         fields([("recurring", Some(recurring.into())), ("occurrence", Some(occurrence.into()))]);
-    call.wish("ignore", Some(call.merchant()?), fields)
+    call.request("ignore", Some(call.merchant()?), fields)
 }
 
-pub(in crate::hooks) fn cancel(call: &Call<'_>) -> Answer {
-    let recurring = id_in(&call.argument(0))?;
-    call.wish("cancel", Some(call.merchant()?), fields([("recurring", Some(recurring.into()))]))
+pub(in crate::hooks) fn cancel(call: &HostCall<'_>) -> MoneyCallResult {
+    let recurring = object_id(&call.argument(0))?;
+    call.request("cancel", Some(call.merchant()?), fields([("recurring", Some(recurring.into()))]))
 }

@@ -3,42 +3,48 @@
 use rhai::Dynamic;
 use serde_json::Value;
 
-use super::read::stored;
-use super::{Call, fields, json_of};
+use super::read::stored_value;
+use super::{HostCall, dynamic_to_json, fields};
 use crate::hooks::kept;
-use crate::hooks::session::Refused;
-use crate::hooks::template::Filled;
-use crate::model::at_most::{AtMost, COUNT_MAX, seconds, span};
+use crate::hooks::session::HostError;
+use crate::hooks::template::FilledTemplate;
+use crate::model::at_most::{AtMost, COUNT_MAX, parse_span, span_number};
 use crate::model::hook::NOTIFY;
-use crate::policy::Power;
+use crate::policy::ScriptPower;
 
-type Answer = Result<Dynamic, Refused>;
+type NotifyCallResult = Result<Dynamic, HostError>;
 
 /// Fix for a closed address.
 pub(in crate::hooks) const TO_HELP: &str = "write `to: \"Contact/NAME\"`, or let the target take any address: `mail: {to: [any, …]}` in reckon.yaml";
 
 /// Message for a closed address: a script's mail goes only to contacts of the event's merchant,
 /// unless its target takes any address.
-pub(in crate::hooks) fn to_message(target: &str) -> String {
+pub(in crate::hooks) fn closed_address_message(target: &str) -> String {
     format!("`to` of a mail by `{target}` is a contact of the event's merchant, not an address")
 }
 
-pub(in crate::hooks) fn notify(call: &Call<'_>) -> Answer {
+pub(in crate::hooks) fn notify(call: &HostCall<'_>) -> NotifyCallResult {
     let target = call.text(0);
     if let Some(any) = call.session.names().mail.get(&target) {
-        call.session.need(Power::Mail, call.session.merchant())?;
+        call.session.require_right(ScriptPower::Mail, call.session.merchant())?;
         let address = call.option_text("to").filter(|to| to.contains('@') && !any);
         if address.is_some() {
-            return Err(Refused::Wrong(format!("{}; {}", to_message(&target), TO_HELP)));
+            return Err(HostError::Invalid(format!(
+                "{}; {}",
+                closed_address_message(&target),
+                TO_HELP
+            )));
         }
     }
-    let body = json_of(&call.argument(1))?;
-    let filled = call.option_text("template").map(|name| filled(call, &name, &body)).transpose()?;
+    let body = dynamic_to_json(&call.argument(1))?;
+    let filled =
+        call.option_text("template").map(|name| fill_template(call, &name, &body)).transpose()?;
     let (body, html, subject) = match filled {
         None => (body, None, None),
-        Some(Filled { subject, text, html }) => (Value::String(text), html, subject),
+        Some(FilledTemplate { subject, text, html }) => (Value::String(text), html, subject),
     };
-    let at_most = call.option("at_most").map(|bound| at_most(call, &bound, &target)).transpose()?;
+    let at_most =
+        call.option("at_most").map(|bound| parse_at_most(call, &bound, &target)).transpose()?;
     let fields = fields([
         ("target", Some(target.into())),
         ("body", Some(body)),
@@ -46,7 +52,7 @@ pub(in crate::hooks) fn notify(call: &Call<'_>) -> Answer {
         ("subject", call.option_text("subject").or(subject).map(Value::String)),
         ("to", call.option_text("to").map(Value::String)),
     ]);
-    call.bounded(NOTIFY, call.session.merchant().cloned(), fields, at_most)
+    call.request_at_most(NOTIFY, call.session.merchant().cloned(), fields, at_most)
 }
 
 /// Fills in a template.
@@ -54,7 +60,11 @@ pub(in crate::hooks) fn notify(call: &Call<'_>) -> Answer {
 /// # Errors
 ///
 /// The body is not a map, or lacks a value.
-fn filled(call: &Call<'_>, name: &str, values: &Value) -> Result<Filled, String> {
+fn fill_template(
+    call: &HostCall<'_>,
+    name: &str,
+    values: &Value,
+) -> Result<FilledTemplate, String> {
     let template = call.session.names().templates.get(name);
     let template = template.ok_or_else(|| format!("there is no template `{name}`"))?;
     if !values.is_object() {
@@ -73,7 +83,7 @@ pub(in crate::hooks) const AT_MOST_HELP: &str = "write `at_most: #{count: 1, per
 /// # Errors
 ///
 /// The value is not a valid bound.
-fn at_most(call: &Call<'_>, value: &Dynamic, target: &str) -> Result<AtMost, String> {
+fn parse_at_most(call: &HostCall<'_>, value: &Dynamic, target: &str) -> Result<AtMost, String> {
     let wrong = |why: &str| format!("`at_most` {why}; {AT_MOST_HELP}");
     let fields = value.as_map_ref().map_err(|_| wrong("is a map"))?;
     if let Some(name) = fields.keys().find(|name| !AT_MOST.contains(&name.as_str())) {
@@ -85,32 +95,36 @@ fn at_most(call: &Call<'_>, value: &Dynamic, target: &str) -> Result<AtMost, Str
     let count = count.ok_or_else(|| wrong(&format!("has a `count` of 1 to {COUNT_MAX}")))?;
     let per = fields.get("per").map(ToString::to_string).unwrap_or_default();
     let bad = || wrong("has a `per` such as `\"1d\"`, `\"12h\"` or `\"30m\"`");
-    let seconds = seconds(&per).ok_or_else(bad)?;
-    let created = call.session.created().ok_or("the event does not say when it happened")?;
-    let span = span(created, seconds).ok_or_else(bad)?;
+    let seconds = parse_span(&per).ok_or_else(bad)?;
+    let created = call.session.created_at().ok_or("the event does not say when it happened")?;
+    let span = span_number(created, seconds).ok_or_else(bad)?;
     let key = fields.get("key").map_or_else(|| target.to_owned(), ToString::to_string);
     Ok(AtMost { key, count, seconds, span })
 }
 
-pub(in crate::hooks) fn kv_add(call: &Call<'_>) -> Answer {
-    let (key, number) = (call.text(0), kept::written(&call.argument(1))?);
-    let before = if call.session.kept(&key).is_some() { Value::Null } else { stored(call, &key)? };
+pub(in crate::hooks) fn kv_add(call: &HostCall<'_>) -> NotifyCallResult {
+    let (key, number) = (call.text(0), kept::to_stored_json(&call.argument(1))?);
+    let before = if call.session.stored_value(&key).is_some() {
+        Value::Null
+    } else {
+        stored_value(call, &key)?
+    };
     call.session.add(&key, &before, &number)?;
     Ok(Dynamic::UNIT)
 }
 
-pub(in crate::hooks) fn kv_delete(call: &Call<'_>) -> Answer {
-    call.session.keep(&call.text(0), Value::Null)?;
+pub(in crate::hooks) fn kv_delete(call: &HostCall<'_>) -> NotifyCallResult {
+    call.session.store(&call.text(0), Value::Null)?;
     Ok(Dynamic::UNIT)
 }
 
-pub(in crate::hooks) fn kv_set(call: &Call<'_>) -> Answer {
-    call.session.keep(&call.text(0), kept::written(&call.argument(1))?)?;
+pub(in crate::hooks) fn kv_set(call: &HostCall<'_>) -> NotifyCallResult {
+    call.session.store(&call.text(0), kept::to_stored_json(&call.argument(1))?)?;
     Ok(Dynamic::UNIT)
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "every row of the register answers alike")]
-pub(in crate::hooks) fn log(call: &Call<'_>) -> Answer {
+pub(in crate::hooks) fn log(call: &HostCall<'_>) -> NotifyCallResult {
     call.session.log(&call.text(0));
     Ok(Dynamic::UNIT)
 }

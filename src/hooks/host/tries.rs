@@ -3,55 +3,55 @@
 use chrono::TimeDelta;
 use rhai::{Dynamic, Map};
 
-use super::{Call, amount_in, money_in};
+use super::{HostCall, parse_money, record_amount};
 use crate::base::id::{Key, KeyError};
 use crate::base::money::{Money, MoneyError};
-use crate::hooks::session::Refused;
-use crate::hooks::values::Moment;
-use crate::model::retry::{WhyNot, paid_by, wait};
-use crate::policy::Power;
+use crate::hooks::session::HostError;
+use crate::hooks::values::ScriptMoment;
+use crate::model::retry::{RetryDenied, method_of_code, next_wait};
+use crate::policy::ScriptPower;
 
-type Answer = Result<Dynamic, Refused>;
+type HelperCallResult = Result<Dynamic, HostError>;
 
-pub(in crate::hooks) fn money(call: &Call<'_>) -> Answer {
-    Ok(Dynamic::from(money_in(&call.argument(0))?))
+pub(in crate::hooks) fn money(call: &HostCall<'_>) -> HelperCallResult {
+    Ok(Dynamic::from(parse_money(&call.argument(0))?))
 }
 
-pub(in crate::hooks) fn money_of(call: &Call<'_>) -> Answer {
+pub(in crate::hooks) fn money_of(call: &HostCall<'_>) -> HelperCallResult {
     let currency = call.text(1).parse().map_err(|error: MoneyError| error.to_string())?;
-    Ok(Dynamic::from(Money::new(call.whole(0), currency)))
+    Ok(Dynamic::from(Money::new(call.integer(0), currency)))
 }
 
-pub(in crate::hooks) fn amount_of(call: &Call<'_>) -> Answer {
+pub(in crate::hooks) fn amount_of(call: &HostCall<'_>) -> HelperCallResult {
     let record = call.argument(0).try_cast::<Map>().unwrap_or_default();
-    Ok(Dynamic::from(amount_in(&record)?))
+    Ok(Dynamic::from(record_amount(&record)?))
 }
 
 /// Returns the time that a payment waits before its next attempt.
-fn waits(call: &Call<'_>) -> Result<TimeDelta, WhyNot> {
+fn retry_wait(call: &HostCall<'_>) -> Result<TimeDelta, RetryDenied> {
     let code = call.text(0);
-    let tries = u32::try_from(call.whole(1).max(1)).unwrap_or(u32::MAX);
-    let paid = paid_by(&code).ok_or(WhyNot::Unknown)?;
-    wait(paid, &code, tries)
+    let tries = u32::try_from(call.integer(1).max(1)).unwrap_or(u32::MAX);
+    let paid = method_of_code(&code).ok_or(RetryDenied::Unknown)?;
+    next_wait(paid, &code, tries)
 }
 
-pub(in crate::hooks) fn retry_at(call: &Call<'_>) -> Answer {
-    let Moment(last) = call.moment(2)?;
-    let next = waits(call).ok().and_then(|wait| last.checked_add_signed(wait));
-    Ok(next.map_or(Dynamic::UNIT, |next| Dynamic::from(Moment(next))))
+pub(in crate::hooks) fn retry_at(call: &HostCall<'_>) -> HelperCallResult {
+    let ScriptMoment(last) = call.moment(2)?;
+    let next = retry_wait(call).ok().and_then(|wait| last.checked_add_signed(wait));
+    Ok(next.map_or(Dynamic::UNIT, |next| Dynamic::from(ScriptMoment(next))))
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "every row of the register answers alike")]
-pub(in crate::hooks) fn why_no_retry(call: &Call<'_>) -> Answer {
-    Ok(waits(call).map_or_else(|why| Dynamic::from(why.to_string()), |_| Dynamic::UNIT))
+pub(in crate::hooks) fn why_no_retry(call: &HostCall<'_>) -> HelperCallResult {
+    Ok(retry_wait(call).map_or_else(|why| Dynamic::from(why.to_string()), |_| Dynamic::UNIT))
 }
 
 /// Returns a marker for a link until the text is sent: the link itself is a secret that no script
 /// sees.
-pub(in crate::hooks) fn intake_link(call: &Call<'_>) -> Answer {
+pub(in crate::hooks) fn new_card_link(call: &HostCall<'_>) -> HelperCallResult {
     let key: Key = call.text(0).parse().map_err(|error: KeyError| error.to_string())?;
     if call.session.is_live() {
-        call.session.need(Power::CardLink, call.session.merchant())?;
+        call.session.require_right(ScriptPower::CardLink, call.session.merchant())?;
     }
     Ok(Dynamic::from(format!("{{{{intake:{key}}}}}")))
 }

@@ -5,20 +5,20 @@ use std::fmt;
 use rhai::{Array, Dynamic, Map};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-use super::{apart, whole};
+use super::{integer_or_text, separate_braces};
 
 /// Converts a text from outside. Returns `None` if the text is not JSON, or holds a fractional
 /// number.
-pub(super) fn read(text: &[u8]) -> Option<Dynamic> {
+pub(super) fn parse_direct(text: &[u8]) -> Option<Dynamic> {
     let mut text = serde_json::Deserializer::from_slice(text);
-    let value = text.deserialize_any(Straight).ok()?;
+    let value = text.deserialize_any(DynamicSeed).ok()?;
     text.end().ok().map(|()| value)
 }
 
 /// Converts any JSON value.
-struct Straight;
+struct DynamicSeed;
 
-impl<'de> DeserializeSeed<'de> for Straight {
+impl<'de> DeserializeSeed<'de> for DynamicSeed {
     type Value = Dynamic;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Dynamic, D::Error> {
@@ -26,7 +26,7 @@ impl<'de> DeserializeSeed<'de> for Straight {
     }
 }
 
-impl<'de> Visitor<'de> for Straight {
+impl<'de> Visitor<'de> for DynamicSeed {
     type Value = Dynamic;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -42,20 +42,20 @@ impl<'de> Visitor<'de> for Straight {
     }
 
     fn visit_i64<E: Error>(self, number: i64) -> Result<Dynamic, E> {
-        Ok(whole(&number.into()))
+        Ok(integer_or_text(&number.into()))
     }
 
     fn visit_u64<E: Error>(self, number: u64) -> Result<Dynamic, E> {
-        Ok(whole(&number.into()))
+        Ok(integer_or_text(&number.into()))
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Dynamic, E> {
-        Ok(apart(text).as_ref().into())
+        Ok(separate_braces(text).as_ref().into())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Dynamic, A::Error> {
         let mut list = Array::new();
-        while let Some(item) = items.next_element_seed(Straight)? {
+        while let Some(item) = items.next_element_seed(DynamicSeed)? {
             list.push(item);
         }
         Ok(Dynamic::from_array(list))
@@ -63,34 +63,34 @@ impl<'de> Visitor<'de> for Straight {
 
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Dynamic, A::Error> {
         let mut map = Map::new();
-        while let Some(Name(name)) = fields.next_key_seed(Naming)? {
-            map.insert(name, fields.next_value_seed(Straight)?);
+        while let Some(MapKey(name)) = fields.next_key_seed(MapKeySeed)? {
+            map.insert(name, fields.next_value_seed(DynamicSeed)?);
         }
         Ok(Dynamic::from_map(map))
     }
 }
 
-struct Name(rhai::Identifier);
+struct MapKey(rhai::Identifier);
 
 /// Reads a field name.
-struct Naming;
+struct MapKeySeed;
 
-impl<'de> DeserializeSeed<'de> for Naming {
-    type Value = Name;
+impl<'de> DeserializeSeed<'de> for MapKeySeed {
+    type Value = MapKey;
 
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Name, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<MapKey, D::Error> {
         from.deserialize_str(self)
     }
 }
 
-impl Visitor<'_> for Naming {
-    type Value = Name;
+impl Visitor<'_> for MapKeySeed {
+    type Value = MapKey;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a name")
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<Name, E> {
-        Ok(Name(apart(text).as_ref().into()))
+    fn visit_str<E: Error>(self, text: &str) -> Result<MapKey, E> {
+        Ok(MapKey(separate_braces(text).as_ref().into()))
     }
 }

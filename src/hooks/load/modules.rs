@@ -5,26 +5,30 @@ use std::collections::{BTreeMap, BTreeSet};
 use rhai::module_resolvers::StaticModuleResolver;
 use rhai::{Engine, Module, Scope};
 
-use super::unit::{Import, Unit};
-use super::{failed, syntax};
+use super::unit::{Import, ScriptUnit};
+use super::{module_problem, syntax};
 use crate::base::nearest;
-use crate::hooks::source::Source;
-use crate::model::issue::Problem;
+use crate::hooks::source::ScriptSource;
+use crate::model::issue::PlacedIssue;
 
-type Units<'u, 's> = BTreeMap<&'s str, Unit<'s>>;
+type Units<'u, 's> = BTreeMap<&'s str, ScriptUnit<'s>>;
 
 /// Reports imports of a missing file, of a script, or of a module that imports its importer.
-pub(super) fn check(units: &Units<'_, '_>, problems: &mut Vec<Problem>) {
+pub(super) fn check(units: &Units<'_, '_>, problems: &mut Vec<PlacedIssue>) {
     for unit in units.values() {
         for import in &unit.imports {
-            if let Some((message, help)) = wrong(units, unit, import) {
+            if let Some((message, help)) = import_problem(units, unit, import) {
                 problems.push(unit.source.problem(import.place, "import", &message, &help));
             }
         }
     }
 }
 
-fn wrong(units: &Units<'_, '_>, unit: &Unit<'_>, import: &Import) -> Option<(String, String)> {
+fn import_problem(
+    units: &Units<'_, '_>,
+    unit: &ScriptUnit<'_>,
+    import: &Import,
+) -> Option<(String, String)> {
     let Some(path) = &import.path else {
         let help = "write its name, such as `import \"lib/dates\" as dates;`";
         return Some(("what is imported is not a plain text".to_owned(), help.to_owned()));
@@ -37,7 +41,7 @@ fn wrong(units: &Units<'_, '_>, unit: &Unit<'_>, import: &Import) -> Option<(Str
             let help = if names.is_empty() {
                 "modules stand in folders beneath it, such as `lib/dates.rhai`".to_owned()
             } else {
-                nearest::help(path, names)
+                nearest::suggestion_help(path, names)
             };
             Some((message, help))
         }
@@ -57,7 +61,10 @@ fn wrong(units: &Units<'_, '_>, unit: &Unit<'_>, import: &Import) -> Option<(Str
 }
 
 /// Returns the units that a unit imports directly.
-fn imported<'u, 's>(units: &'u Units<'_, 's>, unit: &Unit<'_>) -> Vec<&'u Unit<'s>> {
+fn direct_imports<'u, 's>(
+    units: &'u Units<'_, 's>,
+    unit: &ScriptUnit<'_>,
+) -> Vec<&'u ScriptUnit<'s>> {
     let paths = unit.imports.iter().filter_map(|import| import.path.as_deref());
     paths.filter_map(|path| units.get(path)).collect()
 }
@@ -65,25 +72,32 @@ fn imported<'u, 's>(units: &'u Units<'_, 's>, unit: &Unit<'_>) -> Vec<&'u Unit<'
 /// Returns true if imports lead from a unit to the unit of this name.
 fn reaches<'u>(
     units: &'u Units<'_, '_>,
-    from: &'u Unit<'_>,
+    from: &'u ScriptUnit<'_>,
     to: &str,
     seen: &mut BTreeSet<&'u str>,
 ) -> bool {
     from.source.name() == to
         || (seen.insert(from.source.name())
-            && imported(units, from).into_iter().any(|next| reaches(units, next, to, seen)))
+            && direct_imports(units, from).into_iter().any(|next| reaches(units, next, to, seen)))
 }
 
 /// Returns a file and everything that it imports, each once, imported files first.
-pub(super) fn closure<'s>(units: &Units<'_, 's>, unit: &Unit<'s>) -> Vec<&'s Source> {
+pub(super) fn import_closure<'s>(
+    units: &Units<'_, 's>,
+    unit: &ScriptUnit<'s>,
+) -> Vec<&'s ScriptSource> {
     let mut all = Vec::new();
-    gather(units, unit, &mut all);
+    collect_imports(units, unit, &mut all);
     all
 }
 
-fn gather<'s>(units: &Units<'_, 's>, unit: &Unit<'s>, all: &mut Vec<&'s Source>) {
-    for next in imported(units, unit) {
-        gather(units, next, all);
+fn collect_imports<'s>(
+    units: &Units<'_, 's>,
+    unit: &ScriptUnit<'s>,
+    all: &mut Vec<&'s ScriptSource>,
+) {
+    for next in direct_imports(units, unit) {
+        collect_imports(units, next, all);
     }
     if !all.contains(&unit.source) {
         all.push(unit.source);
@@ -92,10 +106,14 @@ fn gather<'s>(units: &Units<'_, 's>, unit: &Unit<'s>, all: &mut Vec<&'s Source>)
 
 /// Compiles the modules of a set without cycles and adds them to the engine. An `import` can reach
 /// no other place.
-pub(super) fn assemble(engine: &mut Engine, units: &Units<'_, '_>, problems: &mut Vec<Problem>) {
+pub(super) fn register_modules(
+    engine: &mut Engine,
+    units: &Units<'_, '_>,
+    problems: &mut Vec<PlacedIssue>,
+) {
     let mut order = Vec::new();
     for unit in units.values().filter(|unit| unit.source.is_module()) {
-        gather(units, unit, &mut order);
+        collect_imports(units, unit, &mut order);
     }
     let mut resolver = StaticModuleResolver::new();
     engine.set_module_resolver(resolver.clone());
@@ -108,7 +126,7 @@ pub(super) fn assemble(engine: &mut Engine, units: &Units<'_, '_>, problems: &mu
             }
         };
         match Module::eval_ast_as_new(Scope::new(), &tree, engine) {
-            Err(error) => problems.push(failed(source, &error)),
+            Err(error) => problems.push(module_problem(source, &error)),
             Ok(module) => {
                 resolver.insert(source.name(), module);
                 engine.set_module_resolver(resolver.clone());

@@ -2,22 +2,22 @@
 
 use rhai::{LexError, ParseError, ParseErrorType as P};
 
-use crate::base::counted::counted;
+use crate::base::counted::count_noun;
 use crate::base::nearest::nearest;
 use crate::hooks::failure::place;
-use crate::hooks::source::Source;
-use crate::model::issue::{Problem, RelatedPlace};
+use crate::hooks::source::ScriptSource;
+use crate::model::issue::{PlacedIssue, RelatedPlace};
 
 /// Returns the problem at its place, or at the end of the file if it has none.
-pub(in crate::hooks) fn problem(source: &Source, error: &ParseError) -> Problem {
+pub(in crate::hooks) fn problem(source: &ScriptSource, error: &ParseError) -> PlacedIssue {
     let last = source.text.lines().count().max(1);
     let end = source.text.lines().last().map_or(0, |line| line.chars().count());
     let at = place(error.position()).unwrap_or((last, end.max(1)));
     let at = if at.0 > last { (last, end.max(1)) } else { at };
     let (message, help) =
-        keyed(source, at, error.err_type()).unwrap_or_else(|| words(error.err_type()));
+        reserved_key(source, at, error.err_type()).unwrap_or_else(|| describe(error.err_type()));
     if let P::FnDuplicatedDefinition(name, _) = error.err_type() {
-        return twice(source, name, at.0, &message, &help);
+        return duplicate_function(source, name, at.0, &message, &help);
     }
     source.problem(at, "syntax", &message, &help)
 }
@@ -31,7 +31,7 @@ const KEYWORDS: [&str; 24] = [
 
 /// Returns message and fix for a reserved word as the key of a map; `None` if the problem is
 /// another one.
-fn keyed(source: &Source, at: (usize, usize), kind: &P) -> Option<(String, String)> {
+fn reserved_key(source: &ScriptSource, at: (usize, usize), kind: &P) -> Option<(String, String)> {
     let word = source.key_at(at)?;
     let is_kept = KEYWORDS.contains(&word.as_str())
         || matches!(kind, P::Reserved(reserved) if *reserved == word);
@@ -46,23 +46,29 @@ fn keyed(source: &Source, at: (usize, usize), kind: &P) -> Option<(String, Strin
 }
 
 /// Returns the problem of a function that is defined twice, with the place of the first one.
-fn twice(source: &Source, name: &str, line: usize, message: &str, help: &str) -> Problem {
+fn duplicate_function(
+    source: &ScriptSource,
+    name: &str,
+    line: usize,
+    message: &str,
+    help: &str,
+) -> PlacedIssue {
     let first = source.definition(name, line.saturating_sub(1));
     let related = RelatedPlace {
-        file: source.shown.clone(),
+        file: source.display_path.clone(),
         line: first.0,
         column: first.1,
         message: "the first one".to_owned(),
     };
     let problem = source.problem(source.definition(name, line), "duplicate", message, help);
-    Problem { related: vec![related], ..problem }
+    PlacedIssue { related: vec![related], ..problem }
 }
 
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "of what is left the language's own words are told"
 )]
-fn words(kind: &P) -> (String, String) {
+fn describe(kind: &P) -> (String, String) {
     let owned = |message: &str, help: &str| (message.to_owned(), help.to_owned());
     match kind {
         P::UnexpectedEOF => owned(
@@ -73,13 +79,16 @@ fn words(kind: &P) -> (String, String) {
             "a function begins inside another one",
             "close the function before it: a `}` is missing there",
         ),
-        P::BadInput(lex) => lexed(lex),
+        P::BadInput(lex) => describe_lex_error(lex),
         P::MissingToken(token, why) => (
             format!("a `{token}` is missing here {why}").trim_end().to_owned(),
             format!("write `{token}` before this, or look for what is not closed above"),
         ),
         P::FnDuplicatedDefinition(name, count) => (
-            format!("the function `{name}` with {} is defined twice", counted(*count, "parameter")),
+            format!(
+                "the function `{name}` with {} is defined twice",
+                count_noun(*count, "parameter")
+            ),
             "remove one of them, or give it another name".to_owned(),
         ),
         P::FnDuplicatedParam(name, parameter) => (
@@ -94,7 +103,7 @@ fn words(kind: &P) -> (String, String) {
             format!("`{name}` is a constant and cannot be changed"),
             format!("write `let {name} = …` where it is made, or use another variable"),
         ),
-        P::Reserved(word) => reserved(word),
+        P::Reserved(word) => reserved_word(word),
         P::ExprExpected(what) => (
             format!("a value is missing here: {what}"),
             "write it, or remove the operator before it".to_owned(),
@@ -120,13 +129,14 @@ fn words(kind: &P) -> (String, String) {
             format!("a {what} of a script has {most} elements at most"),
             "make it shorter".to_owned(),
         ),
-        P::UnknownOperator(text) => unknown(text),
+        P::UnknownOperator(text) => unknown_operator(text),
         P::VariableUndefined(name) => {
             (format!("there is no variable `{name}` here"), "write `let` first".to_owned())
         }
-        other => {
-            (lower(&other.to_string()), "check this place and the words just before it".to_owned())
-        }
+        other => (
+            lower_first(&other.to_string()),
+            "check this place and the words just before it".to_owned(),
+        ),
     }
 }
 
@@ -134,7 +144,7 @@ fn words(kind: &P) -> (String, String) {
     clippy::wildcard_enum_match_arm,
     reason = "of what is left the language's own words are told"
 )]
-fn lexed(error: &LexError) -> (String, String) {
+fn describe_lex_error(error: &LexError) -> (String, String) {
     match error {
         LexError::UnterminatedString => (
             "the text is not closed".to_owned(),
@@ -152,20 +162,20 @@ fn lexed(error: &LexError) -> (String, String) {
             format!("a text of a script has {most} characters at most"),
             "make it shorter".to_owned(),
         ),
-        LexError::ImproperSymbol(symbol, _) if symbol == "=" => equals(),
-        LexError::ImproperSymbol(symbol, _) if symbol == "eval" => reserved(symbol),
+        LexError::ImproperSymbol(symbol, _) if symbol == "=" => assignment_as_comparison(),
+        LexError::ImproperSymbol(symbol, _) if symbol == "eval" => reserved_word(symbol),
         LexError::UnexpectedInput(text) => {
             (format!("`{text}` has no meaning here"), "remove it".to_owned())
         }
-        other => (lower(&other.to_string()), "check this place and the words just before it".to_owned()),
+        other => (lower_first(&other.to_string()), "check this place and the words just before it".to_owned()),
     }
 }
 
-fn equals() -> (String, String) {
+fn assignment_as_comparison() -> (String, String) {
     ("`=` does not compare".to_owned(), "write `==`".to_owned())
 }
 
-fn unknown(text: &str) -> (String, String) {
+fn unknown_operator(text: &str) -> (String, String) {
     let help = match text {
         "++" => "write `+= 1`",
         "--" => "write `-= 1`",
@@ -176,7 +186,7 @@ fn unknown(text: &str) -> (String, String) {
     (format!("there is no operator `{text}`"), help.to_owned())
 }
 
-fn reserved(word: &str) -> (String, String) {
+fn reserved_word(word: &str) -> (String, String) {
     if word == "eval" {
         let help = "write what it should do: a script never runs text";
         return ("`eval` cannot be used".to_owned(), help.to_owned());
@@ -200,7 +210,7 @@ fn reserved(word: &str) -> (String, String) {
     (format!("the language keeps `{word}` for itself"), help)
 }
 
-fn lower(text: &str) -> String {
+fn lower_first(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }

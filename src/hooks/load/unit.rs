@@ -6,26 +6,26 @@ use rhai::{AST, ASTFlags, ASTNode, Engine, Expr, Position, Stmt};
 
 use super::parse::{Parsed, parse};
 use crate::hooks::failure::place;
-use crate::hooks::source::Source;
-use crate::model::issue::Problem;
+use crate::hooks::source::ScriptSource;
+use crate::model::issue::PlacedIssue;
 
 /// Prefix that the language gives to anonymous functions.
 const NAMELESS: &str = "anon$";
 
 /// A line and a column, from 1.
-pub(in crate::hooks) type Place = (usize, usize);
+pub(in crate::hooks) type SourcePosition = (usize, usize);
 
 pub(in crate::hooks) struct Function {
     pub(in crate::hooks) name: String,
     pub(in crate::hooks) parameters: Vec<String>,
     /// Place of the name.
-    pub(in crate::hooks) place: Place,
+    pub(in crate::hooks) place: SourcePosition,
     pub(in crate::hooks) body: Vec<Stmt>,
 }
 
 impl Function {
     /// Returns true for `|x| …`.
-    pub(in crate::hooks) fn is_nameless(&self) -> bool {
+    pub(in crate::hooks) fn is_anonymous(&self) -> bool {
         self.name.starts_with(NAMELESS)
     }
 }
@@ -35,50 +35,50 @@ pub(in crate::hooks) struct Import {
     pub(in crate::hooks) path: Option<String>,
     /// Alias before `::`.
     pub(in crate::hooks) alias: String,
-    pub(in crate::hooks) place: Place,
+    pub(in crate::hooks) place: SourcePosition,
 }
 
-pub(in crate::hooks) struct Unit<'a> {
-    pub(in crate::hooks) source: &'a Source,
+pub(in crate::hooks) struct ScriptUnit<'a> {
+    pub(in crate::hooks) source: &'a ScriptSource,
     pub(in crate::hooks) functions: Vec<Function>,
     pub(in crate::hooks) imports: Vec<Import>,
     /// Constants outside functions.
     pub(in crate::hooks) constants: BTreeMap<String, Expr>,
     /// Variables outside functions, which no function sees.
-    pub(in crate::hooks) loose: BTreeSet<String>,
+    pub(in crate::hooks) variables: BTreeSet<String>,
     /// Functions that exist but cannot be parsed.
-    pub(in crate::hooks) lost: BTreeSet<String>,
+    pub(in crate::hooks) unparsed: BTreeSet<String>,
     /// Set if no part of the file can be parsed.
     pub(in crate::hooks) unreadable: bool,
 }
 
 /// Reads a file, and reports misplaced statements outside functions.
-pub(super) fn read<'a>(
+pub(super) fn read_unit<'a>(
     engine: &Engine,
-    source: &'a Source,
-    problems: &mut Vec<Problem>,
-) -> Unit<'a> {
-    let Parsed { tree, lost } = parse(engine, source, problems);
-    let mut unit = Unit {
+    source: &'a ScriptSource,
+    problems: &mut Vec<PlacedIssue>,
+) -> ScriptUnit<'a> {
+    let Parsed { tree, unparsed: lost } = parse(engine, source, problems);
+    let mut unit = ScriptUnit {
         source,
         functions: Vec::new(),
         imports: Vec::new(),
         constants: BTreeMap::new(),
-        loose: BTreeSet::new(),
-        lost,
+        variables: BTreeSet::new(),
+        unparsed: lost,
         unreadable: tree.is_none(),
     };
     if let Some(tree) = tree {
         unit.functions = functions(source, &tree);
         for statement in tree.statements() {
-            outside(&mut unit, statement, problems);
+            read_statement(&mut unit, statement, problems);
         }
     }
     unit
 }
 
 /// Returns the functions of a tree, sorted by line.
-fn functions(source: &Source, tree: &AST) -> Vec<Function> {
+fn functions(source: &ScriptSource, tree: &AST) -> Vec<Function> {
     let found = tree.shared_lib().iter_script_fn_info().map(|(_, _, name, count, definition)| {
         let line = place(definition.body.start_position()).map_or(1, |(line, _)| line);
         Function {
@@ -111,7 +111,7 @@ fn body(tree: &AST, name: &str, count: usize) -> Vec<Stmt> {
 
 /// Records one statement outside functions: an import, a constant, or one that never runs.
 #[expect(clippy::wildcard_enum_match_arm, reason = "whatever else stands there is told alike")]
-fn outside(unit: &mut Unit<'_>, statement: &Stmt, problems: &mut Vec<Problem>) {
+fn read_statement(unit: &mut ScriptUnit<'_>, statement: &Stmt, problems: &mut Vec<PlacedIssue>) {
     match statement {
         Stmt::Noop(_) => {}
         Stmt::Import(parts, at) => {
@@ -135,17 +135,27 @@ fn outside(unit: &mut Unit<'_>, statement: &Stmt, problems: &mut Vec<Problem>) {
                 "write `const {name} = …` and `global::{name}` in functions",
                 name = name.name
             );
-            problems.push(unit.source.problem(at(name.pos), "loose", &message, &help));
-            unit.loose.insert(name.name.to_string());
+            problems.push(unit.source.problem(
+                position_or_start(name.pos),
+                "loose",
+                &message,
+                &help,
+            ));
+            unit.variables.insert(name.name.to_string());
         }
         other => {
             let message = "nothing that stands outside of functions happens";
             let help = "move it into a function: an event calls `on_…(event)`";
-            problems.push(unit.source.problem(at(other.position()), "loose", message, help));
+            problems.push(unit.source.problem(
+                position_or_start(other.position()),
+                "loose",
+                message,
+                help,
+            ));
         }
     }
 }
 
-fn at(position: Position) -> Place {
+fn position_or_start(position: Position) -> SourcePosition {
     place(position).unwrap_or((1, 1))
 }

@@ -1,65 +1,69 @@
 //! Host functions that request actions.
 
-use super::{Argument, Group, HostFn, HostOption, argument, option};
-use crate::hooks::host::{Call, money, notice, pause};
-use crate::hooks::session::Refused;
-use crate::hooks::sort::Sort;
-use crate::policy::Power;
+use super::{Argument, FunctionGroup, HostFn, HostOption, argument, option};
+use crate::hooks::host::{HostCall, money, notice, pause};
+use crate::hooks::session::HostError;
+use crate::hooks::sort::ArgumentType;
+use crate::policy::ScriptPower;
 use rhai::Dynamic;
 
 /// Options of every action.
 const COMMON: &[HostOption] = &[
     option(
         "name",
-        Sort::Name,
+        ArgumentType::Name,
         "the action's name beneath this event, for ever: one name does one thing, once. Made of what is asked for by default",
     ),
-    option("at", Sort::Moment, "not before then; at once by default"),
+    option("at", ArgumentType::Moment, "not before then; at once by default"),
 ];
 
 const MERCHANT: &[HostOption] =
-    &[option("merchant", Sort::Merchant, "another merchant than that of the event")];
+    &[option("merchant", ArgumentType::Merchant, "another merchant than that of the event")];
 
 const AMOUNT: &[HostOption] = &[option(
     "amount",
-    Sort::Amount,
+    ArgumentType::Amount,
     "how much; all that the map says by default, so an id alone needs it",
 )];
 
-const REFERENCE: &[HostOption] = &[option("reference", Sort::Text, "words for the record")];
+const REFERENCE: &[HostOption] = &[option("reference", ArgumentType::Text, "words for the record")];
 
 const RECURRING: &[HostOption] = &[option(
     "recurring",
-    Sort::Object,
+    ArgumentType::Object,
     "its recurring charge; needed where the occurrence is an id",
 )];
 
-const MOVEMENT: &[HostOption] =
-    &[option("account", Sort::Text, "the merchant's account; the service's choice by default")];
+const MOVEMENT: &[HostOption] = &[option(
+    "account",
+    ArgumentType::Text,
+    "the merchant's account; the service's choice by default",
+)];
 
 const fn action(
     name: &'static str,
     arguments: &'static [Argument],
     options: &'static [&'static [HostOption]],
-    call: fn(&Call<'_>) -> Result<Dynamic, Refused>,
+    call: fn(&HostCall<'_>) -> Result<Dynamic, HostError>,
     doc: &'static str,
 ) -> HostFn {
-    HostFn { name, group: Group::Action, arguments, options, doc, power: None, call }
+    HostFn { name, group: FunctionGroup::Action, arguments, options, doc, right: None, call }
 }
 
 /// Marks an action that the configuration must open.
-const fn closed(power: Power, row: HostFn) -> HostFn {
-    HostFn { power: Some(power), ..row }
+const fn with_right(power: ScriptPower, row: HostFn) -> HostFn {
+    HostFn { right: Some(power), ..row }
 }
 
-const CHARGE: &[Argument] = &[argument("charge", Sort::Object)];
-const MOVED: &[Argument] = &[argument("method", Sort::Text), argument("amount", Sort::Amount)];
-const OCCURRENCE: &[Argument] = &[argument("occurrence", Sort::Object)];
-const KEY: &[Argument] = &[argument("resource", Sort::Resource)];
+const CHARGE: &[Argument] = &[argument("charge", ArgumentType::Object)];
+const MOVEMENT_ARGUMENTS: &[Argument] =
+    &[argument("method", ArgumentType::Text), argument("amount", ArgumentType::Amount)];
+const OCCURRENCE: &[Argument] = &[argument("occurrence", ArgumentType::Object)];
+const KEY: &[Argument] = &[argument("resource", ArgumentType::Resource)];
 
 pub(super) static ROWS: &[HostFn] = &[
-    closed(
-        Power::Refund,
+    with_right(
+        ScriptPower::Refund,
         action(
             "refund",
             CHARGE,
@@ -68,25 +72,29 @@ pub(super) static ROWS: &[HostFn] = &[
             "Gives money of a charge back: what is left of it, or a part.",
         ),
     ),
-    closed(
-        Power::Refund,
+    with_right(
+        ScriptPower::Refund,
         action(
             "void",
-            &[argument("transaction", Sort::Object)],
+            &[argument("transaction", ArgumentType::Object)],
             &[REFERENCE, MERCHANT, COMMON],
             money::void,
             "Takes a transaction back before it is settled.",
         ),
     ),
-    closed(
-        Power::Charge,
+    with_right(
+        ScriptPower::Charge,
         action(
             "capture",
             CHARGE,
             &[
                 AMOUNT,
                 REFERENCE,
-                &[option("next_run", Sort::Truth, "with the next daily run, not at once")],
+                &[option(
+                    "next_run",
+                    ArgumentType::Boolean,
+                    "with the next daily run, not at once",
+                )],
                 MERCHANT,
                 COMMON,
             ],
@@ -94,19 +102,19 @@ pub(super) static ROWS: &[HostFn] = &[
             "Captures a hold.",
         ),
     ),
-    closed(
-        Power::Charge,
+    with_right(
+        ScriptPower::Charge,
         action(
             "charge",
-            MOVED,
+            MOVEMENT_ARGUMENTS,
             &[
                 MOVEMENT,
                 REFERENCE,
                 &[
-                    option("hold", Sort::Truth, "only reserve the money; cards alone"),
+                    option("hold", ArgumentType::Boolean, "only reserve the money; cards alone"),
                     option(
                         "surcharge",
-                        Sort::Amount,
+                        ArgumentType::Amount,
                         "how much of the amount is a surcharge: the receipt shows it",
                     ),
                 ],
@@ -117,18 +125,18 @@ pub(super) static ROWS: &[HostFn] = &[
             "Takes money by a saved method: the name of its document, or its id.",
         ),
     ),
-    closed(
-        Power::Credit,
+    with_right(
+        ScriptPower::Credit,
         action(
             "credit",
-            MOVED,
+            MOVEMENT_ARGUMENTS,
             &[MOVEMENT, REFERENCE, MERCHANT, COMMON],
             money::credit,
             "Gives money by a saved method, without a charge.",
         ),
     ),
-    closed(
-        Power::Charge,
+    with_right(
+        ScriptPower::Charge,
         action(
             "pay_occurrence",
             OCCURRENCE,
@@ -146,33 +154,33 @@ pub(super) static ROWS: &[HostFn] = &[
     ),
     action(
         "cancel",
-        &[argument("recurring", Sort::Object)],
+        &[argument("recurring", ArgumentType::Object)],
         &[MERCHANT, COMMON],
         money::cancel,
         "Ends a recurring charge.",
     ),
     action(
         "hold",
-        &[argument("resource", Sort::Resource), argument("reason", Sort::Text)],
+        &[argument("resource", ArgumentType::Resource), argument("reason", ArgumentType::Text)],
         &[
             &[HostOption {
-                formerly: Some("until"),
+                former_name: Some("until"),
                 ..option(
                     "ends",
-                    Sort::Moment,
+                    ArgumentType::Moment,
                     "when it ends; by default a person or a script ends it",
                 )
             }],
             COMMON,
         ],
-        pause::hold,
+        pause::suspend,
         "Nothing new is done to a resource, of a merchant to any of its, as with `reckon suspend`.",
     ),
     action(
         "release",
         KEY,
         &[COMMON],
-        pause::release,
+        pause::resume,
         "A resource goes on, as with `reckon resume`.",
     ),
     action(
@@ -184,29 +192,29 @@ pub(super) static ROWS: &[HostFn] = &[
     ),
     action(
         "notify",
-        &[argument("target", Sort::Target), argument("body", Sort::Body)],
+        &[argument("target", ArgumentType::Target), argument("body", ArgumentType::Body)],
         &[
             &[
                 option(
                     "subject",
-                    Sort::Text,
+                    ArgumentType::Text,
                     "the subject of a mail; that of the template by default",
                 ),
                 option(
                     "template",
-                    Sort::Template,
+                    ArgumentType::Template,
                     "the text with places that the body, a map, fills in: `templates/NAME.txt` of the scripts folder, and for mails \
                      `templates/NAME.html`, too",
                 ),
                 option(
                     "to",
-                    Sort::Text,
+                    ArgumentType::Text,
                     "a mail to this address, or to that of a contact, `Contact/NAME`, in place of the target's own",
                 ),
             ],
             &[option(
                 "at_most",
-                Sort::Map,
+                ArgumentType::Map,
                 "`#{count: 1, per: \"1d\"}`: no more of them within a span of the events' own time. Days are days in UTC, and \
                  other spans (`30m`, `12h`, `1w`) follow one another from 1970-01-01 on. What counts together has one \
                  merchant, script and `key`; the target's name is the key by default",
@@ -218,39 +226,39 @@ pub(super) static ROWS: &[HostFn] = &[
     ),
     HostFn {
         name: "kv_set",
-        group: Group::Action,
-        arguments: &[argument("key", Sort::Text), argument("value", Sort::Any)],
+        group: FunctionGroup::Action,
+        arguments: &[argument("key", ArgumentType::Text), argument("value", ArgumentType::Any)],
         options: &[],
         doc: "Keeps a value for later runs of this script, if this one ends well.",
-        power: None,
+        right: None,
         call: notice::kv_set,
     },
     HostFn {
         name: "kv_add",
-        group: Group::Action,
-        arguments: &[argument("key", Sort::Text), argument("number", Sort::Number)],
+        group: FunctionGroup::Action,
+        arguments: &[argument("key", ArgumentType::Text), argument("number", ArgumentType::Number)],
         options: &[],
         doc: "Adds a whole number, or money, to the value that this script keeps under a key, or begins with it. Nothing is \
               lost where the script runs for several events at once.",
-        power: None,
+        right: None,
         call: notice::kv_add,
     },
     HostFn {
         name: "kv_delete",
-        group: Group::Action,
-        arguments: &[argument("key", Sort::Text)],
+        group: FunctionGroup::Action,
+        arguments: &[argument("key", ArgumentType::Text)],
         options: &[],
         doc: "Keeps nothing under a key any more.",
-        power: None,
+        right: None,
         call: notice::kv_delete,
     },
     HostFn {
         name: "log",
-        group: Group::Action,
-        arguments: &[argument("text", Sort::Any)],
+        group: FunctionGroup::Action,
+        arguments: &[argument("text", ArgumentType::Any)],
         options: &[],
         doc: "Writes a line into the run's log.",
-        power: None,
+        right: None,
         call: notice::log,
     },
 ];

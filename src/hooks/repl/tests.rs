@@ -1,40 +1,40 @@
 use serde_json::json;
 
 use super::*;
-use crate::hooks::cases::State;
-use crate::hooks::{Known, TIME_MAX, on_stack};
+use crate::hooks::cases::CaseState;
+use crate::hooks::{ConfiguredNames, TIME_MAX, on_stack};
 
 fn repl() -> Repl {
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-    let known = Known {
+    let known = ConfiguredNames {
         targets: words(&["ops"]),
         kinds: words(&["Merchant"]),
         rights: crate::policy::Rights::all(),
-        ..Known::default()
+        ..ConfiguredNames::default()
     };
     let module = "fn twice(n) { n * 2 }".into();
     let path = "lib/sums.rhai".to_owned();
-    let sources = [Source { shown: format!("scripts/{path}"), path, text: module }];
+    let sources = [ScriptSource { display_path: format!("scripts/{path}"), path, text: module }];
     Repl::new(&Hooks::load(&sources, &known).unwrap(), &sources)
 }
 
-fn answer(repl: &mut Repl, text: &str) -> Answer {
+fn answer(repl: &mut Repl, text: &str) -> ReplOutcome {
     let kv = [("count".to_owned(), json!(7))].into();
-    let reads: Arc<dyn Reads> = Arc::new(State { kv, ..State::default() });
+    let reads: Arc<dyn Reads> = Arc::new(CaseState { kv, ..CaseState::default() });
     on_stack(|| repl.evaluate(text, reads, Some(TIME_MAX))).unwrap()
 }
 
 fn done(repl: &mut Repl, text: &str) -> Evaluated {
     match answer(repl, text) {
-        Answer::Done(done) => done,
-        other @ (Answer::Open | Answer::Wrong(_)) => panic!("{text}: {other:?}"),
+        ReplOutcome::Done(done) => done,
+        other @ (ReplOutcome::Incomplete | ReplOutcome::Failed(_)) => panic!("{text}: {other:?}"),
     }
 }
 
 fn wrong(repl: &mut Repl, text: &str) -> (usize, usize, String) {
     match answer(repl, text) {
-        Answer::Wrong(problem) => (problem.line, problem.column, problem.message),
-        other @ (Answer::Done(_) | Answer::Open) => panic!("{text}: {other:?}"),
+        ReplOutcome::Failed(problem) => (problem.line, problem.column, problem.message),
+        other @ (ReplOutcome::Done(_) | ReplOutcome::Incomplete) => panic!("{text}: {other:?}"),
     }
 }
 
@@ -61,7 +61,7 @@ fn variables_functions_and_modules_of_earlier_lines_are_there() {
 fn what_goes_on_in_the_next_line_is_waited_for() {
     let repl = &mut repl();
     for text in ["if true {", "fn f(x) {\n  x", "notify(\"ops\",", "let a = ", "#{a: 1"] {
-        assert!(matches!(answer(repl, text), Answer::Open), "{text}");
+        assert!(matches!(answer(repl, text), ReplOutcome::Incomplete), "{text}");
     }
     assert_eq!(value(repl, "if true {\n  5\n}").as_deref(), Some("5"));
 }
@@ -71,23 +71,23 @@ fn actions_are_collected_and_a_line_that_fails_has_asked_for_nothing() {
     let repl = &mut repl();
     repl.bind(&json!({"id": "e1", "merchant": "acme", "data": {"id": "tr_1"}}));
     let first = done(repl, "void(event.data.id, #{name: \"stop\"}); kv_set(\"n\", 1); log(\"hi\")");
-    assert_eq!((first.wishes.len(), first.kept.len(), first.log.len()), (1, 1, 1));
-    assert_eq!(first.wishes[0].merchant.as_ref().unwrap().short(), "Merchant/acme");
+    assert_eq!((first.actions.len(), first.stored.len(), first.log.len()), (1, 1, 1));
+    assert_eq!(first.actions[0].merchant.as_ref().unwrap().short(), "Merchant/acme");
     let (line, column, message) = wrong(repl, "notify(\"ops\", \"x\");\n  throw \"no\"");
     assert_eq!((line, column, message.as_str()), (2, 3, "no"));
     assert!(wrong(repl, "notify(\"nobody\", \"x\")").2.contains("`nobody`"));
     assert!(wrong(repl, "nothing(1)").2.contains("nothing"));
     assert_eq!(wrong(repl, "let x = unknown;").1, 9);
-    assert_eq!((repl.wishes().len(), repl.kept().len()), (1, 1));
+    assert_eq!((repl.actions().len(), repl.stored().len()), (1, 1));
     assert_eq!(
         value(repl, "kv_get(\"n\")").as_deref(),
         Some("1"),
         "what was kept here is read back"
     );
     let read = done(repl, "kv_get(\"count\")");
-    assert_eq!((read.value.as_deref(), read.reads, read.kept.len()), (Some("7"), 1, 0));
+    assert_eq!((read.value.as_deref(), read.reads, read.stored.len()), (Some("7"), 1, 0));
     repl.clear();
-    assert_eq!((repl.wishes().len(), repl.kept().len()), (0, 0));
+    assert_eq!((repl.actions().len(), repl.stored().len()), (0, 0));
 }
 
 #[test]

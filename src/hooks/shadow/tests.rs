@@ -1,8 +1,8 @@
 use super::*;
-use crate::hooks::cases::State;
+use crate::hooks::cases::CaseState;
 
-fn run(script: &str, actions: &[(&str, i64)], kept: &[(&str, i64)]) -> Run {
-    let wish = |(name, amount): &(&str, i64)| Wish {
+fn run(script: &str, actions: &[(&str, i64)], kept: &[(&str, i64)]) -> HookRun {
+    let wish = |(name, amount): &(&str, i64)| ActionRequest {
         name: name.parse().unwrap(),
         verb: "refund".to_owned(),
         merchant: None,
@@ -11,14 +11,14 @@ fn run(script: &str, actions: &[(&str, i64)], kept: &[(&str, i64)]) -> Run {
         at_most: None,
         content: None,
     };
-    Run {
+    HookRun {
         script: script.to_owned(),
         function: "on_event".to_owned(),
         hash: sha256(b""),
-        wishes: actions.iter().map(wish).collect(),
+        requests: actions.iter().map(wish).collect(),
         kept: kept.iter().map(|(key, value)| ((*key).to_owned(), json!(value))).collect(),
         added: Vec::new(),
-        looks: Vec::new(),
+        reads: Vec::new(),
         log: Vec::new(),
         operations: 1,
         sealed: None,
@@ -26,7 +26,7 @@ fn run(script: &str, actions: &[(&str, i64)], kept: &[(&str, i64)]) -> Run {
     }
 }
 
-fn names(wishes: &[Wish]) -> Vec<&str> {
+fn names(wishes: &[ActionRequest]) -> Vec<&str> {
     wishes.iter().map(|wish| wish.name.as_str()).collect()
 }
 
@@ -34,12 +34,12 @@ fn names(wishes: &[Wish]) -> Vec<&str> {
 fn actions_are_told_apart_by_name_and_a_script_that_is_renamed_changes_nothing() {
     let then = run("old", &[("a", 1), ("b", 2), ("c", 3)], &[]);
     assert!(
-        Differences::between(&[&then], &[&run("new", &[("c", 3), ("a", 1), ("b", 2)], &[])])
-            .is_none()
+        RunDifferences::between(&[&then], &[&run("new", &[("c", 3), ("a", 1), ("b", 2)], &[])])
+            .is_empty()
     );
     let now = run("old", &[("b", 3), ("c", 3), ("d", 4)], &[]);
-    let found = Differences::between(&[&then], &[&now]);
-    assert_eq!((names(&found.added), names(&found.gone)), (vec!["d"], vec!["a"]));
+    let found = RunDifferences::between(&[&then], &[&now]);
+    assert_eq!((names(&found.added), names(&found.removed)), (vec!["d"], vec!["a"]));
     let (before, after) = found.changed.first().unwrap();
     assert_eq!(
         (before.fields["amount"].as_i64(), after.fields["amount"].as_i64()),
@@ -52,7 +52,7 @@ fn actions_are_told_apart_by_name_and_a_script_that_is_renamed_changes_nothing()
 fn what_is_kept_otherwise_is_told_for_each_script() {
     let then = run("a", &[], &[("count", 1), ("gone", 1)]);
     let now = run("a", &[], &[("count", 2), ("new", 1)]);
-    let found = Differences::between(&[&then], &[&now]).kept;
+    let found = RunDifferences::between(&[&then], &[&now]).kept;
     let told: Vec<_> = found
         .iter()
         .map(|(_, key, one, other)| (key.as_str(), one.is_some(), other.is_some()))
@@ -62,18 +62,18 @@ fn what_is_kept_otherwise_is_told_for_each_script() {
 
 #[test]
 fn a_read_of_that_time_is_answered_as_then_and_any_other_by_the_present() {
-    let look = |key: &str, answer: &Value| Look {
+    let look = |key: &str, answer: &Value| HookRead {
         what: "kv_get".to_owned(),
         arguments: json!([key]),
         answer: sha256(&canonical(answer)),
     };
-    let present = State {
+    let present = CaseState {
         kv: [("a", 7), ("b", 8)].map(|(key, value)| (key.to_owned(), json!(value))).into(),
-        ..State::default()
+        ..CaseState::default()
     };
-    let mut reads = Remembered::over(Arc::new(present));
+    let mut reads = RecordedReads::new(Arc::new(present));
     let looks = [look("a", &json!(1)), look("b", &json!(2)), look("none", &Value::Null)];
-    reads.learn("one", &looks, &[json!(1), json!("not what its digest says"), Value::Null]);
+    reads.record("one", &looks, &[json!(1), json!("not what its digest says"), Value::Null]);
     assert_eq!(reads.kv("one", "a"), Ok(json!(1)));
     assert_eq!(reads.kv("one", "b"), Ok(json!(8)), "an answer that nothing proves is none");
     assert_eq!(reads.kv("one", "none"), Ok(Value::Null));

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Part, Template};
-use crate::hooks::source::Source;
-use crate::model::issue::Problem;
+use super::{Template, TemplatePart};
+use crate::hooks::source::ScriptSource;
+use crate::model::issue::PlacedIssue;
 
 /// Folder of the templates within the scripts folder.
 const FOLDER: &str = "templates/";
@@ -19,31 +19,31 @@ pub(in crate::hooks) fn is_template(path: &str) -> bool {
     path.starts_with(FOLDER) && (path.ends_with(TEXT) || path.ends_with(HTML))
 }
 
-fn name(path: &str) -> &str {
+fn template_name(path: &str) -> &str {
     let name = path.strip_prefix(FOLDER).unwrap_or(path);
     name.strip_suffix(TEXT).or_else(|| name.strip_suffix(HTML)).unwrap_or(name)
 }
 
 /// Returns all templates of a set by their names.
-pub(in crate::hooks) fn gather(
-    sources: &[Source],
-    problems: &mut Vec<Problem>,
+pub(in crate::hooks) fn parse_templates(
+    sources: &[ScriptSource],
+    problems: &mut Vec<PlacedIssue>,
 ) -> BTreeMap<String, Template> {
     let mut all: BTreeMap<String, Template> = BTreeMap::new();
     let files = sources.iter().filter(|source| is_template(&source.path));
     for source in files.clone().filter(|source| source.path.ends_with(TEXT)) {
-        let (subject, skipped) = subject(source, problems);
+        let (subject, skipped) = parse_subject(source, problems);
         let rest: String = source.text.split_inclusive('\n').skip(skipped).collect();
-        let text = parts(source, (skipped, 0), rest.trim_end(), problems);
-        all.insert(name(&source.path).to_owned(), Template { subject, text, html: None });
+        let text = parse_parts(source, (skipped, 0), rest.trim_end(), problems);
+        all.insert(template_name(&source.path).to_owned(), Template { subject, text, html: None });
     }
     for source in files.filter(|source| source.path.ends_with(HTML)) {
-        let html = parts(source, (0, 0), &source.text, problems);
-        if let Some(template) = all.get_mut(name(&source.path)) {
+        let html = parse_parts(source, (0, 0), &source.text, problems);
+        if let Some(template) = all.get_mut(template_name(&source.path)) {
             template.html = Some(html);
         } else {
             let message = "this template has no text, which every one has";
-            let help = format!("write `{FOLDER}{}{TEXT}` beside it", name(&source.path));
+            let help = format!("write `{FOLDER}{}{TEXT}` beside it", template_name(&source.path));
             problems.push(source.problem((1, 1), "template", message, &help));
         }
     }
@@ -51,55 +51,63 @@ pub(in crate::hooks) fn gather(
 }
 
 /// Returns the subject, and the number of lines that it takes, with the empty line after it.
-fn subject(source: &Source, problems: &mut Vec<Problem>) -> (Option<Vec<Part>>, usize) {
+fn parse_subject(
+    source: &ScriptSource,
+    problems: &mut Vec<PlacedIssue>,
+) -> (Option<Vec<TemplatePart>>, usize) {
     let mut lines = source.text.lines();
     let first = lines.next().unwrap_or_default();
     let Some(rest) = first.strip_prefix(SUBJECT) else { return (None, 0) };
     let trimmed = rest.trim_start();
     let column = first.chars().count().saturating_sub(trimmed.chars().count());
-    let subject = parts(source, (0, column), trimmed.trim_end(), problems);
+    let subject = parse_parts(source, (0, column), trimmed.trim_end(), problems);
     let empty = lines.next().is_some_and(|line| line.trim().is_empty());
     (Some(subject), if empty { 2 } else { 1 })
 }
 
 /// Parses a text that begins after this number of lines and characters of its file.
-fn parts(
-    source: &Source,
+fn parse_parts(
+    source: &ScriptSource,
     (lines, columns): (usize, usize),
     text: &str,
-    problems: &mut Vec<Problem>,
-) -> Vec<Part> {
+    problems: &mut Vec<PlacedIssue>,
+) -> Vec<TemplatePart> {
     let mut parts = Vec::new();
     let mut rest = text;
     while let Some((before, behind)) = rest.split_once(OPEN) {
         let start = text.len().saturating_sub(behind.len()).saturating_sub(OPEN.len());
-        let place = place(text.split_at(start).0, (lines, columns));
-        parts.push(Part::Text(before.to_owned()));
+        let place = position(text.split_at(start).0, (lines, columns));
+        parts.push(TemplatePart::Text(before.to_owned()));
         let inner = behind.split_once(CLOSE).filter(|(inner, _)| !inner.contains('\n'));
         let Some((inner, after)) = inner else {
             let help = "write `}}` behind the name, on the same line";
             problems.push(source.problem(place, "template", "this place is not closed", help));
             return parts;
         };
-        match path(inner.trim()) {
-            Some(path) => parts.push(Part::Place(path)),
-            None => problems.push(source.problem(place, "template", &odd(inner.trim()), HELP)),
+        match parse_path(inner.trim()) {
+            Some(path) => parts.push(TemplatePart::Placeholder(path)),
+            None => problems.push(source.problem(
+                place,
+                "template",
+                &placeholder_message(inner.trim()),
+                HELP,
+            )),
         }
         rest = after;
     }
-    parts.push(Part::Text(rest.to_owned()));
+    parts.push(TemplatePart::Text(rest.to_owned()));
     parts
 }
 
 const HELP: &str = "write a name such as `{{amount}}` or `{{charge.amount}}`, and leave the rest to the script: it gives a link \
                     as `#{link: intake_link(…)}`";
 
-fn odd(inner: &str) -> String {
+fn placeholder_message(inner: &str) -> String {
     format!("`{{{{{inner}}}}}` is no place to fill in: there are names alone")
 }
 
 /// Parses a name and the fields below it.
-fn path(text: &str) -> Option<Vec<String>> {
+fn parse_path(text: &str) -> Option<Vec<String>> {
     let is_name = |part: &&str| {
         part.chars().all(|found| found.is_ascii_alphanumeric() || found == '_')
             && part.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
@@ -109,7 +117,7 @@ fn path(text: &str) -> Option<Vec<String>> {
 }
 
 /// Returns the line and column after a text, from 1.
-fn place(before: &str, (lines, columns): (usize, usize)) -> (usize, usize) {
+fn position(before: &str, (lines, columns): (usize, usize)) -> (usize, usize) {
     let line = before.matches('\n').count();
     let last = before.rsplit('\n').next().unwrap_or_default().chars().count();
     let skipped = if line == 0 { columns } else { 0 };

@@ -1,16 +1,20 @@
 use serde_json::json;
 
 use super::*;
-use crate::hooks::Source;
+use crate::hooks::ScriptSource;
 
-fn source(path: &str, text: &str) -> Source {
-    Source { path: path.to_owned(), shown: format!("scripts/{path}"), text: text.into() }
+fn source(path: &str, text: &str) -> ScriptSource {
+    ScriptSource {
+        path: path.to_owned(),
+        display_path: format!("scripts/{path}"),
+        text: text.into(),
+    }
 }
 
 fn read(files: &[(&str, &str)]) -> (std::collections::BTreeMap<String, Template>, Vec<String>) {
-    let sources: Vec<Source> = files.iter().map(|(path, text)| source(path, text)).collect();
+    let sources: Vec<ScriptSource> = files.iter().map(|(path, text)| source(path, text)).collect();
     let mut problems = Vec::new();
-    let all = gather(&sources, &mut problems);
+    let all = parse_templates(&sources, &mut problems);
     let told = problems
         .iter()
         .map(|one| format!("{}:{}:{} {}", one.file, one.line, one.column, one.message));

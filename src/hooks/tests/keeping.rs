@@ -5,7 +5,7 @@ use super::*;
 /// Closes K1 of the list of findings.
 #[test]
 fn k1_money_that_is_kept_adds_up_and_text_never_joins_money() {
-    let state: State =
+    let state: CaseState =
         serde_json::from_value(json!({"kv": {"sum": {"$money": "3.50 USD"}}})).unwrap();
     let sums = hooks(
         "kv_set(\"sum\", kv_get(\"sum\") + money(\"3.50 USD\")); kv_set(\"sum\", kv_get(\"sum\") * 2);",
@@ -32,7 +32,7 @@ fn k1_money_that_is_kept_adds_up_and_text_never_joins_money() {
 fn k3_a_suspension_ends_by_the_option_ends_and_its_former_key_still_counts() {
     for option in ["ends", "\"until\""] {
         let run = ran(&format!("hold(\"Invoice/a\", \"why\", #{{ {option}: \"2026-12-01\" }});"));
-        let wish = run.unwrap().wishes.remove(0);
+        let wish = run.unwrap().requests.remove(0);
         assert_eq!(wish.fields["until"], json!("2026-12-01T00:00:00.000Z"), "{option}");
     }
 }
@@ -57,7 +57,7 @@ fn k4_a_filter_of_find_that_names_what_no_resource_has_fails_the_run() {
 /// Closes K10 and K16: a run sees its own additions and deletions.
 #[test]
 fn k10_k16_values_are_added_to_and_deleted() {
-    let state: State =
+    let state: CaseState =
         serde_json::from_value(json!({"kv": {"n": 4, "m": {"$money": "1.00 USD"}, "t": "x"}}))
             .unwrap();
     let set = hooks(
@@ -95,7 +95,7 @@ fn k16_money_is_split_without_a_rest() {
 #[test]
 fn k16_at_most_says_what_it_counts_and_by_which_time() {
     let run = ran("notify(\"ops\", \"x\", #{ at_most: #{ count: 1, per: \"1d\" } });").unwrap();
-    let bound = run.wishes[0].at_most.clone().unwrap();
+    let bound = run.requests[0].at_most.clone().unwrap();
     assert_eq!((bound.key.as_str(), bound.count, bound.seconds), ("ops", 1, 86_400));
     assert_eq!(bound.span, 1_796_040_000 / 86_400, "the event's own day");
     for (wrong, told) in [
@@ -109,7 +109,7 @@ fn k16_at_most_says_what_it_counts_and_by_which_time() {
 }
 
 /// A world in which scripts have used their whole quota.
-struct Full(State);
+struct Full(CaseState);
 
 impl Reads for Full {
     fn resource(&self, key: &str) -> Result<Value, String> {
@@ -127,8 +127,8 @@ impl Reads for Full {
     fn kv(&self, script: &str, key: &str) -> Result<Value, String> {
         self.0.kv(script, key)
     }
-    fn kept_size(&self, _script: &str) -> Result<(KeptSize, KeptSize), String> {
-        let own = KeptSize { keys: crate::model::kept::KEYS_MAX, bytes: 1000 };
+    fn kept_size(&self, _script: &str) -> Result<(ScriptValuesSize, ScriptValuesSize), String> {
+        let own = ScriptValuesSize { keys: crate::model::kept::KEYS_MAX, bytes: 1000 };
         Ok((own, own))
     }
 }
@@ -139,11 +139,11 @@ fn k11_a_run_that_would_keep_too_much_fails_and_one_that_keeps_less_does_not() {
     let ran = |body: &str| {
         let state = serde_json::from_value(json!({"kv": {"old": 1}})).unwrap();
         let reads: Arc<dyn Reads> = Arc::new(Full(state));
-        let handler = Handler { script: "a".to_owned(), function: "on_event".to_owned() };
+        let handler = EventHandler { script: "a".to_owned(), function: "on_event".to_owned() };
         on_stack(|| hooks(body).run(&handler, &event(), &reads, None)).unwrap()
     };
     let failure = ran("kv_set(\"new\", 1);").unwrap_err();
-    assert_eq!(failure.why, Why::Bound);
+    assert_eq!(failure.cause, FailureCause::LimitExceeded);
     assert!(failure.message.contains("10001 keys of one script"), "{failure}");
     for fits in
         ["kv_set(\"old\", 22);", "kv_delete(\"old\");", "kv_delete(\"old\"); kv_set(\"new\", 1);"]

@@ -3,42 +3,49 @@
 use super::*;
 
 /// Returns a set of one script under these rights, with a mail target.
-fn righted(body: &str, rights: Rights, any: bool) -> Result<Hooks, Vec<Problem>> {
+fn righted(body: &str, rights: Rights, any: bool) -> Result<Hooks, Vec<PlacedIssue>> {
     let mail = [("payers".to_owned(), any)].into();
-    let known = Known { mail, rights, targets: ["payers".to_owned()].into(), ..known() };
+    let known = ConfiguredNames { mail, rights, targets: ["payers".to_owned()].into(), ..known() };
     Hooks::load(&[source("a.rhai", &format!("fn on_event(event) {{\n{body}\n}}\n"))], &known)
 }
 
 /// Closes S7: rights by verb and merchant, at load and at run.
 #[test]
 fn s7_what_moves_money_or_mail_is_opened_by_name() {
-    use crate::policy::{Power, Whose};
+    use crate::policy::{AllowedMerchants, ScriptPower};
     let all = [
-        ("refund(event.data);", Power::Refund),
-        ("void(event.data);", Power::Refund),
-        ("capture(event.data);", Power::Charge),
-        ("charge(\"jane\", \"1.00 USD\");", Power::Charge),
-        ("pay_occurrence(event.data, #{ recurring: \"r1\" });", Power::Charge),
-        ("credit(\"jane\", \"1.00 USD\");", Power::Credit),
-        ("notify(\"payers\", \"x\");", Power::Mail),
+        ("refund(event.data);", ScriptPower::Refund),
+        ("void(event.data);", ScriptPower::Refund),
+        ("capture(event.data);", ScriptPower::Charge),
+        ("charge(\"jane\", \"1.00 USD\");", ScriptPower::Charge),
+        ("pay_occurrence(event.data, #{ recurring: \"r1\" });", ScriptPower::Charge),
+        ("credit(\"jane\", \"1.00 USD\");", ScriptPower::Credit),
+        ("notify(\"payers\", \"x\");", ScriptPower::Mail),
     ];
     for (body, power) in all {
         let problems = righted(body, Rights::default(), false).unwrap_err();
         let told: Vec<&str> = problems.iter().map(|problem| problem.code.as_str()).collect();
         assert_eq!(told, ["reckon::hooks::right"], "{body}");
         assert!(problems[0].help.contains(&format!("{{{}: [MERCHANT]}}", power.word())), "{body}");
-        let other = Rights::new([(power, Whose::Some(["Merchant/other".parse().unwrap()].into()))]);
+        let other = Rights::new([(
+            power,
+            AllowedMerchants::Some(["Merchant/other".parse().unwrap()].into()),
+        )]);
         let failure =
-            ran_with(&righted(body, other, false).unwrap(), State::default()).unwrap_err();
+            ran_with(&righted(body, other, false).unwrap(), CaseState::default()).unwrap_err();
         let expected = format!("scripts have no right to `{}` at Merchant/acme", power.word());
         assert!(failure.message.starts_with(&expected), "{failure}");
-        let own = Rights::new([(power, Whose::Some(["Merchant/acme".parse().unwrap()].into()))]);
-        let run = ran_with(&righted(body, own, false).unwrap(), State::default());
-        assert_eq!(run.unwrap().wishes.len(), 1, "{body}");
+        let own = Rights::new([(
+            power,
+            AllowedMerchants::Some(["Merchant/acme".parse().unwrap()].into()),
+        )]);
+        let run = ran_with(&righted(body, own, false).unwrap(), CaseState::default());
+        assert_eq!(run.unwrap().requests.len(), 1, "{body}");
     }
     let harmless = "hold(\"Invoice/a\", \"why\"); reconcile(\"Invoice/a\"); cancel(\"r1\"); log(find(\"Invoice\", #{}).len());";
     assert!(
-        ran_with(&righted(harmless, Rights::default(), false).unwrap(), State::default()).is_ok()
+        ran_with(&righted(harmless, Rights::default(), false).unwrap(), CaseState::default())
+            .is_ok()
     );
 }
 
@@ -49,19 +56,20 @@ fn s7_a_mail_goes_to_contacts_unless_its_target_takes_any_address() {
     let problems = righted(literal, Rights::all(), false).unwrap_err();
     assert_eq!(problems[0].code, "reckon::hooks::recipient");
     let hidden = "let to = \"attacker@\" + \"x.example\"; notify(\"payers\", \"x\", #{ to: to });";
-    let failure =
-        ran_with(&righted(hidden, Rights::all(), false).unwrap(), State::default()).unwrap_err();
+    let failure = ran_with(&righted(hidden, Rights::all(), false).unwrap(), CaseState::default())
+        .unwrap_err();
     assert!(failure.message.contains("is a contact of the event's merchant"), "{failure}");
     for body in [literal, hidden] {
-        let run = ran_with(&righted(body, Rights::all(), true).unwrap(), State::default()).unwrap();
-        assert_eq!(run.wishes[0].fields["to"], "attacker@x.example");
+        let run =
+            ran_with(&righted(body, Rights::all(), true).unwrap(), CaseState::default()).unwrap();
+        assert_eq!(run.requests[0].fields["to"], "attacker@x.example");
     }
 }
 
 /// Closes S7: values that scripts see.
 #[test]
 fn s7_scripts_see_no_secret_and_persons_only_where_they_are_opened() {
-    let state: State = serde_json::from_value(json!({
+    let state: CaseState = serde_json::from_value(json!({
         "resources": [{"kind": "MerchantApplication", "name": "a", "labels": {}, "spec": {
             "email": "jane@x.example", "federal_tax_id": "12-3456789"}}],
         "transactions": [{"id": "t1", "method": {"number": "4242424242424242", "fingerprint": "f", "name": "Jane"}}],
@@ -97,8 +105,8 @@ fn s7_a_live_link_is_opened_by_name() {
     let ran = |mode: &str| {
         let mut event = event();
         event["mode"] = json!(mode);
-        let reads: Arc<dyn Reads> = Arc::new(State::default());
-        let handler = Handler { script: "a".to_owned(), function: "on_event".to_owned() };
+        let reads: Arc<dyn Reads> = Arc::new(CaseState::default());
+        let handler = EventHandler { script: "a".to_owned(), function: "on_event".to_owned() };
         on_stack(|| set.run(&handler, &event, &reads, None)).unwrap()
     };
     assert!(ran("test").is_ok());

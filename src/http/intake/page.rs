@@ -9,36 +9,37 @@ use axum::response::Response;
 use maud::{Markup, PreEscaped, html};
 
 use crate::base::id::Mode;
-use crate::engine::{Asking, Intake};
-use crate::http::pages::Page;
+use crate::engine::{Intake, IntakePage};
+use crate::http::pages::HtmlPage;
 
 /// The service's library, beneath its address (partner-api, Hosted-fields client library).
 const LIBRARY: &str = "/hosted-fields/1.5.0/hosted-fields.js";
 const SCRIPT: &str = include_str!("page.js");
 
 /// Responds with the page of a link's state. `nonce` belongs to this answer alone.
-pub(super) fn answer(state: &Intake, nonce: &str) -> Response {
+pub(super) fn respond_with_state(state: &Intake, nonce: &str) -> Response {
     let plain = |title: &'static str, status: StatusCode, text: &str| {
         let inner = html! { p role="status" { (text) } };
-        Page::plain(title, inner, nonce).answer(status)
+        HtmlPage::plain(title, inner, nonce).answer(status)
     };
     match state {
-        Intake::Asks(asking) => asks(asking, nonce).answer(StatusCode::OK),
+        Intake::Requested(asking) => form_page(asking, nonce).answer(StatusCode::OK),
         Intake::Received => {
             let text =
                 "We have received your details, and they are being saved. You can close this page.";
             let inner = html! { p role="status" { (text) } };
-            Page { refresh: true, ..Page::plain("Thank you", inner, nonce) }.answer(StatusCode::OK)
+            HtmlPage { refresh: true, ..HtmlPage::plain("Thank you", inner, nonce) }
+                .answer(StatusCode::OK)
         }
         Intake::Stored => {
             let text = "Your details are saved. There is nothing more to do, and this link is not needed any more.";
             plain("Thank you", StatusCode::GONE, text)
         }
-        Intake::Over => {
+        Intake::Expired => {
             let text = "This link is not valid any more. Please ask the sender for a new one.";
             plain("This link has ended", StatusCode::GONE, text)
         }
-        Intake::Later => {
+        Intake::NotYet => {
             let text =
                 "This cannot be filled in just now. Please open the link again a little later.";
             plain("Please come back", StatusCode::SERVICE_UNAVAILABLE, text)
@@ -47,8 +48,9 @@ pub(super) fn answer(state: &Intake, nonce: &str) -> Response {
 }
 
 /// Returns the page that asks for details.
-fn asks<'a>(asking: &'a Asking, nonce: &'a str) -> Page<'a> {
-    let Asking { sort, public_key, merchant, mode, service, trouble, replaces, tokens } = asking;
+fn form_page<'a>(asking: &'a IntakePage, nonce: &'a str) -> HtmlPage<'a> {
+    let IntakePage { sort, public_key, merchant, mode, service, trouble, replaces, tokens } =
+        asking;
     let (title, what, fields, button) = if *sort == "card" {
         ("Your card", "a card", card(), "Save this card")
     } else {
@@ -79,7 +81,13 @@ fn asks<'a>(asking: &'a Asking, nonce: &'a str) -> Page<'a> {
     };
     let footer = (*mode == Mode::Test).then_some("This is a test: no real money moves here.");
     let (more, scripts) = (policy(service, nonce), scripts(service, nonce));
-    Page { header: merchant.as_deref(), footer, more, scripts, ..Page::plain(title, inner, nonce) }
+    HtmlPage {
+        header: merchant.as_deref(),
+        footer,
+        policy_extra: more,
+        scripts,
+        ..HtmlPage::plain(title, inner, nonce)
+    }
 }
 
 /// Returns the policy for the frames of the service, and this page's own scripts.
@@ -100,10 +108,10 @@ fn scripts(service: &str, nonce: &str) -> Markup {
 
 fn card() -> Markup {
     html! {
-        (hosted("number", "Card number", true))
+        (hosted_field("number", "Card number", true))
         (input("expiry", "Expiry", ("MM/YY", "cc-exp"), (9, false)))
-        (hosted("cvv", "Security code", false))
-        (Input { is_wide: true, ..INPUT }.show("name", "Name on the card", ("", "cc-name"), (64, false)))
+        (hosted_field("cvv", "Security code", false))
+        (InputLayout { is_wide: true, ..PLAIN_LAYOUT }.show("name", "Name on the card", ("", "cc-name"), (64, false)))
         (input("address1", "Street address", ("", "address-line1"), (64, true)))
         (input("postal_code", "Postal code", ("", "postal-code"), (10, true)))
     }
@@ -112,10 +120,10 @@ fn card() -> Markup {
 fn bank() -> Markup {
     let holder = [("person", "A person"), ("business", "A business")];
     let types = [("CHECKING", "Checking"), ("SAVINGS", "Savings")];
-    let business = Input { is_wide: true, is_hidden: true };
+    let business = InputLayout { is_wide: true, is_hidden: true };
     html! {
-        (hosted("routing", "Routing number", false))
-        (hosted("account", "Account number", false))
+        (hosted_field("routing", "Routing number", false))
+        (hosted_field("account", "Account number", false))
         (select("account_type", "Type of account", &types))
         (select("holder", "Whose account it is", &holder))
         (input("given", "Given name", ("", "given-name"), (64, false)))
@@ -125,7 +133,7 @@ fn bank() -> Markup {
 }
 
 /// Returns a place for a field of the service.
-fn hosted(id: &str, label: &str, is_wide: bool) -> Markup {
+fn hosted_field(id: &str, label: &str, is_wide: bool) -> Markup {
     html! {
         div.field.wide[is_wide] {
             span.label { (label) }
@@ -137,14 +145,14 @@ fn hosted(id: &str, label: &str, is_wide: bool) -> Markup {
 
 /// Layout of an input of this page.
 #[derive(Clone, Copy)]
-struct Input {
+struct InputLayout {
     is_wide: bool,
     is_hidden: bool,
 }
 
-const INPUT: Input = Input { is_wide: false, is_hidden: false };
+const PLAIN_LAYOUT: InputLayout = InputLayout { is_wide: false, is_hidden: false };
 
-impl Input {
+impl InputLayout {
     /// Returns an input of this page, which the form does not send.
     fn show(
         self,
@@ -168,7 +176,7 @@ impl Input {
 }
 
 fn input(id: &str, label: &str, words: (&str, &str), most: (u32, bool)) -> Markup {
-    INPUT.show(id, label, words, most)
+    PLAIN_LAYOUT.show(id, label, words, most)
 }
 
 fn select(id: &str, label: &str, choices: &[(&str, &str)]) -> Markup {

@@ -7,22 +7,25 @@ use tokio::sync::mpsc;
 use tower::ServiceExt;
 
 use super::*;
-use crate::base::hash::keyed;
+use crate::base::hash::keyed_digest;
 use crate::base::id::{Key, Mode};
-use crate::engine::{Asking, Bringing, Event, Payer, Question, Reply, ResourceView, Terms};
-use crate::http::outside::Opened;
-use crate::http::public;
+use crate::engine::{
+    EngineInput, EngineQuery, IntakePage, IntakeTerms, PayerRequest, Reply, ResourceView,
+    SubmitToken,
+};
+use crate::http::outside::VerifiedAddress;
+use crate::http::public_router;
 
 const TOKEN: &str = "aB3-token_of_the_payer";
 
-fn outside() -> Outside {
-    Outside::new(&[3; 32])
+fn outside() -> PublicRoutes {
+    PublicRoutes::new(&[3; 32])
 }
 
 fn payer(generation: u32, until: &str) -> IntakeLink {
     let key: Key = "SavedMethod/default/jane.home".parse().unwrap();
     let until: DateTime<Utc> = until.parse().unwrap();
-    IntakeLink { key, terms: Terms { generation, replaces: None }, until }
+    IntakeLink { key, terms: IntakeTerms { generation, replaces: None }, until }
 }
 
 fn jane() -> IntakeLink {
@@ -30,11 +33,11 @@ fn jane() -> IntakeLink {
 }
 
 fn link() -> String {
-    outside().intake("", &jane())
+    outside().intake_url("", &jane())
 }
 
 fn asking(sort: &'static str) -> Intake {
-    Intake::Asks(Box::new(Asking {
+    Intake::Requested(Box::new(IntakePage {
         sort,
         public_key: "m_\"key\"".to_owned(),
         merchant: Some("Books & <Sons>".to_owned()),
@@ -46,9 +49,9 @@ fn asking(sort: &'static str) -> Intake {
     }))
 }
 
-fn door() -> (Router, mpsc::Receiver<Event>) {
+fn door() -> (Router, mpsc::Receiver<EngineInput>) {
     let (sender, events) = mpsc::channel(8);
-    (public(Control::new(sender), &outside()), events)
+    (public_router(Control::new(sender), &outside()), events)
 }
 
 fn get_of(path: &str) -> Request<Body> {
@@ -64,7 +67,7 @@ fn post(path: &str, body: &str) -> Request<Body> {
 async fn looked(state: Intake) -> (Response, String) {
     let (router, mut events) = door();
     let asked = tokio::spawn(router.oneshot(get_of(&link())));
-    let Some(Event::Payer(Payer::Look(found, reply))) = events.recv().await else {
+    let Some(EngineInput::Payer(PayerRequest::Open(found, reply))) = events.recv().await else {
         panic!("a look")
     };
     assert_eq!(found, jane());
@@ -130,8 +133,8 @@ async fn every_state_of_a_link_is_told_calmly() {
     for (state, status, words) in [
         (Intake::Received, 200, "they are being saved"),
         (Intake::Stored, 410, "Your details are saved"),
-        (Intake::Over, 410, "not valid any more"),
-        (Intake::Later, 503, "a little later"),
+        (Intake::Expired, 410, "not valid any more"),
+        (Intake::NotYet, 503, "a little later"),
     ] {
         let (answer, text) = looked(state).await;
         assert_eq!(answer.status(), status);
@@ -147,9 +150,9 @@ async fn every_state_of_a_link_is_told_calmly() {
 
 #[tokio::test]
 async fn what_the_service_said_is_for_the_operator_and_the_payer_is_asked_once_more() {
-    let Intake::Asks(mut asking) = asking("card") else { panic!() };
+    let Intake::Requested(mut asking) = asking("card") else { panic!() };
     asking.trouble = Some("the service did not save it: canary".to_owned());
-    let (answer, text) = looked(Intake::Asks(asking)).await;
+    let (answer, text) = looked(Intake::Requested(asking)).await;
     assert_eq!(answer.status(), 200);
     assert!(text.contains("It could not be saved") && !text.contains("canary"), "{text}");
 }
@@ -159,14 +162,15 @@ async fn a_payer_is_told_that_what_is_kept_is_replaced_and_tokens_come_for_all_t
     let words = "It takes the place of the one that is kept now.";
     let (_, first) = looked(asking("card")).await;
     assert!(!first.contains(words) && first.contains("data-tokens=\"1\""), "{first}");
-    let Intake::Asks(mut asking) = asking("card") else { panic!() };
+    let Intake::Requested(mut asking) = asking("card") else { panic!() };
     (asking.replaces, asking.tokens) = (true, 3);
-    let (_, text) = looked(Intake::Asks(asking)).await;
+    let (_, text) = looked(Intake::Requested(asking)).await;
     assert!(text.contains(words) && text.contains("data-tokens=\"3\""), "{text}");
 
     let (router, mut events) = door();
     drop(tokio::spawn(router.oneshot(post(&link(), "token_id=a&token_id=b&x=1&token_id=c"))));
-    let Some(Event::Payer(Payer::Bring(Bringing { attaching, .. }, _))) = events.recv().await
+    let Some(EngineInput::Payer(PayerRequest::Submit(SubmitToken { attaching, .. }, _))) =
+        events.recv().await
     else {
         panic!("a token")
     };
@@ -181,14 +185,18 @@ async fn opening_a_link_changes_nothing_and_a_token_is_thanked_for_once_it_is_st
     let mut head = get_of(&link());
     *head.method_mut() = Method::HEAD;
     let asked = tokio::spawn(router.clone().oneshot(head));
-    let Some(Event::Payer(Payer::Look(_, reply))) = events.recv().await else { panic!("a look") };
+    let Some(EngineInput::Payer(PayerRequest::Open(_, reply))) = events.recv().await else {
+        panic!("a look")
+    };
     reply.send(asking("card")).unwrap();
     assert_eq!(asked.await.unwrap().unwrap().status(), 200);
 
     let body = format!("other=1&token_id={TOKEN}");
     let asked = tokio::spawn(router.oneshot(post(&link(), &body)));
-    let Some(Event::Payer(Payer::Bring(Bringing { attaching, link: through, actor }, reply))) =
-        events.recv().await
+    let Some(EngineInput::Payer(PayerRequest::Submit(
+        SubmitToken { attaching, link: through, actor },
+        reply,
+    ))) = events.recv().await
     else {
         panic!("a token")
     };
@@ -211,14 +219,14 @@ async fn a_token_that_is_not_taken_is_answered_with_how_things_stand() {
     for (state, status) in [(asking("card"), 409), (Intake::Received, 409), (Intake::Stored, 410)] {
         let (router, mut events) = door();
         let asked = tokio::spawn(router.oneshot(post(&link(), "token_id=")));
-        let Some(Event::Payer(Payer::Bring(Bringing { attaching, .. }, reply))) =
+        let Some(EngineInput::Payer(PayerRequest::Submit(SubmitToken { attaching, .. }, reply))) =
             events.recv().await
         else {
             panic!("a token")
         };
         assert_eq!(attaching.token.expose(), "");
         reply.send(Reply::Attached(Err("no".to_owned()))).unwrap();
-        let Some(Event::Payer(Payer::Look(_, reply))) = events.recv().await else {
+        let Some(EngineInput::Payer(PayerRequest::Open(_, reply))) = events.recv().await else {
             panic!("a look")
         };
         reply.send(state).unwrap();
@@ -249,8 +257,8 @@ async fn a_forged_link_looks_like_no_path_and_reaches_nobody() {
     let later =
         format!("default_jane.home_2_{}", payer(2, "2027-12-01T00:00:00Z").until.timestamp());
     assert_ne!(other_generation, named);
-    let others = Outside::new(&[4; 32]).intake("", &jane()).replace("/intake/", "");
-    let applicant = outside().link("", &"MerchantApplication/default/jane".parse().unwrap());
+    let others = PublicRoutes::new(&[4; 32]).intake_url("", &jane()).replace("/intake/", "");
+    let applicant = outside().apply_url("", &"MerchantApplication/default/jane".parse().unwrap());
     let renewing = format!("{named}_0123456789ab");
     for forged in [
         format!("{renewing}_{signature}"),
@@ -281,7 +289,7 @@ async fn a_forged_link_looks_like_no_path_and_reaches_nobody() {
 #[tokio::test]
 async fn an_applicant_s_link_is_a_page_like_the_others() {
     let (router, _events) = door();
-    let link = outside().link("", &"MerchantApplication/default/jane".parse().unwrap());
+    let link = outside().apply_url("", &"MerchantApplication/default/jane".parse().unwrap());
     for (path, status, words) in [
         (link.as_str(), 200, "<button>Go on</button>"),
         ("/apply/default.jane.x", 404, "leads to nothing"),
@@ -299,17 +307,18 @@ async fn an_applicant_s_link_is_a_page_like_the_others() {
 #[test]
 fn a_link_says_what_it_was_made_for_and_nobody_can_read_it_from_its_maker() {
     let ours = outside();
-    let link = ours.intake("https://pay.example/", &jane());
+    let link = ours.intake_url("https://pay.example/", &jane());
     let last = link.strip_prefix("https://pay.example/intake/").unwrap();
     let opened = |last: &str| {
-        let Opened { mut named, terms: (terms, until) } = ours.payer(last)?;
+        let VerifiedAddress { candidates: mut named, terms: (terms, until) } =
+            ours.verify_intake_url(last)?;
         let key = named.pop().filter(|_| named.is_empty())?;
         Some(IntakeLink { key, terms, until })
     };
     assert_eq!(opened(last), Some(jane()));
     let replaces = Some("0123456789ab".to_owned());
-    let renewal = IntakeLink { terms: Terms { generation: 2, replaces }, ..jane() };
-    let link = ours.intake("https://pay.example", &renewal);
+    let renewal = IntakeLink { terms: IntakeTerms { generation: 2, replaces }, ..jane() };
+    let link = ours.intake_url("https://pay.example", &renewal);
     let last = link.strip_prefix("https://pay.example/intake/").unwrap();
     assert!(last.starts_with("default_jane.home_2_1796083200_0123456789ab_"), "{last}");
     assert_eq!(opened(last), Some(renewal));
@@ -318,9 +327,9 @@ fn a_link_says_what_it_was_made_for_and_nobody_can_read_it_from_its_maker() {
 
 /// Returns a link of the older form: its parts are joined by dots.
 fn older(text: &str) -> String {
-    let key = *keyed(&[3; 32], "outside", b"").as_bytes();
+    let key = *keyed_digest(&[3; 32], "outside", b"").as_bytes();
     let code: String =
-        keyed(&key, "intake-link", text.as_bytes()).to_string().chars().take(32).collect();
+        keyed_digest(&key, "intake-link", text.as_bytes()).to_string().chars().take(32).collect();
     format!("/intake/{text}.{code}")
 }
 
@@ -334,7 +343,7 @@ async fn older_looked(exist: &[&str]) -> (u16, Option<String>) {
     let mut seen = None;
     while let Some(event) = events.recv().await {
         match event {
-            Event::Ask(Question::Resource(key), reply) => {
+            EngineInput::Ask(EngineQuery::Resource(key), reply) => {
                 let view = exist.contains(&&*key.to_string()).then(|| {
                     let (namespace, name) = (&key.namespace, &key.name);
                     let view = serde_json::json!({
@@ -345,7 +354,7 @@ async fn older_looked(exist: &[&str]) -> (u16, Option<String>) {
                 });
                 reply.send(Reply::Resource(view)).unwrap();
             }
-            Event::Payer(Payer::Look(link, reply)) => {
+            EngineInput::Payer(PayerRequest::Open(link, reply)) => {
                 seen = Some(link.key.to_string());
                 reply.send(Intake::Stored).unwrap();
             }

@@ -8,8 +8,8 @@ use super::*;
 
 const KEY: [u8; 32] = [3; 32];
 
-fn ours() -> Outside {
-    Outside::new(&KEY)
+fn ours() -> PublicRoutes {
+    PublicRoutes::new(&KEY)
 }
 
 /// Generates short names of few letters, so that many pairs differ only in where one part ends.
@@ -22,7 +22,7 @@ fn key(kind: &str, (namespace, name): (&str, &str)) -> Key {
 }
 
 fn intake_link(key: Key, generation: u32, replaces: Option<&str>, until: i64) -> IntakeLink {
-    let terms = Terms { generation, replaces: replaces.map(str::to_owned) };
+    let terms = IntakeTerms { generation, replaces: replaces.map(str::to_owned) };
     IntakeLink { key, terms, until: DateTime::from_timestamp(until, 0).unwrap() }
 }
 
@@ -33,8 +33,8 @@ fn addresses(names: (&str, &str), number: u32, live: bool) -> Vec<String> {
     let replaces = live.then_some("0123456789ab");
     vec![
         ours().gateway_url("", &key("Merchant", names), mode, number),
-        ours().link("", &key("MerchantApplication", names)),
-        ours().intake("", &intake_link(method, number, replaces, i64::from(number))),
+        ours().apply_url("", &key("MerchantApplication", names)),
+        ours().intake_url("", &intake_link(method, number, replaces, i64::from(number))),
     ]
 }
 
@@ -65,24 +65,24 @@ proptest! {
         let merchant = key("Merchant", names);
         let url = ours().gateway_url("https://a.example/", &merchant, mode, generation);
         let token = url.strip_prefix("https://a.example/webhooks/gateway/").unwrap();
-        let opened = ours().merchant(token).unwrap();
-        prop_assert_eq!((opened.named, opened.terms), (vec![merchant], (mode, generation)));
+        let opened = ours().verify_gateway_url(token).unwrap();
+        prop_assert_eq!((opened.candidates, opened.terms), (vec![merchant], (mode, generation)));
 
         let application = key("MerchantApplication", names);
-        let url = ours().link("", &application);
-        let opened = ours().application(url.strip_prefix("/apply/").unwrap()).unwrap();
-        prop_assert_eq!(opened.named, vec![application]);
+        let url = ours().apply_url("", &application);
+        let opened = ours().verify_apply_url(url.strip_prefix("/apply/").unwrap()).unwrap();
+        prop_assert_eq!(opened.candidates, vec![application]);
 
         let link = intake_link(key("SavedMethod", names), generation, replaces.as_deref(), until);
-        let url = ours().intake("", &link);
-        let opened = ours().payer(url.strip_prefix("/intake/").unwrap()).unwrap();
-        prop_assert_eq!((opened.named, opened.terms), (vec![link.key], (link.terms, link.until)));
+        let url = ours().intake_url("", &link);
+        let opened = ours().verify_intake_url(url.strip_prefix("/intake/").unwrap()).unwrap();
+        prop_assert_eq!((opened.candidates, opened.terms), (vec![link.key], (link.terms, link.until)));
     }
 }
 
 /// Returns an address of the older form: parts joined by dots, and a signature.
 fn older(label: &str, text: &str) -> String {
-    format!("{text}.{}", ours().code(label, text, SIGNATURE_LENGTH))
+    format!("{text}.{}", ours().signature(label, text, SIGNATURE_LENGTH))
 }
 
 #[test]
@@ -90,28 +90,35 @@ fn an_older_address_stays_good_and_names_every_resource_that_it_can_mean() {
     // As they were handed out, byte for byte.
     let given = "default.acme.test.20a8219784a6c662f65c74b2c71d36a5";
     assert_eq!(older("gateway-token", "default.acme.test"), given);
-    let opened = ours().merchant(given).unwrap();
-    assert_eq!(opened.named, [key("Merchant", ("default", "acme"))]);
+    let opened = ours().verify_gateway_url(given).unwrap();
+    assert_eq!(opened.candidates, [key("Merchant", ("default", "acme"))]);
     assert_eq!(opened.terms, (Mode::Test, 0));
-    let opened = ours().merchant(&older("gateway-token", "a.b.acme.live.7")).unwrap();
-    assert_eq!(opened.named, [key("Merchant", ("a", "b.acme")), key("Merchant", ("a.b", "acme"))]);
+    let opened = ours().verify_gateway_url(&older("gateway-token", "a.b.acme.live.7")).unwrap();
+    assert_eq!(
+        opened.candidates,
+        [key("Merchant", ("a", "b.acme")), key("Merchant", ("a.b", "acme"))]
+    );
     assert_eq!(opened.terms, (Mode::Live, 7));
-    let opened = ours().application(&older("apply-link", "default.harbor")).unwrap();
-    assert_eq!(opened.named, [key("MerchantApplication", ("default", "harbor"))]);
-    let opened = ours().payer(&older("intake-link", "a.b.c.2-0123456789ab.1796169600")).unwrap();
-    assert_eq!(opened.named, [key("SavedMethod", ("a", "b.c")), key("SavedMethod", ("a.b", "c"))]);
+    let opened = ours().verify_apply_url(&older("apply-link", "default.harbor")).unwrap();
+    assert_eq!(opened.candidates, [key("MerchantApplication", ("default", "harbor"))]);
+    let opened =
+        ours().verify_intake_url(&older("intake-link", "a.b.c.2-0123456789ab.1796169600")).unwrap();
+    assert_eq!(
+        opened.candidates,
+        [key("SavedMethod", ("a", "b.c")), key("SavedMethod", ("a.b", "c"))]
+    );
     let (terms, until) = opened.terms;
-    let wanted = Terms { generation: 2, replaces: Some("0123456789ab".to_owned()) };
+    let wanted = IntakeTerms { generation: 2, replaces: Some("0123456789ab".to_owned()) };
     assert_eq!((terms, until.timestamp()), (wanted, 1_796_169_600));
 }
 
 #[test]
 fn a_signature_of_one_sort_or_form_opens_nothing_of_another() {
-    let link = ours().link("", &key("MerchantApplication", ("default", "jane")));
+    let link = ours().apply_url("", &key("MerchantApplication", ("default", "jane")));
     let link = link.strip_prefix("/apply/").unwrap();
-    assert!(ours().payer(link).is_none() && ours().merchant(link).is_none());
+    assert!(ours().verify_intake_url(link).is_none() && ours().verify_gateway_url(link).is_none());
     let (text, code) = link.rsplit_once(SEPARATOR).unwrap();
     for forged in [format!("{}.{code}", text.replace('_', ".")), format!("default_john_{code}")] {
-        assert!(ours().application(&forged).is_none(), "{forged}");
+        assert!(ours().verify_apply_url(&forged).is_none(), "{forged}");
     }
 }

@@ -20,8 +20,8 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tower::ServiceExt;
 
-use super::patient::Patient;
-use super::seats::Sort;
+use super::patient::WriteTimeoutStream;
+use super::seats::SeatUse;
 
 /// Time limit for the head of a request, and for an idle connection.
 const HEADER_MAX: Duration = Duration::from_secs(5);
@@ -41,15 +41,15 @@ const LAST: HeaderValue = HeaderValue::from_static("close");
 /// Records whether a connection showed a valid token; the connection may then live while it is in
 /// use. Every request carries the value.
 #[derive(Debug, Clone, Default)]
-pub(in crate::http) struct Trust(Arc<AtomicBool>);
+pub(in crate::http) struct ValidTokenSeen(Arc<AtomicBool>);
 
-impl Trust {
+impl ValidTokenSeen {
     /// Records that a valid token was shown.
-    pub(in crate::http) fn shown(&self) {
+    pub(in crate::http) fn record(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    fn is_shown(&self) -> bool {
+    fn is_seen(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
@@ -58,7 +58,7 @@ impl Trust {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Peer {
     pub(super) address: SocketAddr,
-    pub(super) sort: Sort,
+    pub(super) permits: SeatUse,
 }
 
 /// Answers the requests of one connection until it closes or its time is over. After a stop, only
@@ -67,14 +67,14 @@ pub(super) async fn answer<S>(stream: S, peer: Peer, router: Router, stopped: wa
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let (trust, begun) = (Trust::default(), Instant::now());
+    let (trust, begun) = (ValidTokenSeen::default(), Instant::now());
     let shown = trust.clone();
     let service = service_fn(move |request: hyper::Request<Incoming>| {
         let answered = respond(router.clone(), peer, trust.clone(), request);
         let trust = trust.clone();
         async move {
             let mut answer = answered.await?;
-            if begun.elapsed() >= OLD && !trust.is_shown() {
+            if begun.elapsed() >= OLD && !trust.is_seen() {
                 answer.headers_mut().insert(header::CONNECTION, LAST);
             }
             Ok::<_, Infallible>(answer)
@@ -85,16 +85,16 @@ where
         .header_read_timeout(HEADER_MAX)
         .max_buf_size(HEAD_BYTES_MAX)
         .max_headers(HEADERS_MAX)
-        .serve_connection(TokioIo::new(Patient::new(stream)), service);
+        .serve_connection(TokioIo::new(WriteTimeoutStream::new(stream)), service);
     let mut connection = pin!(connection);
     let ended = tokio::select! {
         biased;
         ended = connection.as_mut() => ended,
-        () = told(stopped) => {
+        () = stop_requested(stopped) => {
             connection.as_mut().graceful_shutdown();
             connection.await
         }
-        () = outlived(shown) => Ok(()),
+        () = lifetime_over(shown) => Ok(()),
     };
     if let Err(error) = ended {
         tracing::debug!(peer = %peer.address, %error, "connection");
@@ -105,11 +105,11 @@ where
 async fn respond(
     router: Router,
     peer: Peer,
-    trust: Trust,
+    trust: ValidTokenSeen,
     mut request: hyper::Request<Incoming>,
 ) -> Result<Response, Infallible> {
     let health = HEALTH.contains(&request.uri().path());
-    let mut answer = if health || peer.sort == Sort::Any {
+    let mut answer = if health || peer.permits == SeatUse::Any {
         request.extensions_mut().insert(ConnectInfo(peer.address));
         request.extensions_mut().insert(trust);
         router.oneshot(request).await?
@@ -117,22 +117,22 @@ async fn respond(
         let later = [(header::RETRY_AFTER, HeaderValue::from_static("1"))];
         (StatusCode::SERVICE_UNAVAILABLE, later).into_response()
     };
-    if health || peer.sort == Sort::Health {
+    if health || peer.permits == SeatUse::Health {
         answer.headers_mut().insert(header::CONNECTION, LAST);
     }
     Ok(answer)
 }
 
 /// Returns once the daemon stops.
-async fn told(mut stopped: watch::Receiver<bool>) {
+async fn stop_requested(mut stopped: watch::Receiver<bool>) {
     // Without a sender the accept loop has ended, which means the same.
     drop(stopped.wait_for(|stop| *stop).await);
 }
 
 /// Returns once the connection's life time is over; never after a valid token.
-async fn outlived(trust: Trust) {
+async fn lifetime_over(trust: ValidTokenSeen) {
     tokio::time::sleep(LIFE_MAX).await;
-    if trust.is_shown() {
+    if trust.is_seen() {
         std::future::pending::<()>().await;
     }
 }

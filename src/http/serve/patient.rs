@@ -13,18 +13,18 @@ pub(super) const WRITE_MAX: Duration = Duration::from_secs(10);
 
 /// A stream that fails once a write made no progress for [`WRITE_MAX`].
 #[derive(Debug)]
-pub(super) struct Patient<S> {
+pub(super) struct WriteTimeoutStream<S> {
     inner: S,
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> Patient<S> {
+impl<S> WriteTimeoutStream<S> {
     pub(super) fn new(inner: S) -> Self {
         Self { inner, stalled: None }
     }
 
     /// Returns the outcome of a write step; a pending step starts a timer, which progress resets.
-    fn watched<T>(
+    fn with_timeout<T>(
         &mut self,
         cx: &mut Context<'_>,
         step: Poll<io::Result<T>>,
@@ -38,7 +38,7 @@ impl<S> Patient<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeoutStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -48,14 +48,14 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeoutStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let step = Pin::new(&mut self.inner).poll_write(cx, bytes);
-        self.watched(cx, step)
+        self.with_timeout(cx, step)
     }
 
     fn poll_write_vectored(
@@ -64,7 +64,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
         parts: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let step = Pin::new(&mut self.inner).poll_write_vectored(cx, parts);
-        self.watched(cx, step)
+        self.with_timeout(cx, step)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -73,11 +73,11 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let step = Pin::new(&mut self.inner).poll_flush(cx);
-        self.watched(cx, step)
+        self.with_timeout(cx, step)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let step = Pin::new(&mut self.inner).poll_shutdown(cx);
-        self.watched(cx, step)
+        self.with_timeout(cx, step)
     }
 }

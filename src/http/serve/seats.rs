@@ -22,7 +22,7 @@ const NETWORK: u128 = 0xffff_ffff_ffff_ffff_0000_0000_0000_0000;
 
 /// Use of a seat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sort {
+pub(super) enum SeatUse {
     /// Every request.
     Any,
     /// Health checks only.
@@ -32,13 +32,13 @@ pub(super) enum Sort {
 /// All seats of a listener. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Seats {
-    any: Arc<Mutex<Taken>>,
-    health: Arc<Mutex<Taken>>,
+    any: Arc<Mutex<TakenSeats>>,
+    health: Arc<Mutex<TakenSeats>>,
 }
 
 /// Taken seats, in all and for each network.
 #[derive(Debug, Default)]
-struct Taken {
+struct TakenSeats {
     all: usize,
     each: BTreeMap<IpAddr, usize>,
 }
@@ -46,9 +46,9 @@ struct Taken {
 /// The seat of one connection; dropping it frees the seat.
 #[derive(Debug)]
 pub(super) struct Seat {
-    pub(super) sort: Sort,
+    pub(super) permits: SeatUse,
     network: IpAddr,
-    taken: Arc<Mutex<Taken>>,
+    taken: Arc<Mutex<TakenSeats>>,
 }
 
 impl Seats {
@@ -59,15 +59,19 @@ impl Seats {
             own < EACH && (all < ALL.saturating_sub(NEWCOMERS) || own < FEW && all < ALL)
         };
         let health = |all, own| all < HEALTH && own < HEALTH_EACH;
-        let seat = |sort, taken: &Arc<Mutex<Taken>>| Seat { sort, network, taken: taken.clone() };
-        if locked(&self.any).take(network, any) {
-            return Some(seat(Sort::Any, &self.any));
+        let seat = |sort, taken: &Arc<Mutex<TakenSeats>>| Seat {
+            permits: sort,
+            network,
+            taken: taken.clone(),
+        };
+        if lock(&self.any).take(network, any) {
+            return Some(seat(SeatUse::Any, &self.any));
         }
-        locked(&self.health).take(network, health).then(|| seat(Sort::Health, &self.health))
+        lock(&self.health).take(network, health).then(|| seat(SeatUse::Health, &self.health))
     }
 }
 
-impl Taken {
+impl TakenSeats {
     /// Counts one more seat for a network, if `may` permits it for the counts of all and of this
     /// network.
     fn take(&mut self, network: IpAddr, may: impl FnOnce(usize, usize) -> bool) -> bool {
@@ -93,11 +97,11 @@ impl Taken {
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        locked(&self.taken).free(self.network);
+        lock(&self.taken).free(self.network);
     }
 }
 
-fn locked(taken: &Mutex<Taken>) -> MutexGuard<'_, Taken> {
+fn lock(taken: &Mutex<TakenSeats>) -> MutexGuard<'_, TakenSeats> {
     taken.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -118,7 +122,7 @@ mod tests {
     fn takes(seats: &Seats, address: &str, tries: usize) -> (Vec<Seat>, usize) {
         let address = address.parse().unwrap();
         let all: Vec<Seat> = (0..tries).filter_map(|_| seats.take(address)).collect();
-        let any = all.iter().filter(|seat| seat.sort == Sort::Any).count();
+        let any = all.iter().filter(|seat| seat.permits == SeatUse::Any).count();
         (all, any)
     }
 
@@ -148,7 +152,7 @@ mod tests {
         let hosts = (0..300)
             .filter_map(|host| seats.take(format!("2001:db8:0:1:{host:x}::1").parse().unwrap()));
         let hosts: Vec<Seat> = hosts.collect();
-        assert_eq!(hosts.iter().filter(|seat| seat.sort == Sort::Any).count(), 128);
+        assert_eq!(hosts.iter().filter(|seat| seat.permits == SeatUse::Any).count(), 128);
         assert_eq!(takes(&seats, "2001:db8:0:2::1", 1).1, 1, "another network");
         assert_eq!(
             network("::ffff:192.0.2.1".parse().unwrap()),

@@ -181,7 +181,9 @@ async fn signs_of_life_come_before_an_answer_that_takes_long() {
     let (_switch, ready) = watch::channel(true);
     let router = router(Control::new(events), ready, tokens());
     let engine = async {
-        let Some(crate::engine::Event::Ask(_, reply)) = asked.recv().await else { panic!("asked") };
+        let Some(crate::engine::EngineInput::Ask(_, reply)) = asked.recv().await else {
+            panic!("asked")
+        };
         tokio::time::sleep(Duration::from_secs(35)).await;
         drop(reply.send(Reply::Settled));
     };

@@ -8,13 +8,13 @@ use tower::ServiceExt;
 
 use super::*;
 use crate::base::secret::Secret;
-use crate::engine::Event;
-use crate::http::{Gate, Rate, Rules, Tokens, router};
+use crate::engine::EngineInput;
+use crate::http::{Ingress, IngressRules, PostRate, Tokens, router};
 
 const PAGE: &str = "https://service.example/merchant_applications/sign_up/once";
 
-fn outside() -> Outside {
-    Outside::new(&[3; 32])
+fn outside() -> PublicRoutes {
+    PublicRoutes::new(&[3; 32])
 }
 
 /// Returns the secret part of the Event URL.
@@ -24,9 +24,9 @@ fn token() -> String {
 }
 
 /// Returns the public routes, and the engine's end of their channel.
-fn door() -> (Router, mpsc::Receiver<Event>) {
+fn door() -> (Router, mpsc::Receiver<EngineInput>) {
     let (sender, events) = mpsc::channel(8);
-    (public(Control::new(sender), &outside()), events)
+    (public_router(Control::new(sender), &outside()), events)
 }
 
 fn post(path: &str, body: impl Into<Body>) -> Request<Body> {
@@ -46,7 +46,7 @@ fn harbor() -> Key {
 }
 
 fn apply() -> String {
-    outside().link("", &harbor())
+    outside().apply_url("", &harbor())
 }
 
 #[tokio::test]
@@ -68,7 +68,9 @@ async fn a_wrong_token_looks_like_no_path_and_reaches_nobody() {
 async fn a_notification_is_answered_only_once_it_is_stored() {
     let (router, mut events) = door();
     let asked = tokio::spawn(router.oneshot(hook(&token(), "{\"events\":[]}")));
-    let Some(Event::Notice(notice, stored)) = events.recv().await else { panic!("a notice") };
+    let Some(EngineInput::PartnerWebhook(notice, stored)) = events.recv().await else {
+        panic!("a notice")
+    };
     assert_eq!(
         (notice.reference.as_str(), notice.body.as_slice()),
         ("rk7", &b"{\"events\":[]}"[..])
@@ -104,17 +106,19 @@ async fn a_body_that_is_too_large_reaches_nobody() {
 }
 
 /// Returns the public routes with these rules, the engine's end of their channel, and the counts.
-fn guarded(rules: Rules) -> (Router, mpsc::Receiver<Event>, Control) {
+fn guarded(rules: IngressRules) -> (Router, mpsc::Receiver<EngineInput>, Control) {
     let (sender, events) = mpsc::channel(8);
     let control = Control::new(sender);
-    let outside = outside().guarded(Gate::new(rules));
-    (public(control.clone(), &outside), events, control)
+    let outside = outside().with_ingress(Ingress::new(rules));
+    (public_router(control.clone(), &outside), events, control)
 }
 
 #[tokio::test]
 async fn who_may_not_post_is_refused_and_counted() {
-    let (router, mut events, control) =
-        guarded(Rules { partner: vec!["192.0.2.0/24".parse().unwrap()], ..Rules::default() });
+    let (router, mut events, control) = guarded(IngressRules {
+        partner: vec!["192.0.2.0/24".parse().unwrap()],
+        ..IngressRules::default()
+    });
     let from = |peer: &str, path: &str| {
         let mut request = post(path, "{}");
         let peer: SocketAddr = peer.parse().unwrap();
@@ -130,7 +134,9 @@ async fn who_may_not_post_is_refused_and_counted() {
     assert_eq!(status(&router, from("198.51.100.7:4000", "/webhooks/gateway/x")).await, 404);
     assert!(events.try_recv().is_err());
     let asked = tokio::spawn(router.oneshot(from("192.0.2.7:4000", &path)));
-    let Some(Event::Notice(_, stored)) = events.recv().await else { panic!("a notice") };
+    let Some(EngineInput::PartnerWebhook(_, stored)) = events.recv().await else {
+        panic!("a notice")
+    };
     stored.send(()).unwrap();
     assert_eq!(asked.await.unwrap().unwrap().status(), 200);
     let counts = control.posts().counts();
@@ -143,7 +149,7 @@ async fn who_may_not_post_is_refused_and_counted() {
 
 #[tokio::test(start_paused = true)]
 async fn a_body_that_trickles_is_ended_in_a_fixed_time() {
-    let (router, mut events, control) = guarded(Rules::default());
+    let (router, mut events, control) = guarded(IngressRules::default());
     let start = tokio::time::Instant::now();
     let drip = |()| async {
         tokio::time::sleep(Duration::from_secs(1)).await;
@@ -166,11 +172,13 @@ async fn a_body_that_trickles_is_ended_in_a_fixed_time() {
 #[tokio::test(start_paused = true)]
 async fn a_flood_is_sent_away_before_its_bodies_are_read() {
     let two = std::num::NonZeroU32::new(2).unwrap();
-    let (router, mut events, control) =
-        guarded(Rules { rate: Some(Rate { each_second: two, at_once: two }), ..Rules::default() });
+    let (router, mut events, control) = guarded(IngressRules {
+        rate: Some(PostRate { per_second: two, burst: two }),
+        ..IngressRules::default()
+    });
     let engine = tokio::spawn(async move {
         while let Some(event) = events.recv().await {
-            if let Event::Notice(_, stored) = event {
+            if let EngineInput::PartnerWebhook(_, stored) = event {
                 stored.send(()).unwrap();
             }
         }
@@ -205,7 +213,7 @@ async fn opening_a_link_changes_nothing_and_the_button_leads_to_the_page() {
     }
     assert!(events.try_recv().is_err());
     let asked = tokio::spawn(router.oneshot(post(&apply(), "")));
-    let Some(Event::Visit(key, page)) = events.recv().await else { panic!("a visit") };
+    let Some(EngineInput::Visit(key, page)) = events.recv().await else { panic!("a visit") };
     assert_eq!(key, harbor());
     page.send(Some(Secret::from(PAGE))).unwrap();
     let led = asked.await.unwrap().unwrap();
@@ -221,7 +229,7 @@ async fn opening_a_link_changes_nothing_and_the_button_leads_to_the_page() {
 async fn an_applicant_with_nothing_to_do_is_told_so() {
     let (router, mut events) = door();
     let asked = tokio::spawn(router.oneshot(post(&apply(), "")));
-    let Some(Event::Visit(_, page)) = events.recv().await else { panic!("a visit") };
+    let Some(EngineInput::Visit(_, page)) = events.recv().await else { panic!("a visit") };
     page.send(None).unwrap();
     let told = asked.await.unwrap().unwrap();
     assert_eq!(told.status(), 409);
@@ -236,7 +244,7 @@ async fn a_forged_link_looks_like_no_path_and_reaches_nobody() {
     let link = apply();
     let link = link.strip_prefix("/apply/").unwrap();
     let (named, signature) = link.rsplit_once('_').unwrap();
-    let others = Outside::new(&[4; 32]).link("", &harbor()).replace("/apply/", "");
+    let others = PublicRoutes::new(&[4; 32]).apply_url("", &harbor()).replace("/apply/", "");
     for forged in [
         format!("default_other_{signature}"),
         format!("{named}_"),
@@ -258,8 +266,8 @@ async fn on_the_private_listener_the_hooks_answer_whom_the_guard_refuses() {
     let (sender, mut events) = mpsc::channel(8);
     let (_switch, ready) = watch::channel(true);
     let control = Control::new(sender);
-    let router =
-        router(control.clone(), ready, Tokens::default()).merge(hooks(control, &outside()));
+    let router = router(control.clone(), ready, Tokens::default())
+        .merge(webhook_router(control, &outside()));
     let from = |mut request: Request<Body>| {
         let peer: SocketAddr = "192.0.2.7:4000".parse().unwrap();
         request.extensions_mut().insert(ConnectInfo(peer));
@@ -276,7 +284,9 @@ async fn on_the_private_listener_the_hooks_answer_whom_the_guard_refuses() {
     assert_eq!(status(&router, from(hook("x", ""))).await, 404);
     assert!(events.try_recv().is_err());
     let asked = tokio::spawn(router.oneshot(from(hook(&token(), "{}"))));
-    let Some(Event::Notice(_, stored)) = events.recv().await else { panic!("a notice") };
+    let Some(EngineInput::PartnerWebhook(_, stored)) = events.recv().await else {
+        panic!("a notice")
+    };
     stored.send(()).unwrap();
     assert_eq!(asked.await.unwrap().unwrap().status(), 200);
 }

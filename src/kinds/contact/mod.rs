@@ -5,4 +5,4 @@ mod step;
 #[cfg(test)]
 mod tests;
 
-pub use shape::{Contact, EmailAddress, Spec};
+pub use shape::{ContactKind, ContactSpec, EmailAddressSpec};

@@ -5,50 +5,52 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::id::Name;
 use crate::base::secret::Personal;
-use crate::kinds::merchant::Merchant;
-use crate::kinds::refused::Refused;
-use crate::kinds::{Change, CheckCx, Field, Find, Privacy, Shape, reference, text};
+use crate::kinds::merchant::MerchantKind;
+use crate::kinds::refused::RefusedField;
+use crate::kinds::{CheckCx, Find, Mutability, Privacy, SpecField, SpecSchema, reference, text};
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
 
 #[derive(Debug, Clone, Copy)]
-pub struct Contact;
+pub struct ContactKind;
 
 /// Contact of a merchant, who receives invoices (partner-api, POST /contacts).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Spec {
+#[schemars(rename = "Spec")]
+pub struct ContactSpec {
     /// The merchant that the contact belongs to.
     pub merchant: String,
     /// Given name.
-    #[serde(serialize_with = "text::exposed")]
+    #[serde(serialize_with = "text::serialize_exposed")]
     pub first_name: Personal,
     /// Family name.
-    #[serde(serialize_with = "text::exposed")]
+    #[serde(serialize_with = "text::serialize_exposed")]
     pub last_name: Personal,
     /// E-mail addresses, at least one.
-    pub email_addresses: Vec<EmailAddress>,
+    pub email_addresses: Vec<EmailAddressSpec>,
     /// Not accepted: follows the merchant's mode.
     #[serde(default, skip_serializing)]
-    pub test_mode: Refused,
+    pub test_mode: RefusedField,
 }
 
 /// One e-mail address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct EmailAddress {
+#[schemars(rename = "EmailAddress")]
+pub struct EmailAddressSpec {
     /// The address itself.
-    #[serde(serialize_with = "text::exposed")]
+    #[serde(serialize_with = "text::serialize_exposed")]
     pub address: Personal,
 }
 
-const fn field(path: &'static str, privacy: Privacy, doc: &'static str) -> Field {
-    Field { path, privacy, change: Change::Never, doc }
+const fn field(path: &'static str, privacy: Privacy, doc: &'static str) -> SpecField {
+    SpecField { path, privacy, mutability: Mutability::Immutable, doc }
 }
 
-impl Shape for Contact {
+impl SpecSchema for ContactKind {
     const NAME: &'static str = "Contact";
-    const FIELDS: &'static [Field] = &[
+    const FIELDS: &'static [SpecField] = &[
         field(
             "merchant",
             Privacy::Plain,
@@ -67,14 +69,14 @@ impl Shape for Contact {
             "An e-mail address (partner-api, Contact).",
         ),
     ];
-    type Spec = Spec;
+    type Spec = ContactSpec;
 
-    fn check(spec: &Spec, _cx: &CheckCx) -> Vec<Issue> {
-        let Spec { merchant, first_name, last_name, email_addresses, test_mode } = spec;
+    fn check(spec: &ContactSpec, _cx: &CheckCx) -> Vec<Issue> {
+        let ContactSpec { merchant, first_name, last_name, email_addresses, test_mode } = spec;
         let mut issues = Vec::new();
-        issues.extend(reference::issue("spec.merchant", Merchant::NAME, merchant));
-        issues.extend(text::filled("spec.first_name", first_name.expose(), "Jane"));
-        issues.extend(text::filled("spec.last_name", last_name.expose(), "Doe"));
+        issues.extend(reference::issue("spec.merchant", MerchantKind::NAME, merchant));
+        issues.extend(text::not_blank("spec.first_name", first_name.expose(), "Jane"));
+        issues.extend(text::not_blank("spec.last_name", last_name.expose(), "Doe"));
         issues.extend(addresses(email_addresses));
         issues.extend(test_mode.issue(
             "spec.test_mode",
@@ -84,18 +86,18 @@ impl Shape for Contact {
         issues
     }
 
-    fn references(spec: &Spec, namespace: &Name) -> Vec<Reference> {
-        reference::read("spec.merchant", Merchant::NAME, &spec.merchant, namespace)
+    fn references(spec: &ContactSpec, namespace: &Name) -> Vec<Reference> {
+        reference::read("spec.merchant", MerchantKind::NAME, &spec.merchant, namespace)
             .into_iter()
             .collect()
     }
 
-    fn check_links(_spec: &Spec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
+    fn check_links(_spec: &ContactSpec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
         reference::bearer_token(manifest, "a contact", find).into_iter().collect()
     }
 }
 
-fn addresses(list: &[EmailAddress]) -> Vec<Issue> {
+fn addresses(list: &[EmailAddressSpec]) -> Vec<Issue> {
     if list.is_empty() {
         let help = "write at least one, such as `[{address: jane@example.com}]`";
         let message = "the service wants an e-mail address";

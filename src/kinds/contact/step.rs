@@ -1,19 +1,20 @@
 //! Steps of a contact: it is created once, and the service can never change it.
 
-use super::Contact;
+use super::ContactKind;
 use crate::base::id::Key;
 use crate::effects::create_contact;
-use crate::kinds::step::{Draft, MERCHANT, Object, StepCx, needed, object, orphaned, reference};
-use crate::kinds::{Kind, Shape};
+use crate::kinds::object_step::{ObjectEffects, plan_object};
+use crate::kinds::step::{MERCHANT, StepCx, StepDecision, orphan, ready_state, reference};
+use crate::kinds::{ManifestKind, SpecSchema};
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
 use crate::model::plan::Reason;
 
-fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
-    let kind = Object {
+fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
+    let kind = ObjectEffects {
         create: &|new| {
             let merchant = reference(manifest, MERCHANT).unwrap_or_else(|| manifest.key.clone());
-            needed(cx, &merchant)?;
+            ready_state(cx, &merchant)?;
             Ok(create_contact(new, &manifest.spec))
         },
         change: &|_, _, changes| {
@@ -22,20 +23,20 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
         money: Vec::new(),
         unready: &|_| None,
     };
-    object(cx, Contact::FIELDS, manifest, have, &kind)
+    plan_object(cx, ContactKind::FIELDS, manifest, have, &kind)
 }
 
 /// Returns the step of a contact whose document was removed.
-fn gone(_: &StepCx<'_>, _: &Key, _: &Observed) -> Draft {
-    orphaned()
+fn plan_removal(_: &StepCx<'_>, _: &Key, _: &Observed) -> StepDecision {
+    orphan()
 }
 
-impl Kind for Contact {
-    fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
+impl ManifestKind for ContactKind {
+    fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
         step(cx, manifest, have)
     }
 
-    fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
-        gone(cx, key, have)
+    fn plan_removal(cx: &StepCx<'_>, key: &Key, have: &Observed) -> StepDecision {
+        plan_removal(cx, key, have)
     }
 }

@@ -6,22 +6,24 @@
 
 use serde_json::{Value, json};
 
-use super::Invoice;
+use super::InvoiceKind;
 use crate::base::id::{Key, RemoteId};
-use crate::effects::{FILE_STATE, Obligation, Uploaded, file_name, put, upload_file, uploaded};
-use crate::kinds::Shape;
-use crate::kinds::contact::Contact;
-use crate::kinds::step::{Draft, StepCx, needed_id, reference, text};
-use crate::model::effect::{Effect, Reading, Work};
+use crate::effects::{
+    EffectContext, FILE_STATE, KnownUpload, file_identity, known_upload, put, upload_file,
+};
+use crate::kinds::SpecSchema;
+use crate::kinds::contact::ContactKind;
+use crate::kinds::step::{StepCx, StepDecision, ready_id, reference, text};
+use crate::model::effect::{Effect, RemoteReading, StepWork};
 use crate::model::manifest::{AttachedFile, Manifest};
-use crate::model::observed::{Applied, Observed};
-use crate::model::plan::{FieldChange, Reason, Verdict};
+use crate::model::observed::{AppliedSpec, Observed};
+use crate::model::plan::{FieldChange, PlannedAction, Reason};
 
 /// Progress of the attachments of an invoice that is not created yet.
 #[derive(Debug)]
-pub(super) enum Attached {
+pub(super) enum AttachmentState {
     /// Each file has its id; holds the list for the invoice.
-    Named(Vec<Value>),
+    Ready(Vec<Value>),
     /// This file must be uploaded.
     Missing(AttachedFile, RemoteId, Value),
     /// This file is being processed; holds the subject of the reading.
@@ -33,11 +35,11 @@ pub(super) enum Attached {
 /// # Errors
 ///
 /// The resources for which they wait.
-pub(super) fn attached(
+pub(super) fn attachment_state(
     cx: &StepCx<'_>,
     manifest: &Manifest,
     have: Option<&Observed>,
-) -> Result<Attached, Reason> {
+) -> Result<AttachmentState, Reason> {
     let wanted = manifest.spec.get("attachments").and_then(Value::as_array);
     let mut named = Vec::new();
     for item in wanted.into_iter().flatten() {
@@ -47,81 +49,84 @@ pub(super) fn attached(
         }
         let path = text(item, "file");
         let file = manifest.files.iter().find(|file| file.path == path);
-        let file = file.ok_or_else(|| Reason::Unfit(format!("the file {path} is not known")))?;
-        let contact = reference(manifest, Contact::NAME);
-        let contact = contact.ok_or_else(|| Reason::Unfit("it names no contact".to_owned()))?;
-        let contact_id = needed_id(cx, &contact)?;
-        let mut about = file_name(&contact_id, file, cx.digest_key);
-        match known(cx, have, &contact, &about) {
-            None => return Ok(Attached::Missing(file.clone(), contact_id, about)),
-            Some(Uploaded { id, processed: true }) => named.push(json!({ "id": id })),
-            Some(Uploaded { id, processed: false }) => {
+        let file =
+            file.ok_or_else(|| Reason::Unsuitable(format!("the file {path} is not known")))?;
+        let contact = reference(manifest, ContactKind::NAME);
+        let contact =
+            contact.ok_or_else(|| Reason::Unsuitable("it names no contact".to_owned()))?;
+        let contact_id = ready_id(cx, &contact)?;
+        let mut about = file_identity(&contact_id, file, cx.digest_key);
+        match attached_upload(cx, have, &contact, &about) {
+            None => return Ok(AttachmentState::Missing(file.clone(), contact_id, about)),
+            Some(KnownUpload { id, processed: true }) => named.push(json!({ "id": id })),
+            Some(KnownUpload { id, processed: false }) => {
                 put(&mut about, "id", id);
-                return Ok(Attached::Processing(about));
+                return Ok(AttachmentState::Processing(about));
             }
         }
     }
-    Ok(Attached::Named(named))
+    Ok(AttachmentState::Ready(named))
 }
 
 /// Returns the upload of a file that this invoice, or another one of its contact, knows.
-fn known(
+fn attached_upload(
     cx: &StepCx<'_>,
     have: Option<&Observed>,
     contact: &Key,
     about: &Value,
-) -> Option<Uploaded> {
+) -> Option<KnownUpload> {
     let others = || {
         let users = cx.view.users(contact).into_iter();
-        let mut invoices = users.filter(|user| user.kind.as_str() == Invoice::NAME);
-        invoices.find_map(|user| uploaded(&*cx.view.observed(&user)?, about))
+        let mut invoices = users.filter(|user| user.kind.as_str() == InvoiceKind::NAME);
+        invoices.find_map(|user| known_upload(&*cx.view.observed_state(&user)?, about))
     };
-    have.and_then(|have| uploaded(have, about)).or_else(others)
+    have.and_then(|have| known_upload(have, about)).or_else(others)
 }
 
 /// Uploads a file for an invoice. The upload puts no part of the invoice on the service.
 pub(super) fn upload(
-    new: Obligation,
+    new: EffectContext,
     have: Option<&Observed>,
     (file, contact, about): (&AttachedFile, &RemoteId, &Value),
 ) -> Effect {
-    let applied = so_far(&new.applied, have);
-    upload_file(Obligation { applied, ..new }, contact, file, about.clone())
+    let applied = applied_before(&new.applied, have);
+    upload_file(EffectContext { applied, ..new }, contact, file, about.clone())
 }
 
 /// Returns the state on the service of an invoice that is not created yet: the one that it
 /// replaces, or nothing.
-fn so_far(new: &Applied, have: Option<&Observed>) -> Applied {
+fn applied_before(new: &AppliedSpec, have: Option<&Observed>) -> AppliedSpec {
     let old = have.filter(|have| have.exists).and_then(|have| have.applied.clone());
-    let old = old.unwrap_or_else(|| Applied { spec: Value::Null, ..new.clone() });
-    Applied { digest: new.digest, ..old }
+    let old = old.unwrap_or_else(|| AppliedSpec { spec: Value::Null, ..new.clone() });
+    AppliedSpec { digest: new.digest, ..old }
 }
 
 /// Replaces the creation of an invoice by a reading while its attachments are processed.
-pub(super) fn confirming(
-    draft: Draft,
-    attached: &Result<Attached, Reason>,
+pub(super) fn read_state_first(
+    draft: StepDecision,
+    attached: &Result<AttachmentState, Reason>,
     have: Option<&Observed>,
-) -> Draft {
-    let (Ok(Attached::Processing(about)), Some(Work::Effect(effect))) = (attached, &draft.work)
+) -> StepDecision {
+    let (Ok(AttachmentState::Processing(about)), Some(StepWork::Effect(effect))) =
+        (attached, &draft.work)
     else {
         return draft;
     };
-    let reading = Reading {
+    let reading = RemoteReading {
         name: FILE_STATE,
         key: effect.key.clone(),
         merchant: effect.merchant.clone(),
         mode: effect.mode,
-        applied: so_far(&effect.applied, have),
-        about: about.clone(),
+        applied: applied_before(&effect.applied, have),
+        subject: about.clone(),
     };
-    Draft { work: Some(Work::Read(reading)), ..draft }
+    StepDecision { work: Some(StepWork::Read(reading)), ..draft }
 }
 
 /// Adds the planned uploads of a new invoice to its changes: size, and digest as `sha256sum` prints
 /// it.
-pub(super) fn shown(mut draft: Draft, manifest: &Manifest) -> Draft {
-    if draft.verdict != Verdict::Create {
+pub(super) fn with_planned_uploads(mut draft: StepDecision, manifest: &Manifest) -> StepDecision {
+    if draft.verdict != PlannedAction::Create {
         return draft;
     }
     let wanted = manifest.spec.get("attachments").and_then(Value::as_array);

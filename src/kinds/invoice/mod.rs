@@ -9,4 +9,4 @@ mod step_tests;
 mod tests;
 pub mod totals;
 
-pub use shape::{Attachment, Invoice, LineItem, Message, Spec};
+pub use shape::{AttachmentSpec, InvoiceKind, InvoiceSpec, LineItemSpec, MessageSpec};

@@ -8,11 +8,11 @@ use super::totals;
 use crate::base::id::Name;
 use crate::base::secret::Personal;
 use crate::kinds::amount::Amount;
-use crate::kinds::contact::Contact;
+use crate::kinds::contact::ContactKind;
 use crate::kinds::files::FileRef;
-use crate::kinds::merchant::Merchant;
-use crate::kinds::refused::Refused;
-use crate::kinds::{Change, CheckCx, Field, Find, Privacy, Shape, reference, text};
+use crate::kinds::merchant::MerchantKind;
+use crate::kinds::refused::RefusedField;
+use crate::kinds::{CheckCx, Find, Mutability, Privacy, SpecField, SpecSchema, reference, text};
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
 
@@ -26,12 +26,13 @@ const BANK_ID_PREFIX: &str = "bank_";
 const FILE_ID_PREFIX: &str = "fref_";
 
 #[derive(Debug, Clone, Copy)]
-pub struct Invoice;
+pub struct InvoiceKind;
 
 /// Invoice that a contact pays to a merchant (partner-api, POST /invoices).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Spec {
+#[schemars(rename = "Spec")]
+pub struct InvoiceSpec {
     /// The merchant that is paid.
     pub merchant: String,
     /// The contact that pays.
@@ -47,31 +48,32 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
     /// The lines of the invoice, at least one.
-    pub line_items: Vec<LineItem>,
+    pub line_items: Vec<LineItemSpec>,
     /// E-mails with the portal link.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub invoice_messages: Vec<Message>,
+    pub invoice_messages: Vec<MessageSpec>,
     /// Files for the payer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub attachments: Vec<Attachment>,
+    pub attachments: Vec<AttachmentSpec>,
     /// Not accepted: derived from partner, kind, namespace and name.
     #[serde(default, skip_serializing)]
-    pub source_id: Refused,
+    pub source_id: RefusedField,
     /// Not accepted: follows the merchant's mode.
     #[serde(default, skip_serializing)]
-    pub test_mode: Refused,
+    pub test_mode: RefusedField,
     /// Not accepted: write `contact`.
     #[serde(default, skip_serializing)]
-    pub contact_id: Refused,
+    pub contact_id: RefusedField,
     /// Not accepted: write `bank_account`.
     #[serde(default, skip_serializing)]
-    pub bank_account_id: Refused,
+    pub bank_account_id: RefusedField,
 }
 
 /// One line of an invoice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct LineItem {
+#[schemars(rename = "LineItem")]
+pub struct LineItemSpec {
     /// The purpose of the line.
     pub description: String,
     /// The line's whole amount.
@@ -87,9 +89,10 @@ pub struct LineItem {
 /// One e-mail to one or more addresses.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Message {
+#[schemars(rename = "Message")]
+pub struct MessageSpec {
     /// E-mail addresses, at least one.
-    #[serde(serialize_with = "text::exposed_list")]
+    #[serde(serialize_with = "text::serialize_exposed_list")]
     pub email_addresses: Vec<Personal>,
     /// Replaces the service's own subject.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -102,7 +105,8 @@ pub struct Message {
 /// One file: an uploaded one by `id`, or a local one by `file`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Attachment {
+#[schemars(rename = "Attachment")]
+pub struct AttachmentSpec {
     /// The service's `fref_` id of the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
@@ -119,13 +123,13 @@ fn rate_type() -> String {
     RATE_TYPE.to_owned()
 }
 
-const fn plain(path: &'static str, doc: &'static str) -> Field {
-    Field { path, privacy: Privacy::Plain, change: Change::Never, doc }
+const fn plain(path: &'static str, doc: &'static str) -> SpecField {
+    SpecField { path, privacy: Privacy::Plain, mutability: Mutability::Immutable, doc }
 }
 
-impl Shape for Invoice {
+impl SpecSchema for InvoiceKind {
     const NAME: &'static str = "Invoice";
-    const FIELDS: &'static [Field] = &[
+    const FIELDS: &'static [SpecField] = &[
         plain("merchant", "The merchant that is paid, NAME or NAMESPACE/NAME (design, Files)."),
         plain(
             "contact",
@@ -162,10 +166,10 @@ impl Shape for Invoice {
             "invoice_messages",
             "E-mails with the portal link, sent when the invoice is made (partner-api, POST /invoices).",
         ),
-        Field {
+        SpecField {
             path: "invoice_messages[].email_addresses",
             privacy: Privacy::Personal,
-            change: Change::Never,
+            mutability: Mutability::Immutable,
             doc: "A list of at least one e-mail address (partner-api, POST /invoices).",
         },
         plain(
@@ -189,12 +193,12 @@ impl Shape for Invoice {
             "A path below the folder of `secrets.attachments`: uploaded under the contact before the invoice is made; a later change of the file is not seen (design, part 5).",
         ),
     ];
-    type Spec = Spec;
+    type Spec = InvoiceSpec;
 
-    fn check(spec: &Spec, cx: &CheckCx) -> Vec<Issue> {
-        let mut issues = refused(spec);
-        issues.extend(reference::issue("spec.merchant", Merchant::NAME, &spec.merchant));
-        issues.extend(reference::issue("spec.contact", Contact::NAME, &spec.contact));
+    fn check(spec: &InvoiceSpec, cx: &CheckCx) -> Vec<Issue> {
+        let mut issues = refused_issues(spec);
+        issues.extend(reference::issue("spec.merchant", MerchantKind::NAME, &spec.merchant));
+        issues.extend(reference::issue("spec.contact", ContactKind::NAME, &spec.contact));
         issues.extend(bank_account_issue(&spec.bank_account));
         issues.extend(date_issue(&spec.invoice_date));
         issues.extend(lines(&spec.line_items, cx));
@@ -204,13 +208,14 @@ impl Shape for Invoice {
         issues
     }
 
-    fn references(spec: &Spec, namespace: &Name) -> Vec<Reference> {
-        let merchant = reference::read("spec.merchant", Merchant::NAME, &spec.merchant, namespace);
-        let contact = reference::read("spec.contact", Contact::NAME, &spec.contact, namespace);
+    fn references(spec: &InvoiceSpec, namespace: &Name) -> Vec<Reference> {
+        let merchant =
+            reference::read("spec.merchant", MerchantKind::NAME, &spec.merchant, namespace);
+        let contact = reference::read("spec.contact", ContactKind::NAME, &spec.contact, namespace);
         merchant.into_iter().chain(contact).collect()
     }
 
-    fn files(spec: &Spec) -> Vec<FileRef> {
+    fn files(spec: &InvoiceSpec) -> Vec<FileRef> {
         let files = spec.attachments.iter().enumerate();
         let named = files.filter_map(|(index, one)| {
             let field = format!("spec.attachments[{index}].file");
@@ -219,14 +224,14 @@ impl Shape for Invoice {
         named.collect()
     }
 
-    fn check_links(_spec: &Spec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
+    fn check_links(_spec: &InvoiceSpec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
         let token = reference::bearer_token(manifest, "an invoice", find);
         let contact = reference::same_merchant(manifest, "spec.contact", find);
         token.into_iter().chain(contact).collect()
     }
 }
 
-fn refused(spec: &Spec) -> Vec<Issue> {
+fn refused_issues(spec: &InvoiceSpec) -> Vec<Issue> {
     let source_id = spec.source_id.issue(
         "spec.source_id",
         "reckon makes the `source_id` of partner, kind, namespace and name, the same for ever",
@@ -258,7 +263,7 @@ fn bank_account_issue(account: &str) -> Option<Issue> {
         let help = "write the whole `bank_` id that the service shows, or the account's name";
         Issue::error("reckon::invoice::bank_account_id", PATH, message, help)
     });
-    bare.or_else(|| text::filled(PATH, account, "Operating"))
+    bare.or_else(|| text::not_blank(PATH, account, "Operating"))
 }
 
 fn date_issue(text: &str) -> Option<Issue> {
@@ -271,7 +276,7 @@ fn date_issue(text: &str) -> Option<Issue> {
     })
 }
 
-fn lines(lines: &[LineItem], cx: &CheckCx) -> Vec<Issue> {
+fn lines(lines: &[LineItemSpec], cx: &CheckCx) -> Vec<Issue> {
     let mut issues = Vec::new();
     if lines.is_empty() {
         let help = "write at least one, with `description` and `rate_per_quantity`";
@@ -279,17 +284,17 @@ fn lines(lines: &[LineItem], cx: &CheckCx) -> Vec<Issue> {
         issues.push(Issue::error("reckon::invoice::no_lines", "spec.line_items", message, help));
     }
     for (index, line) in lines.iter().enumerate() {
-        let LineItem { description, rate_per_quantity, quantity, rate_type } = line;
+        let LineItemSpec { description, rate_per_quantity, quantity, rate_type } = line;
         let at = |field: &str| format!("spec.line_items[{index}].{field}");
-        issues.extend(text::filled(&at("description"), description, "Retainer"));
+        issues.extend(text::not_blank(&at("description"), description, "Retainer"));
         issues.extend(rate_per_quantity.issue(&at("rate_per_quantity"), cx));
-        issues.extend(fixed(&at("quantity"), quantity, QUANTITY));
-        issues.extend(fixed(&at("rate_type"), rate_type, RATE_TYPE));
+        issues.extend(fixed_value_issue(&at("quantity"), quantity, QUANTITY));
+        issues.extend(fixed_value_issue(&at("rate_type"), rate_type, RATE_TYPE));
     }
     issues
 }
 
-fn fixed(path: &str, text: &str, only: &str) -> Option<Issue> {
+fn fixed_value_issue(path: &str, text: &str, only: &str) -> Option<Issue> {
     (text != only).then(|| {
         let message = format!("`{text}` is not possible: for an invoice this is always `{only}`");
         let help = "leave it out, and write the line's whole amount in `rate_per_quantity`";
@@ -297,7 +302,7 @@ fn fixed(path: &str, text: &str, only: &str) -> Option<Issue> {
     })
 }
 
-fn messages(messages: &[Message]) -> Vec<Issue> {
+fn messages(messages: &[MessageSpec]) -> Vec<Issue> {
     let mut issues = Vec::new();
     for (index, message) in messages.iter().enumerate() {
         let path = format!("spec.invoice_messages[{index}].email_addresses");
@@ -312,7 +317,7 @@ fn messages(messages: &[Message]) -> Vec<Issue> {
     issues
 }
 
-fn attachments(files: &[Attachment]) -> Vec<Issue> {
+fn attachments(files: &[AttachmentSpec]) -> Vec<Issue> {
     let issues = files.iter().enumerate().filter_map(|(index, file)| {
         let path = format!("spec.attachments[{index}]");
         let twice = files.iter().take(index).any(|earlier| earlier == file);

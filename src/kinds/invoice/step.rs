@@ -3,46 +3,47 @@
 use chrono::NaiveDate;
 use serde_json::{Value, json};
 
-use super::Invoice;
-use super::attachments::{self, Attached};
+use super::InvoiceKind;
+use super::attachments::{self, AttachmentState};
 use crate::base::clock::timestamp;
 use crate::base::id::{Key, Mode, RemoteId};
 use crate::base::money::Money;
-use crate::effects::{Obligation, addresses, create_invoice, make_link, put};
-use crate::kinds::contact::Contact;
+use crate::effects::{EffectContext, count_addresses, create_invoice, make_link, put};
+use crate::kinds::contact::ContactKind;
 use crate::kinds::deposit;
 use crate::kinds::diff::amount;
 use crate::kinds::merchant::noon;
+use crate::kinds::object_step::{ObjectEffects, plan_object};
 use crate::kinds::step::{
-    Draft, MERCHANT, Object, StepCx, mode_of, needed, needed_id, object, obligation, orphaned,
+    MERCHANT, StepCx, StepDecision, effect_context, mode_of, orphan, ready_id, ready_state,
     reference, source_id,
 };
-use crate::kinds::{Kind, Shape, as_said, overdue};
+use crate::kinds::{ManifestKind, SpecSchema, as_said, overdue};
 use crate::model::effect::Effect;
 use crate::model::issue::Issue;
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
-use crate::model::plan::{MoneyMove, Reason, Replaced, Verdict};
+use crate::model::plan::{MoneyMove, PlannedAction, Reason, Replaced};
 
-fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
+fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
     let merchant = reference(manifest, MERCHANT).unwrap_or_else(|| manifest.key.clone());
     let total = total(&manifest.spec);
     let mode = mode_of(cx.view, &merchant);
     let trust = deposit::is_trust(cx, &manifest.spec, &merchant);
     let meaning = if trust { "invoiced_into_trust" } else { "invoiced" };
     let money = total.zip(mode).map(|(amount, mode)| MoneyMove { amount, mode, meaning });
-    let is_there = is_made(manifest, have);
+    let is_there = exists_in_generation(manifest, have);
     let attached = if is_there {
-        Ok(Attached::Named(Vec::new()))
+        Ok(AttachmentState::Ready(Vec::new()))
     } else {
-        attachments::attached(cx, manifest, have)
+        attachments::attachment_state(cx, manifest, have)
     };
     let money: Vec<MoneyMove> = money.into_iter().collect();
-    let kind = Object {
+    let kind = ObjectEffects {
         create: &|new| {
             let attached = attached.as_ref().map_err(Clone::clone)?;
             let effect = create(cx, manifest, have, attached, new)?;
-            let makes = !matches!(attached, Attached::Missing(..));
+            let makes = !matches!(attached, AttachmentState::Missing(..));
             Ok(Effect { moves: if makes { money.clone() } else { Vec::new() }, ..effect })
         },
         change: &|_, _, changes| {
@@ -51,14 +52,18 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
         money: money.clone(),
         unready: &unready,
     };
-    let mut draft = object(cx, Invoice::FIELDS, manifest, have, &kind);
-    if draft.verdict == Verdict::Blocked {
+    let mut draft = plan_object(cx, InvoiceKind::FIELDS, manifest, have, &kind);
+    if draft.verdict == PlannedAction::Blocked {
         draft.money.clear();
-    } else if draft.verdict == Verdict::Create {
-        draft.counts.emails = addresses(manifest.spec.get("invoice_messages"));
+    } else if draft.verdict == PlannedAction::Create {
+        draft.counts.emails = count_addresses(manifest.spec.get("invoice_messages"));
     }
-    draft.replaces = have.filter(|_| !is_there).and_then(|have| replaced(cx, manifest, have));
-    attachments::shown(attachments::confirming(draft, &attached, have), manifest)
+    draft.replaces =
+        have.filter(|_| !is_there).and_then(|have| replaced_invoice(cx, manifest, have));
+    attachments::with_planned_uploads(
+        attachments::read_state_first(draft, &attached, have),
+        manifest,
+    )
 }
 
 /// Returns the effect that creates the invoice, or an upload that must precede it.
@@ -70,23 +75,23 @@ fn create(
     cx: &StepCx<'_>,
     manifest: &Manifest,
     have: Option<&Observed>,
-    attached: &Attached,
-    new: Obligation,
+    attached: &AttachmentState,
+    new: EffectContext,
 ) -> Result<Effect, Reason> {
     let total = total(&manifest.spec);
-    let total = total.ok_or_else(|| Reason::Unfit("its lines have no sum".to_owned()))?;
+    let total = total.ok_or_else(|| Reason::Unsuitable("its lines have no sum".to_owned()))?;
     let body = body(cx, manifest, &new.merchant, total, new.mode)?;
     Ok(match attached {
-        Attached::Missing(file, contact, about) => {
+        AttachmentState::Missing(file, contact, about) => {
             attachments::upload(new, have, (file, contact, about))
         }
-        Attached::Named(files) => create_invoice(new, body, files, total.minor()),
-        Attached::Processing(_) => create_invoice(new, body, &[], total.minor()),
+        AttachmentState::Ready(files) => create_invoice(new, body, files, total.minor()),
+        AttachmentState::Processing(_) => create_invoice(new, body, &[], total.minor()),
     })
 }
 
 /// Returns whether the invoice exists, in the generation of its document.
-fn is_made(manifest: &Manifest, have: Option<&Observed>) -> bool {
+fn exists_in_generation(manifest: &Manifest, have: Option<&Observed>) -> bool {
     let applied = have.filter(|have| have.exists).map(|have| have.applied.as_ref());
     applied.is_some_and(|applied| {
         applied.map_or(0, |applied| applied.generation) >= manifest.annotations.generation
@@ -95,7 +100,11 @@ fn is_made(manifest: &Manifest, have: Option<&Observed>) -> bool {
 
 /// Returns the invoice that a new one replaces: it stays payable, since the service cannot end an
 /// invoice.
-fn replaced(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Option<Box<Replaced>> {
+fn replaced_invoice(
+    cx: &StepCx<'_>,
+    manifest: &Manifest,
+    have: &Observed,
+) -> Option<Box<Replaced>> {
     let new = source_id(cx, &manifest.key, manifest.annotations.generation);
     have.exists.then(|| {
         Box::new(Replaced {
@@ -108,21 +117,21 @@ fn replaced(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Option<Box
 }
 
 /// Returns the effect for the portal link of an existing invoice, which a person may request.
-fn offer(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Option<Effect> {
+fn portal_link(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Option<Effect> {
     let contact = have.text("contact_id").and_then(|id| RemoteId::new(id).ok());
     let contact = contact.or_else(|| {
-        let contact = reference(manifest, Contact::NAME)?;
-        cx.view.observed(&contact)?.remote_id.clone()
+        let contact = reference(manifest, ContactKind::NAME)?;
+        cx.view.observed_state(&contact)?.remote_id.clone()
     })?;
     let merchant = reference(manifest, MERCHANT)?;
     let applied = have.applied.clone().filter(|_| have.exists)?;
-    let new = obligation(cx, manifest, &merchant, &Value::Null).ok()?;
-    Some(make_link(Obligation { applied, ..new }, &contact))
+    let new = effect_context(cx, manifest, &merchant, &Value::Null).ok()?;
+    Some(make_link(EffectContext { applied, ..new }, &contact))
 }
 
 /// Returns the step of an invoice whose document was removed.
-fn gone(_: &StepCx<'_>, _: &Key, _: &Observed) -> Draft {
-    orphaned()
+fn plan_removal(_: &StepCx<'_>, _: &Key, _: &Observed) -> StepDecision {
+    orphan()
 }
 
 /// Returns the reason why an invoice is not ready: its messages, if any, were not sent, as far as
@@ -136,7 +145,7 @@ fn unready(have: &Observed) -> Option<Reason> {
             .is_some_and(|m| !m.is_empty())
     });
     let unsent = have.text("presentment_status").is_some_and(|status| status != "sent");
-    (wants && unsent).then(|| Reason::Unfit("its messages were not sent".to_owned()))
+    (wants && unsent).then(|| Reason::Unsuitable("its messages were not sent".to_owned()))
 }
 
 /// Returns the sum of all lines; `None` without a single currency.
@@ -155,9 +164,9 @@ fn body(
     total: Money,
     mode: Mode,
 ) -> Result<Value, Reason> {
-    let owner = needed(cx, merchant)?;
-    let contact = reference(manifest, Contact::NAME);
-    let contact = contact.ok_or_else(|| Reason::Unfit("it names no contact".to_owned()))?;
+    let owner = ready_state(cx, merchant)?;
+    let contact = reference(manifest, ContactKind::NAME);
+    let contact = contact.ok_or_else(|| Reason::Unsuitable("it names no contact".to_owned()))?;
     let spec = &manifest.spec;
     let mut body = json!({
         "contact_id": contact_id(cx, &contact, mode)?,
@@ -189,8 +198,8 @@ fn line(line: &Value) -> Value {
 /// Returns the id of the contact, which must be of the invoice's mode (partner-api, test invoice
 /// rules).
 fn contact_id(cx: &StepCx<'_>, contact: &Key, mode: Mode) -> Result<RemoteId, Reason> {
-    let id = needed_id(cx, contact)?;
-    let known = cx.view.observed(contact);
+    let id = ready_id(cx, contact)?;
+    let known = cx.view.observed_state(contact);
     let test = known.and_then(|known| known.fact("test_mode").as_bool());
     match test.map(deposit::mode_word).filter(|other| *other != mode) {
         Some(other) => {
@@ -219,13 +228,15 @@ fn invoice_date(
     let zone = said.or_else(|| owner.text("timezone").map(str::to_owned));
     let zone = zone.unwrap_or_else(|| "UTC".to_owned());
     let noon = noon(date, &zone).ok_or_else(|| {
-        Reason::Unfit(format!("the merchant's time zone {zone:?} is not known: set spec.timezone"))
+        Reason::Unsuitable(format!(
+            "the merchant's time zone {zone:?} is not known: set spec.timezone"
+        ))
     })?;
     Ok(timestamp(&noon))
 }
 
-impl Kind for Invoice {
-    fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
+impl ManifestKind for InvoiceKind {
+    fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
         step(cx, manifest, have)
     }
 
@@ -233,22 +244,22 @@ impl Kind for Invoice {
         overdue::invoice(spec, today)
     }
 
-    fn dues(spec: &Value, _: NaiveDate) -> Vec<(NaiveDate, Money)> {
+    fn due_payments(spec: &Value, _: NaiveDate) -> Vec<(NaiveDate, Money)> {
         let day = spec.get("invoice_date").and_then(Value::as_str).and_then(|date| date.get(..10));
         let day = day.and_then(|day| day.parse().ok());
         day.zip(total(spec)).into_iter().collect()
     }
 
-    fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
-        gone(cx, key, have)
+    fn plan_removal(cx: &StepCx<'_>, key: &Key, have: &Observed) -> StepDecision {
+        plan_removal(cx, key, have)
     }
 
-    fn offer(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Option<Effect> {
-        offer(cx, manifest, have)
+    fn on_demand(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Option<Effect> {
+        portal_link(cx, manifest, have)
     }
 
-    fn as_said(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
+    fn assume_applied(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
         let facts = json!({"presentment_status": "sent"});
-        Observed { facts, ..as_said::plain(Self::FIELDS, cx, manifest) }
+        Observed { facts, ..as_said::applied_state(Self::FIELDS, cx, manifest) }
     }
 }

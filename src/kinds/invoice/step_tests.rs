@@ -7,16 +7,16 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::Invoice;
+use super::InvoiceKind;
 use crate::base::hash::sha256;
 use crate::base::id::{Key, RemoteId};
-use crate::kinds::Kind;
-use crate::kinds::step::{Draft, StepCx, View};
+use crate::kinds::ManifestKind;
+use crate::kinds::step::{PlanningView, StepCx, StepDecision};
 use crate::kinds::testing::manifest;
-use crate::model::effect::{Effect, Work};
+use crate::model::effect::{Effect, StepWork};
 use crate::model::manifest::{Deletion, Manifest, OnDoubt};
-use crate::model::observed::{Applied, Observed};
-use crate::model::plan::Verdict;
+use crate::model::observed::{AppliedSpec, Observed};
+use crate::model::plan::PlannedAction;
 
 const HEAD: &str = "merchant: acme\ncontact: jane\ninvoice_date: 2026-11-30\nline_items: [{description: A, rate_per_quantity: 10.00 USD}]\n";
 const LETTER: &str = "bank_account: Operating\nattachments: [{id: fref_0}, {file: letters/a.pdf}]";
@@ -27,16 +27,16 @@ struct Known {
     observed: BTreeMap<Key, Arc<Observed>>,
 }
 
-impl View for Known {
+impl PlanningView for Known {
     fn manifest(&self, key: &Key) -> Option<Arc<Manifest>> {
         self.manifests.get(key).cloned()
     }
 
-    fn observed(&self, key: &Key) -> Option<Arc<Observed>> {
+    fn observed_state(&self, key: &Key) -> Option<Arc<Observed>> {
         self.observed.get(key).cloned()
     }
 
-    fn ready(&self, key: &Key) -> bool {
+    fn is_ready(&self, key: &Key) -> bool {
         self.observed.contains_key(key)
     }
 
@@ -46,7 +46,7 @@ impl View for Known {
 }
 
 fn observed(id: Option<&str>, exists: bool, facts: Value) -> Observed {
-    let applied = Applied {
+    let applied = AppliedSpec {
         spec: json!({"reference": "old"}),
         digest: sha256(b"old"),
         generation: 0,
@@ -94,8 +94,8 @@ impl Known {
         }
     }
 
-    fn step(&self, manifest: &Manifest, have: Option<&Observed>) -> Draft {
-        Invoice::step(&self.cx(), manifest, have)
+    fn step(&self, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
+        InvoiceKind::step(&self.cx(), manifest, have)
     }
 }
 
@@ -105,17 +105,17 @@ fn invoice(rest: &str, generation: u32) -> Manifest {
     manifest
 }
 
-fn effect(draft: Draft) -> Effect {
+fn effect(draft: StepDecision) -> Effect {
     match draft.work {
-        Some(Work::Effect(effect)) => effect,
+        Some(StepWork::Effect(effect)) => effect,
         other => panic!("{other:?} ({})", draft.reason),
     }
 }
 
 /// Returns the state of the invoice after the answer to the upload.
 fn uploaded(upload: &Effect, state: &str) -> Observed {
-    let fact = json!({"contact": upload.about["contact"], "id": "fref_1", "state": state});
-    let name = format!("file.{}", upload.about["file"].as_str().unwrap());
+    let fact = json!({"contact": upload.subject["contact"], "id": "fref_1", "state": state});
+    let name = format!("file.{}", upload.subject["file"].as_str().unwrap());
     observed(None, false, json!({name: fact}))
 }
 
@@ -124,7 +124,7 @@ fn a_file_is_uploaded_then_confirmed_and_only_then_named() {
     let mut known = Known::new();
     let wanted = invoice(LETTER, 0);
     let draft = known.step(&wanted, None);
-    assert_eq!(draft.verdict, Verdict::Create);
+    assert_eq!(draft.verdict, PlannedAction::Create);
     let shown: Vec<_> = draft.changes.iter().map(|change| change.path.as_str()).collect();
     assert!(shown.contains(&"attachments[1].sha256") && shown.contains(&"attachments[1].size"));
     let upload = effect(draft);
@@ -133,8 +133,8 @@ fn a_file_is_uploaded_then_confirmed_and_only_then_named() {
     assert_eq!(upload.request.body["content"]["$file"], "letters/a.pdf");
     assert!(upload.sealed && upload.applied.spec.is_null(), "nothing of the invoice is there");
     let draft = known.step(&wanted, Some(&uploaded(&upload, "processing")));
-    let Some(Work::Read(reading)) = draft.work else { panic!("{:?}", draft.work) };
-    assert_eq!((reading.name, &reading.about["id"]), ("file.state", &json!("fref_1")));
+    let Some(StepWork::Read(reading)) = draft.work else { panic!("{:?}", draft.work) };
+    assert_eq!((reading.name, &reading.subject["id"]), ("file.state", &json!("fref_1")));
     let made = effect(known.step(&wanted, Some(&uploaded(&upload, "completed"))));
     assert_eq!(made.name, "invoice.create");
     assert_eq!(made.request.body["attachments"], json!([{"id": "fref_0"}, {"id": "fref_1"}]));
@@ -175,7 +175,9 @@ fn everything_that_a_test_invoice_names_is_for_tests() {
     let told = |known: &Known, bank: &str| {
         let draft = known.step(&invoice(&format!("bank_account: {bank}"), 0), None);
         assert!(
-            draft.verdict == Verdict::Blocked && draft.money.is_empty() && draft.work.is_none()
+            draft.verdict == PlannedAction::Blocked
+                && draft.money.is_empty()
+                && draft.work.is_none()
         );
         format!("{}: {}", draft.reason.word(), draft.reason)
     };
@@ -199,8 +201,9 @@ fn everything_that_a_test_invoice_names_is_for_tests() {
 #[test]
 fn a_portal_link_is_offered_once_the_invoice_exists() {
     let known = Known::new();
-    let offer =
-        |have: &Observed| Invoice::offer(&known.cx(), &invoice("bank_account: Operating", 0), have);
+    let offer = |have: &Observed| {
+        InvoiceKind::on_demand(&known.cx(), &invoice("bank_account: Operating", 0), have)
+    };
     assert!(offer(&observed(None, false, json!({}))).is_none());
     let link = offer(&observed(Some("i_1"), true, json!({"contact_id": "p_old"}))).unwrap();
     assert_eq!((link.name, link.request.path.as_str()), ("contact.hash", "/contacts/p_old/hash"));

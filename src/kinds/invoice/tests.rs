@@ -169,7 +169,7 @@ fn a_file_is_looked_at_when_its_document_is_read() {
         "reckon::file::unreadable @ spec.attachments[1].file: `b.pdf` is not there | put it there"
     );
     let found: Vec<_> =
-        read.files.iter().map(|one| one.found.as_ref().map(|file| file.size)).collect();
+        read.files.iter().map(|one| one.file.as_ref().map(|file| file.size)).collect();
     assert_eq!(found, [Some(9), None]);
     let closed = CheckCx { files: None, ..cx() };
     assert!(lines(&read_in("Invoice", &spec, &closed).unwrap().issues).starts_with(

@@ -1,6 +1,6 @@
 //! Currency and total of an invoice.
 
-use super::shape::{LineItem, Spec};
+use super::shape::{InvoiceSpec, LineItemSpec};
 use crate::base::money::{AMOUNT_MAX, Currency, Money};
 use crate::kinds::CheckCx;
 use crate::kinds::amount::money_issue;
@@ -10,7 +10,7 @@ const LINES: &str = "spec.line_items";
 const CURRENCY: &str = "spec.currency";
 
 /// Returns the invoice's one currency: `currency`, else that of the first amount, else `assumed`.
-pub fn currency(spec: &Spec, assumed: Currency) -> Currency {
+pub fn currency(spec: &InvoiceSpec, assumed: Currency) -> Currency {
     let said = spec.currency.as_deref().and_then(|code| code.parse().ok());
     let written = || spec.line_items.iter().find_map(|line| line.rate_per_quantity.currency);
     said.or_else(written).unwrap_or(assumed)
@@ -18,7 +18,7 @@ pub fn currency(spec: &Spec, assumed: Currency) -> Currency {
 
 /// Returns the sum of the lines. `None` for an invalid amount, a second currency, or a sum beyond
 /// the service's limit (service-facts, 31).
-pub fn total(spec: &Spec, assumed: Currency) -> Option<Money> {
+pub fn total(spec: &InvoiceSpec, assumed: Currency) -> Option<Money> {
     let currency = currency(spec, assumed);
     let mut sum = Money::zero(currency);
     for line in &spec.line_items {
@@ -28,18 +28,18 @@ pub fn total(spec: &Spec, assumed: Currency) -> Option<Money> {
 }
 
 /// Returns the issues with currency and total.
-pub(super) fn issues(spec: &Spec, cx: &CheckCx) -> Vec<Issue> {
+pub(super) fn issues(spec: &InvoiceSpec, cx: &CheckCx) -> Vec<Issue> {
     let unknown = spec.currency.as_deref().and_then(|code| code.parse::<Currency>().err());
     if let Some(error) = unknown {
         return vec![money_issue(CURRENCY, &error)];
     }
-    let mixed = mixed(spec, cx);
+    let mixed = mixed_currency_issues(spec, cx);
     if mixed.is_empty() { total_issue(spec, cx).into_iter().collect() } else { mixed }
 }
 
-fn mixed(spec: &Spec, cx: &CheckCx) -> Vec<Issue> {
+fn mixed_currency_issues(spec: &InvoiceSpec, cx: &CheckCx) -> Vec<Issue> {
     let one = currency(spec, cx.currency);
-    let named = |line: &LineItem| line.rate_per_quantity.currency.is_some();
+    let named = |line: &LineItemSpec| line.rate_per_quantity.currency.is_some();
     let first = if spec.currency.is_some() {
         CURRENCY.to_owned()
     } else {
@@ -51,7 +51,7 @@ fn mixed(spec: &Spec, cx: &CheckCx) -> Vec<Issue> {
         let help = "write one currency everywhere, or an invoice for each";
         let code = "reckon::invoice::mixed_currencies";
         let issue = Issue::error(code, &rate_path(index), message, help);
-        Some(issue.related(None, &first, format!("{one} stands here")))
+        Some(issue.with_related(None, &first, format!("{one} stands here")))
     });
     others.collect()
 }
@@ -60,8 +60,8 @@ fn rate_path(index: usize) -> String {
     format!("{LINES}[{index}].rate_per_quantity")
 }
 
-fn total_issue(spec: &Spec, cx: &CheckCx) -> Option<Issue> {
-    let unread = |line: &LineItem| line.rate_per_quantity.read(cx.currency).is_none();
+fn total_issue(spec: &InvoiceSpec, cx: &CheckCx) -> Option<Issue> {
+    let unread = |line: &LineItemSpec| line.rate_per_quantity.read(cx.currency).is_none();
     if spec.line_items.is_empty() || spec.line_items.iter().any(unread) {
         return None;
     }

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::Merchant;
+use super::MerchantKind;
 use super::shape::APPLICATION_KIND;
 use crate::kinds::step::{StepCx, reference};
-use crate::kinds::{Shape, as_said};
-use crate::model::bound::BOUND;
+use crate::kinds::{SpecSchema, as_said};
+use crate::model::bound::BINDING;
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
 
@@ -17,12 +17,12 @@ const CARDS: &str = "assumed_cards";
 const CHECKS: &str = "assumed_checks";
 
 /// Returns the assumed state.
-pub(super) fn as_said(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
-    let accounts = named(cx, manifest, "account").into_iter();
+pub(super) fn assumed_state(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
+    let accounts = named_accounts(cx, manifest, "account").into_iter();
     let accounts = accounts.map(|name| json!({"id": name, "name": name}));
     let own = [(CARDS, "MerchantAccount"), (CHECKS, "AchAccount")];
     let own = own.map(|(id, sort)| json!({"id": id, "name": id, "type": sort}));
-    let banks = named(cx, manifest, "bank_account").into_iter();
+    let banks = named_accounts(cx, manifest, "bank_account").into_iter();
     let banks = banks.map(|name| json!({"id": name, "name": name}));
     let fed = json!({"id": "assumed_bank", "name": "assumed_bank", "processing_accounts": [CARDS, CHECKS]});
     let facts = json!({
@@ -32,18 +32,18 @@ pub(super) fn as_said(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
         "primary_accounts": [CARDS, CHECKS],
         "bank_accounts": banks.chain([fed]).collect::<Vec<_>>(),
         "surveyed": true,
-        BOUND: {
+        BINDING: {
             "generation": manifest.annotations.generation,
             "mode": "test",
             "name": applied_name(cx, manifest),
             "public_keys": ["assumed"],
         },
     });
-    Observed { facts, ..as_said::plain(Merchant::FIELDS, cx, manifest) }
+    Observed { facts, ..as_said::applied_state(MerchantKind::FIELDS, cx, manifest) }
 }
 
 /// Returns the names that the merchant's documents use in this field.
-fn named(cx: &StepCx<'_>, manifest: &Manifest, field: &str) -> BTreeSet<String> {
+fn named_accounts(cx: &StepCx<'_>, manifest: &Manifest, field: &str) -> BTreeSet<String> {
     let users = cx.view.users(&manifest.key).into_iter().filter_map(|user| cx.view.manifest(&user));
     let named =
         users.filter_map(|user| user.spec.get(field).and_then(Value::as_str).map(str::to_owned));

@@ -11,23 +11,23 @@ use crate::model::unauthorised;
 /// State of a merchant's credentials.
 pub(super) enum Authorization {
     /// Not refused, as far as known.
-    Given,
+    Valid,
     /// The document now supplies others: they are used, and everything that the old ones opened is
     /// ignored.
     Renewed,
     /// Refused: the merchant waits for others.
-    Awaited(Reason),
+    Refused(Reason),
 }
 
 /// Returns the state of the credentials; `spec` is the merchant's spec without its secrets.
 pub(super) fn authorization(manifest: &Manifest, spec: &Value, have: &Observed) -> Authorization {
-    let Some(refused) = &have.unauthorised else { return Authorization::Given };
+    let Some(refused) = &have.unauthorised else { return Authorization::Valid };
     let renewed = refused.generation < manifest.annotations.generation
-        || refused.credentials != unauthorised::credentials(spec);
+        || refused.credentials != unauthorised::credentials_digest(spec);
     if renewed {
         return Authorization::Renewed;
     }
-    Authorization::Awaited(Reason::AwaitsAuthorization(help(&manifest.spec)))
+    Authorization::Refused(Reason::AwaitsAuthorization(help(&manifest.spec)))
 }
 
 /// Returns the remedy, by the source of the credentials.

@@ -18,32 +18,36 @@ use crate::model::plan::Reason;
 
 /// Returns the reason why the credentials' accounts are not this merchant's. Accounts that older
 /// credentials opened, before a new code was exchanged, are ignored.
-pub(super) fn foreign(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Option<Reason> {
+pub(super) fn foreign_reason(
+    cx: &StepCx<'_>,
+    manifest: &Manifest,
+    have: &Observed,
+) -> Option<Reason> {
     if have.fact("accounts").is_null() && have.fact("connected").is_null() {
         return None;
     }
     let rival = have.rival.as_ref().map(|other| Reason::BoundElsewhere((**other).clone()));
-    rival.or_else(|| misnamed(cx, manifest, have))
+    rival.or_else(|| name_mismatch(cx, manifest, have))
 }
 
 /// Compares names: a code that can be exchanged proves nothing, so the merchant that it opened must
 /// have the name on the application.
-fn misnamed(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Option<Reason> {
-    let bound = have.bound()?;
-    let application = cx.view.manifest(&origin(manifest, have)?)?;
+fn name_mismatch(cx: &StepCx<'_>, manifest: &Manifest, have: &Observed) -> Option<Reason> {
+    let bound = have.merchant_binding()?;
+    let application = cx.view.manifest(&token_application(manifest, have)?)?;
     let asked = application.spec.get("business_name").and_then(Value::as_str)?;
     let plain = |name: &str| name.trim().to_lowercase();
     let same = bound.name.is_some_and(|read| plain(asked) == plain(&read));
     (!same).then(|| {
         let why = "the code of its approval opened a merchant of another name than was applied for";
-        Reason::Unfit(format!("{why} in {}", application.key.short()))
+        Reason::Unsuitable(format!("{why} in {}", application.key.short()))
     })
 }
 
 /// Returns the approval for which a live binding by an application's code waits.
-pub(super) fn unapproved(manifest: &Manifest, have: &Observed) -> Option<Reason> {
-    let application = origin(manifest, have)?;
-    let Some(bound) = have.bound() else { return Some(Reason::NotConnected) };
+pub(super) fn missing_approval(manifest: &Manifest, have: &Observed) -> Option<Reason> {
+    let application = token_application(manifest, have)?;
+    let Some(bound) = have.merchant_binding() else { return Some(Reason::NotConnected) };
     if bound.mode != Mode::Live {
         return None;
     }
@@ -53,7 +57,7 @@ pub(super) fn unapproved(manifest: &Manifest, have: &Observed) -> Option<Reason>
 }
 
 /// Returns the application whose code was exchanged for the token.
-fn origin(manifest: &Manifest, have: &Observed) -> Option<Key> {
+fn token_application(manifest: &Manifest, have: &Observed) -> Option<Key> {
     let named = have.text(APPLICATION);
     let named =
         named.and_then(|name| resolve(APPLICATION_KIND, name, &manifest.key.namespace).ok());

@@ -10,5 +10,5 @@ mod step;
 mod tests;
 pub mod zone;
 
-pub use shape::{Credentials, Keys, Merchant, Spec};
+pub use shape::{CredentialsSpec, GatewayKeys, MerchantKind, MerchantSpec};
 pub use step::noon;

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::zone;
 use crate::base::id::{Mode, Name};
-use crate::kinds::merchant_application::MerchantApplication;
-use crate::kinds::schema::Hidden;
+use crate::kinds::merchant_application::MerchantApplicationKind;
+use crate::kinds::schema::HiddenSecret;
 use crate::kinds::secret_source::SecretSource;
-use crate::kinds::{Change, CheckCx, Field, Find, Privacy, Shape, reference};
+use crate::kinds::{CheckCx, Find, Mutability, Privacy, SpecField, SpecSchema, reference};
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
 
@@ -19,15 +19,16 @@ pub const PUBLIC_KEY_LENGTH: usize = 24;
 
 /// The field that names an application.
 pub(super) const APPLICATION: &str = "spec.credentials.application";
-pub(super) const APPLICATION_KIND: &str = MerchantApplication::NAME;
+pub(super) const APPLICATION_KIND: &str = MerchantApplicationKind::NAME;
 
 #[derive(Debug, Clone, Copy)]
-pub struct Merchant;
+pub struct MerchantKind;
 
 /// Merchant account of the service, with its mode and credentials.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Spec {
+#[schemars(rename = "Spec")]
+pub struct MerchantSpec {
     /// `test`, or `live` for real money.
     pub mode: Mode,
     /// The zone of the merchant's days: an IANA name, or the Rails-style name of one. Canonical:
@@ -38,38 +39,40 @@ pub struct Spec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub web_url: Option<String>,
     /// The credentials that open the merchant.
-    pub credentials: Credentials,
+    pub credentials: CredentialsSpec,
 }
 
 /// Credentials of a merchant: write exactly one of these.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("minProperties" = 1, "maxProperties" = 1))]
-pub struct Credentials {
+#[schemars(rename = "Credentials")]
+pub struct CredentialsSpec {
     /// A code to be exchanged once for a token (partner-api, POST /oauth/token).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Hidden>")]
+    #[schemars(with = "Option<HiddenSecret>")]
     pub authorization_code: Option<SecretSource>,
     /// A `payments` token that was exchanged elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Hidden>")]
+    #[schemars(with = "Option<HiddenSecret>")]
     pub access_token: Option<SecretSource>,
     /// The application whose approval supplies the code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application: Option<String>,
     /// Gateway keys; they open the gateway only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub keys: Option<Keys>,
+    pub keys: Option<GatewayKeys>,
 }
 
 /// The keys of one account (partner-api, GET /gateway-credentials).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Keys {
+#[schemars(rename = "Keys")]
+pub struct GatewayKeys {
     /// 24 characters.
     pub public_key: String,
     /// The key that moves money.
-    #[schemars(with = "Hidden")]
+    #[schemars(with = "HiddenSecret")]
     pub secret_key: SecretSource,
 }
 
@@ -79,17 +82,17 @@ fn iana<S: Serializer>(zone: &Option<String>, serializer: S) -> Result<S::Ok, S:
     serializer.serialize_some(&known.or(zone.as_deref()))
 }
 
-const fn local(path: &'static str, privacy: Privacy, doc: &'static str) -> Field {
-    Field { path, privacy, change: Change::Local, doc }
+const fn local(path: &'static str, privacy: Privacy, doc: &'static str) -> SpecField {
+    SpecField { path, privacy, mutability: Mutability::LocalOnly, doc }
 }
 
-impl Shape for Merchant {
+impl SpecSchema for MerchantKind {
     const NAME: &'static str = "Merchant";
-    const FIELDS: &'static [Field] = &[
-        Field {
+    const FIELDS: &'static [SpecField] = &[
+        SpecField {
             path: "mode",
             privacy: Privacy::Plain,
-            change: Change::Never,
+            mutability: Mutability::Immutable,
             doc: "`test` or `live`: which keys and accounts are used (gateway-api, Authentication).",
         },
         local(
@@ -138,10 +141,10 @@ impl Shape for Merchant {
             "The account's secret key (partner-api, Account object).",
         ),
     ];
-    type Spec = Spec;
+    type Spec = MerchantSpec;
 
-    fn check(spec: &Spec, cx: &CheckCx) -> Vec<Issue> {
-        let Spec { mode: _, timezone, web_url, credentials } = spec;
+    fn check(spec: &MerchantSpec, cx: &CheckCx) -> Vec<Issue> {
+        let MerchantSpec { mode: _, timezone, web_url, credentials } = spec;
         let mut issues = Vec::new();
         issues.extend(timezone.as_deref().and_then(|name| zone::issue("spec.timezone", name)));
         issues.extend(web_url.as_deref().and_then(|url| web_url_issue(url, cx)));
@@ -149,23 +152,24 @@ impl Shape for Merchant {
         issues
     }
 
-    fn references(spec: &Spec, namespace: &Name) -> Vec<Reference> {
+    fn references(spec: &MerchantSpec, namespace: &Name) -> Vec<Reference> {
         let name = spec.credentials.application.as_deref();
         let read = |name| reference::read(APPLICATION, APPLICATION_KIND, name, namespace);
         name.and_then(read).into_iter().collect()
     }
 
-    fn check_links(_: &Spec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
+    fn check_links(_: &MerchantSpec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
         let application = reference::target(manifest, APPLICATION, find);
         let test = application.filter(|application| application.spec.get("test").is_some());
         let issue = test.map(|application| {
             let message = format!("{} is a test: its code opens nothing", application.key);
             let help = "name an application without `test`";
-            Issue::error("reckon::merchant::test_application", APPLICATION, message, help).related(
-                Some(application.key.clone()),
-                "spec.test",
-                "the test is asked for here",
-            )
+            Issue::error("reckon::merchant::test_application", APPLICATION, message, help)
+                .with_related(
+                    Some(application.key.clone()),
+                    "spec.test",
+                    "the test is asked for here",
+                )
         });
         issue.into_iter().collect()
     }
@@ -187,8 +191,8 @@ fn web_url_issue(url: &str, cx: &CheckCx) -> Option<Issue> {
     Some(Issue::error("reckon::merchant::web_url_unknown", "spec.web_url", message, help))
 }
 
-fn credentials_issues(credentials: &Credentials) -> Vec<Issue> {
-    let Credentials { authorization_code, access_token, application, keys } = credentials;
+fn credentials_issues(credentials: &CredentialsSpec) -> Vec<Issue> {
+    let CredentialsSpec { authorization_code, access_token, application, keys } = credentials;
     let given = [
         authorization_code.is_some(),
         access_token.is_some(),
@@ -212,7 +216,7 @@ fn credentials_issues(credentials: &Credentials) -> Vec<Issue> {
     issues.extend(code.and_then(|one| one.hidden_issue("spec.credentials.authorization_code")));
     let token = access_token.as_ref();
     issues.extend(token.and_then(|one| one.hidden_issue("spec.credentials.access_token")));
-    if let Some(Keys { public_key, secret_key }) = keys {
+    if let Some(GatewayKeys { public_key, secret_key }) = keys {
         issues.extend(public_key_issue(public_key));
         issues.extend(secret_key.hidden_issue("spec.credentials.keys.secret_key"));
     }

@@ -5,67 +5,74 @@ use chrono::{DateTime, NaiveDate, TimeDelta, TimeZone, Utc};
 use serde_json::{Value, json};
 
 use super::authorization::{Authorization, authorization};
-use super::binding::{foreign, unapproved};
+use super::binding::{foreign_reason, missing_approval};
 use super::shape::APPLICATION_KIND;
-use super::{Merchant, leaving, zone};
+use super::{MerchantKind, leaving, zone};
 use crate::base::id::{Key, Mode};
-use crate::effects::{ACCOUNTS, CREDENTIALS, KEYS, Obligation, SURVEY, exchange_code, has_several};
-use crate::kinds::adopting::Expect;
+use crate::effects::{
+    ACCOUNTS, CREDENTIALS, EffectContext, KEYS, SURVEY, exchange_code, has_several,
+};
+use crate::kinds::adopting::ImportCheck;
 use crate::kinds::diff::changes;
 use crate::kinds::redact::redact;
-use crate::kinds::step::{Draft, StepCx, mode_of, needed, obligation, reference};
-use crate::kinds::{Kind, Shape};
-use crate::model::effect::{Reading, Work};
+use crate::kinds::step::{StepCx, StepDecision, effect_context, mode_of, ready_state, reference};
+use crate::kinds::{ManifestKind, SpecSchema};
+use crate::model::effect::{RemoteReading, StepWork};
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
-use crate::model::plan::{Reason, Verdict};
+use crate::model::plan::{PlannedAction, Reason};
 
-fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
-    let spec = redact(Merchant::FIELDS, &manifest.spec, cx.digest_key);
-    let new = match obligation(cx, manifest, &manifest.key, &spec) {
+fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
+    let spec = redact(MerchantKind::FIELDS, &manifest.spec, cx.digest_key);
+    let new = match effect_context(cx, manifest, &manifest.key, &spec) {
         Ok(new) => new,
-        Err(reason) => return Draft::idle(Verdict::Blocked, reason),
+        Err(reason) => return StepDecision::idle(PlannedAction::Blocked, reason),
     };
     if let Some(why) = cx.live_refused.filter(|_| new.mode == Mode::Live) {
-        return Draft::idle(Verdict::Blocked, Reason::Unfit(why.to_owned()));
+        return StepDecision::idle(PlannedAction::Blocked, Reason::Unsuitable(why.to_owned()));
     }
     let applied = have.and_then(|have| have.applied.as_ref());
-    let changes = changes(applied.map(|applied| &applied.spec), &spec, Merchant::FIELDS);
+    let changes = changes(applied.map(|applied| &applied.spec), &spec, MerchantKind::FIELDS);
     if let Some(fixed) = applied.and_then(|_| changes.first()) {
         let moved = Reason::CannotChange(vec![fixed.path.clone()]);
-        return Draft { changes, ..Draft::idle(Verdict::Blocked, moved) };
+        return StepDecision { changes, ..StepDecision::idle(PlannedAction::Blocked, moved) };
     }
     let renewed = applied.is_some_and(|old| old.generation < new.applied.generation);
     let have = have.filter(|_| !renewed);
     let have = match have.map(|have| authorization(manifest, &spec, have)) {
-        Some(Authorization::Awaited(reason)) => {
-            return Draft { changes, ..Draft::idle(Verdict::Blocked, reason) };
+        Some(Authorization::Refused(reason)) => {
+            return StepDecision { changes, ..StepDecision::idle(PlannedAction::Blocked, reason) };
         }
         Some(Authorization::Renewed) => None,
-        Some(Authorization::Given) | None => have,
+        Some(Authorization::Valid) | None => have,
     };
-    if let Some(reason) = have.and_then(|have| foreign(cx, manifest, have)) {
-        return Draft { changes, ..Draft::idle(Verdict::Blocked, reason) };
+    if let Some(reason) = have.and_then(|have| foreign_reason(cx, manifest, have)) {
+        return StepDecision { changes, ..StepDecision::idle(PlannedAction::Blocked, reason) };
     }
-    let draft = match missing(cx, manifest, have) {
+    let draft = match next_missing(cx, manifest, have) {
         Ok(Missing::Token(code)) => {
             let effect = exchange_code(new, &code);
-            Draft {
-                work: Some(Work::Effect(effect)),
-                ..Draft::idle(Verdict::Create, Reason::NotConnected)
+            StepDecision {
+                work: Some(StepWork::Effect(effect)),
+                ..StepDecision::idle(PlannedAction::Create, Reason::NotConnected)
             }
         }
-        Ok(Missing::Reading(name, reason)) => {
-            Draft { work: Some(read(name, new, manifest)), ..Draft::idle(Verdict::Read, reason) }
-        }
+        Ok(Missing::Reading(name, reason)) => StepDecision {
+            work: Some(reading_work(name, new, manifest)),
+            ..StepDecision::idle(PlannedAction::Read, reason)
+        },
         Ok(Missing::Nothing) => {
             let noted = applied.is_some_and(|applied| *applied == new.applied);
-            let work = (!noted).then(|| Work::Note(new.applied));
-            Draft { work, ready: true, ..Draft::idle(Verdict::Settled, Reason::InSync) }
+            let work = (!noted).then(|| StepWork::Record(new.applied));
+            StepDecision {
+                work,
+                ready: true,
+                ..StepDecision::idle(PlannedAction::Settled, Reason::Settled)
+            }
         }
-        Err(reason) => Draft::idle(waiting(&reason), reason),
+        Err(reason) => StepDecision::idle(verdict_for(&reason), reason),
     };
-    Draft { changes, ..draft }
+    StepDecision { changes, ..draft }
 }
 
 /// The next missing item.
@@ -81,7 +88,7 @@ enum Missing {
 /// # Errors
 ///
 /// The reason why it is not available yet.
-fn missing(
+fn next_missing(
     cx: &StepCx<'_>,
     manifest: &Manifest,
     have: Option<&Observed>,
@@ -96,14 +103,14 @@ fn missing(
             return Ok(Missing::Token(json!({ "$secret": code })));
         }
         if let Some(application) = reference(manifest, APPLICATION_KIND) {
-            return Ok(Missing::Token(approved(cx, &application)?));
+            return Ok(Missing::Token(approved_code(cx, &application)?));
         }
     }
     Ok(if keys && !known("connected") {
         Missing::Reading(KEYS, Reason::NotConnected)
     } else if !keys && !known("accounts") {
         Missing::Reading(CREDENTIALS, Reason::NotConnected)
-    } else if let Some(reason) = have.and_then(|have| unapproved(manifest, have)) {
+    } else if let Some(reason) = have.and_then(|have| missing_approval(manifest, have)) {
         return Err(reason);
     } else if several && !known("primary_accounts") {
         Missing::Reading(ACCOUNTS, Reason::NotConnected)
@@ -116,21 +123,21 @@ fn missing(
 
 /// Returns the verdict for a reason: a merchant that waits for an approval, by the service or a
 /// person, would change nothing now.
-fn waiting(reason: &Reason) -> Verdict {
+fn verdict_for(reason: &Reason) -> PlannedAction {
     let waits = matches!(reason, Reason::WaitsFor(_) | Reason::AwaitsApproval(_));
-    if waits { Verdict::Wait } else { Verdict::Blocked }
+    if waits { PlannedAction::Wait } else { PlannedAction::Blocked }
 }
 
 /// Returns the code from an application's approval.
-fn approved(cx: &StepCx<'_>, application: &Key) -> Result<Value, Reason> {
-    let known = needed(cx, application)?;
+fn approved_code(cx: &StepCx<'_>, application: &Key) -> Result<Value, Reason> {
+    let known = ready_state(cx, application)?;
     let code = known.fact("code").get("sealed").cloned();
     let why = || format!("the approval of {} brought no code", application.short());
-    code.map(|code| json!({ "$sealed": code })).ok_or_else(|| Reason::Unfit(why()))
+    code.map(|code| json!({ "$sealed": code })).ok_or_else(|| Reason::Unsuitable(why()))
 }
 
 /// Returns the readings of facts that may have changed: accounts, and their permissions.
-fn again(cx: &StepCx<'_>, key: &Key, spec: &Value, have: &Observed) -> Vec<Reading> {
+fn refresh_reads(cx: &StepCx<'_>, key: &Key, spec: &Value, have: &Observed) -> Vec<RemoteReading> {
     let (Some(applied), Some(mode)) = (&have.applied, mode_of(cx.view, key)) else {
         return Vec::new();
     };
@@ -141,23 +148,30 @@ fn again(cx: &StepCx<'_>, key: &Key, spec: &Value, have: &Observed) -> Vec<Readi
     let asked = !have.fact("primary_accounts").is_null();
     let names = if keys { vec![KEYS] } else { vec![CREDENTIALS, ACCOUNTS] };
     let names = names.into_iter().filter(|name| *name != ACCOUNTS || asked);
-    let reading = |name| Reading {
+    let reading = |name| RemoteReading {
         name,
         key: key.clone(),
         merchant: key.clone(),
         mode,
         applied: applied.clone(),
-        about: Value::Null,
+        subject: Value::Null,
     };
     names.map(reading).collect()
 }
 
 /// Builds a reading for this merchant.
-fn read(name: &'static str, new: Obligation, manifest: &Manifest) -> Work {
+fn reading_work(name: &'static str, new: EffectContext, manifest: &Manifest) -> StepWork {
     let (key, merchant, mode) = (new.key, new.merchant, new.mode);
     let public_key = manifest.spec.pointer("/credentials/keys/public_key");
     let about = json!({ "public_key": public_key });
-    Work::Read(Reading { name, key, merchant, mode, applied: new.applied, about })
+    StepWork::Read(RemoteReading {
+        name,
+        key,
+        merchant,
+        mode,
+        applied: new.applied,
+        subject: about,
+    })
 }
 
 /// Returns noon of a date in a merchant's zone, as UTC: the meaning of a bare date (design.md part
@@ -171,26 +185,31 @@ pub fn noon(date: NaiveDate, zone: &str) -> Option<DateTime<Utc>> {
     Some(local.with_timezone(&Utc))
 }
 
-impl Kind for Merchant {
-    fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
+impl ManifestKind for MerchantKind {
+    fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
         step(cx, manifest, have)
     }
 
-    fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
-        leaving::gone(cx, key, have)
+    fn plan_removal(cx: &StepCx<'_>, key: &Key, have: &Observed) -> StepDecision {
+        leaving::plan_removal(cx, key, have)
     }
 
-    fn as_said(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
-        super::as_said::as_said(cx, manifest)
+    fn assume_applied(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
+        super::as_said::assumed_state(cx, manifest)
     }
 
-    fn adopts(_: &StepCx<'_>, _: &Manifest) -> Result<Vec<Expect>, &'static str> {
+    fn import_checks(_: &StepCx<'_>, _: &Manifest) -> Result<Vec<ImportCheck>, &'static str> {
         Err(
             "a merchant is no object to take over: its credentials open it, and `reckon apply` reads what it has",
         )
     }
 
-    fn again(cx: &StepCx<'_>, key: &Key, spec: &Value, have: &Observed) -> Vec<Reading> {
-        again(cx, key, spec, have)
+    fn refresh_reads(
+        cx: &StepCx<'_>,
+        key: &Key,
+        spec: &Value,
+        have: &Observed,
+    ) -> Vec<RemoteReading> {
+        refresh_reads(cx, key, spec, have)
     }
 }

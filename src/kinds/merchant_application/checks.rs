@@ -7,7 +7,7 @@ use std::net::IpAddr;
 
 use serde_json::Value;
 
-use super::spec::Spec;
+use super::spec::MerchantApplicationSpec;
 use crate::api::application::Submission;
 use crate::api::application::fields::OWNERSHIP_DEFAULT;
 use crate::model::issue::Issue;
@@ -20,13 +20,13 @@ const SIGNIFICANT: &str = "owner_has_significant_ownership";
 const PERCENTAGE: &str = "owner_percentage_of_ownership";
 
 /// Returns all issues of these rules.
-pub(super) fn issues(spec: &Spec) -> Vec<Issue> {
+pub(super) fn issues(spec: &MerchantApplicationSpec) -> Vec<Issue> {
     ownership_issue(spec).into_iter().chain(ip_address_issue(spec)).collect()
 }
 
 /// Compares significant ownership with the percentage, which is 100 if a complete application names
 /// none.
-fn ownership_issue(spec: &Spec) -> Option<Issue> {
+fn ownership_issue(spec: &MerchantApplicationSpec) -> Option<Issue> {
     let said = spec.fields.get(SIGNIFICANT)?.as_bool()?;
     let given = spec.fields.get(PERCENTAGE).and_then(Value::as_i64);
     let left_out = || (spec.submission == Submission::Complete).then_some(OWNERSHIP_DEFAULT);
@@ -41,14 +41,14 @@ fn ownership_issue(spec: &Spec) -> Option<Issue> {
         let path = format!("spec.{SIGNIFICANT}");
         let issue = Issue::error("reckon::merchant_application::ownership", &path, message, help);
         match given {
-            Some(_) => issue.related(None, &format!("spec.{PERCENTAGE}"), "the percentage"),
+            Some(_) => issue.with_related(None, &format!("spec.{PERCENTAGE}"), "the percentage"),
             None => issue,
         }
     })
 }
 
 /// Checks that the address is an IP address. The message does not repeat it.
-fn ip_address_issue(spec: &Spec) -> Option<Issue> {
+fn ip_address_issue(spec: &MerchantApplicationSpec) -> Option<Issue> {
     let address = spec.fields.get("ip_address")?.as_str()?.trim();
     let is_wrong = !address.is_empty() && address.parse::<IpAddr>().is_err();
     is_wrong.then(|| {

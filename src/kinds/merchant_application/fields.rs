@@ -3,26 +3,26 @@
 //! The names and their privacy are those of [`crate::api::application::FIELDS`]; a test compares
 //! the two. No field of an application can change after submission.
 
-use crate::kinds::{Change, Field, Privacy};
+use crate::kinds::{Mutability, Privacy, SpecField};
 
-const fn field(path: &'static str, privacy: Privacy, doc: &'static str) -> Field {
-    Field { path, privacy, change: Change::Never, doc }
+const fn field(path: &'static str, privacy: Privacy, doc: &'static str) -> SpecField {
+    SpecField { path, privacy, mutability: Mutability::Immutable, doc }
 }
 
-const fn plain(path: &'static str, doc: &'static str) -> Field {
+const fn plain(path: &'static str, doc: &'static str) -> SpecField {
     field(path, Privacy::Plain, doc)
 }
 
-const fn personal(path: &'static str, doc: &'static str) -> Field {
+const fn personal(path: &'static str, doc: &'static str) -> SpecField {
     field(path, Privacy::Personal, doc)
 }
 
-const fn secret(path: &'static str, doc: &'static str) -> Field {
+const fn secret(path: &'static str, doc: &'static str) -> SpecField {
     field(path, Privacy::Secret, doc)
 }
 
 /// The fields, in the order of the reference.
-pub(super) const FIELDS: &[Field] = &[
+pub(super) const FIELDS: &[SpecField] = &[
     plain(
         "submission",
         "`complete`, every field from here, or `sign_up`, finished by the applicant on the service's page (design, Files).",

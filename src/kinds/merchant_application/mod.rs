@@ -9,5 +9,5 @@ mod step;
 #[cfg(test)]
 mod tests;
 
-pub use shape::MerchantApplication;
-pub use spec::Spec;
+pub use shape::MerchantApplicationKind;
+pub use spec::MerchantApplicationSpec;

@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
-use super::spec::Spec;
+use super::spec::MerchantApplicationSpec;
 use crate::api::application::{
-    FIELDS, Field, FieldType, Privacy, SECOND_OWNER, SECOND_OWNER_FIELDS,
+    ApplicationField, ApplicationPrivacy, FIELDS, FieldType, SECOND_OWNER, SECOND_OWNER_FIELDS,
 };
 use crate::kinds::secret_source::SecretSource;
 
-impl JsonSchema for Spec {
+impl JsonSchema for MerchantApplicationSpec {
     fn schema_name() -> Cow<'static, str> {
         "MerchantApplication".into()
     }
@@ -42,16 +42,16 @@ fn object(properties: &Map<String, Value>, required: &[&str]) -> Value {
 }
 
 /// Returns the fields of a table except the one that carries the mark.
-fn table(fields: &[Field], generator: &mut SchemaGenerator) -> Map<String, Value> {
+fn table(fields: &[ApplicationField], generator: &mut SchemaGenerator) -> Map<String, Value> {
     let fields = fields.iter().filter(|field| field.name != "reference");
     fields.map(|field| (field.name.to_owned(), property(field, generator))).collect()
 }
 
-fn property(field: &Field, generator: &mut SchemaGenerator) -> Value {
-    if field.privacy == Privacy::Secret {
+fn property(field: &ApplicationField, generator: &mut SchemaGenerator) -> Value {
+    if field.privacy == ApplicationPrivacy::Secret {
         return generator.subschema_for::<SecretSource>().to_value();
     }
-    match field.of {
+    match field.field_type {
         FieldType::Choice(choices) => words(choices),
         FieldType::Integer(min, max) => json!({"type": "integer", "minimum": min, "maximum": max}),
         FieldType::Boolean => json!({"type": "boolean"}),

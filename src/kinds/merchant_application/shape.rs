@@ -7,7 +7,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::spec::Spec;
+use super::spec::MerchantApplicationSpec;
 use super::{checks, fields};
 use crate::api::application::{SECOND_OWNER, fields as table, is_test_name, rules};
 use crate::api::rules::FieldProblem;
@@ -15,22 +15,22 @@ use crate::base::id::Name;
 use crate::base::routing::is_published_test_routing;
 use crate::kinds::redact::field_of;
 use crate::kinds::secret_source::SecretSource;
-use crate::kinds::{CheckCx, Field, Find, Shape, Sole};
+use crate::kinds::{CheckCx, Find, SpecField, SpecSchema, UniqueField};
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
 
 #[derive(Debug, Clone, Copy)]
-pub struct MerchantApplication;
+pub struct MerchantApplicationKind;
 
 /// The field that carries the mark.
 const REFERENCE: &str = "reference";
 
-impl Shape for MerchantApplication {
+impl SpecSchema for MerchantApplicationKind {
     const NAME: &'static str = "MerchantApplication";
-    const FIELDS: &'static [Field] = fields::FIELDS;
-    type Spec = Spec;
+    const FIELDS: &'static [SpecField] = fields::FIELDS;
+    type Spec = MerchantApplicationSpec;
 
-    fn check(spec: &Spec, cx: &CheckCx) -> Vec<Issue> {
+    fn check(spec: &MerchantApplicationSpec, cx: &CheckCx) -> Vec<Issue> {
         let mut issues = Vec::new();
         issues.extend(reference_issue(spec));
         issues.extend(plan_issue(spec, cx));
@@ -41,21 +41,21 @@ impl Shape for MerchantApplication {
         issues
     }
 
-    fn references(_: &Spec, _: &Name) -> Vec<Reference> {
+    fn references(_: &MerchantApplicationSpec, _: &Name) -> Vec<Reference> {
         Vec::new()
     }
 
-    fn check_links(_: &Spec, _: &Manifest, _: Find<'_>) -> Vec<Issue> {
+    fn check_links(_: &MerchantApplicationSpec, _: &Manifest, _: Find<'_>) -> Vec<Issue> {
         Vec::new()
     }
 
-    fn sole(manifest: &Manifest) -> Option<&'static Sole> {
+    fn unique_field(manifest: &Manifest) -> Option<&'static UniqueField> {
         is_sign_up_test(manifest).then_some(&SIGN_UP_TEST)
     }
 }
 
 /// The sign-up test, which may be submitted only once (partner-api, the sign-up endpoint).
-static SIGN_UP_TEST: Sole = Sole {
+static SIGN_UP_TEST: UniqueField = UniqueField {
     code: "reckon::merchant_application::second_test",
     path: "spec.business_name",
     message: "this is a second application whose business name ends in ` - TEST`, and only one is ever to be \
@@ -72,50 +72,54 @@ pub(super) fn is_sign_up_test(manifest: &Manifest) -> bool {
 }
 
 /// A secret field that was written.
-struct Given {
+struct SecretField {
     path: String,
     source: SecretSource,
 }
 
 /// Returns the secret fields that were written, including those of the second owner.
-fn secrets(fields: &Map<String, Value>) -> Vec<Given> {
+fn secrets(fields: &Map<String, Value>) -> Vec<SecretField> {
     let second = fields.get(SECOND_OWNER).and_then(Value::as_object);
     let second = second.into_iter().flatten();
     let second = second.map(|(name, value)| (format!("{SECOND_OWNER}.{name}"), value));
     let own = fields.iter().map(|(name, value)| (name.clone(), value));
-    own.chain(second).filter_map(|(path, value)| given(path, value)).collect()
+    own.chain(second).filter_map(|(path, value)| secret_field(path, value)).collect()
 }
 
-fn given(path: String, value: &Value) -> Option<Given> {
-    let secret = table::find(&path)?.privacy == table::Privacy::Secret;
+fn secret_field(path: String, value: &Value) -> Option<SecretField> {
+    let secret = table::find(&path)?.privacy == table::ApplicationPrivacy::Secret;
     let source = SecretSource::deserialize(value).ok().filter(|_| secret)?;
-    Some(Given { path, source })
+    Some(SecretField { path, source })
 }
 
 /// Returns the problems by the service's own rules, except those of secrets whose values are
 /// unknown here.
-fn problems(spec: &Spec, secrets: &[Given], cx: &CheckCx) -> Vec<FieldProblem> {
+fn problems(
+    spec: &MerchantApplicationSpec,
+    secrets: &[SecretField],
+    cx: &CheckCx,
+) -> Vec<FieldProblem> {
     let trust = cx.plans.get(text(&spec.fields, "plan")).copied().unwrap_or_default();
     let hidden = |path: &str| {
         path == REFERENCE
             || secrets.iter().any(|one| one.path == path && one.source.literal().is_none())
     };
-    let open = opened(&spec.fields, "");
+    let open = with_literals(&spec.fields, "");
     let mut problems = rules(spec.submission, &open, trust);
     problems.retain(|problem| !hidden(&problem.context));
     problems
 }
 
 /// Replaces the sources of plain texts by those texts.
-fn opened(fields: &Map<String, Value>, parent: &str) -> Map<String, Value> {
+fn with_literals(fields: &Map<String, Value>, parent: &str) -> Map<String, Value> {
     let open = |(name, value): (&String, &Value)| {
         let path = format!("{parent}{name}");
-        let value = match (value, given(path, value)) {
+        let value = match (value, secret_field(path, value)) {
             (_, Some(secret)) => {
                 let literal = secret.source.literal().map(|text| text.expose().to_owned());
                 literal.map_or(Value::Null, Value::from)
             }
-            (Value::Object(second), None) => opened(second, &format!("{name}.")).into(),
+            (Value::Object(second), None) => with_literals(second, &format!("{name}.")).into(),
             (value, None) => value.clone(),
         };
         (name.clone(), value)
@@ -138,19 +142,19 @@ fn issue(problem: &FieldProblem) -> Issue {
     };
     let help = format!("{} `{name}`: {doc}", if missing { "add" } else { "correct" });
     let issue = Issue::error(code, &path, message.clone(), help);
-    if missing { issue.at_key() } else { issue }
+    if missing { issue.underline_key() } else { issue }
 }
 
-fn reference_issue(spec: &Spec) -> Option<Issue> {
+fn reference_issue(spec: &MerchantApplicationSpec) -> Option<Issue> {
     spec.fields.get(REFERENCE).map(|_| {
         let message = "reckon keeps its mark in `reference`, to know the answer of underwriting";
         let help = "leave it out: the notification finds this document by it";
-        Issue::error("reckon::spec::refused_field", "spec.reference", message, help).at_key()
+        Issue::error("reckon::spec::refused_field", "spec.reference", message, help).underline_key()
     })
 }
 
 /// Checks that the operator declared the plan, where plans are declared.
-fn plan_issue(spec: &Spec, cx: &CheckCx) -> Option<Issue> {
+fn plan_issue(spec: &MerchantApplicationSpec, cx: &CheckCx) -> Option<Issue> {
     let plan = text(&spec.fields, "plan");
     if plan.is_empty() || cx.plans.is_empty() || cx.plans.contains_key(plan) {
         return None;
@@ -162,21 +166,21 @@ fn plan_issue(spec: &Spec, cx: &CheckCx) -> Option<Issue> {
 }
 
 /// Checks a secret: it may be in plain text only if no person can own its value.
-fn secret_issue(spec: &Spec, secret: &Given) -> Option<Issue> {
+fn secret_issue(spec: &MerchantApplicationSpec, secret: &SecretField) -> Option<Issue> {
     let path = format!("spec.{}", secret.path);
     let Some(literal) = secret.source.literal() else {
         return secret.source.issue(&path);
     };
-    let open = nobodys(spec, &secret.path, literal.expose());
+    let open = is_reserved(spec, &secret.path, literal.expose());
     if open { secret.source.issue(&path) } else { secret.source.hidden_issue(&path) }
 }
 
 /// Returns whether a value is reserved: an identity number that is never issued, or an account at
 /// one of the service's test banks (service-facts, part 3).
-fn nobodys(spec: &Spec, path: &str, value: &str) -> bool {
+fn is_reserved(spec: &MerchantApplicationSpec, path: &str, value: &str) -> bool {
     let digits: String = value.chars().filter(char::is_ascii_digit).collect();
     match path.rsplit('.').next().unwrap_or_default() {
-        "owner_social_security_number" | "social_security_number" => is_no_ones_number(&digits),
+        "owner_social_security_number" | "social_security_number" => is_never_issued(&digits),
         "federal_tax_id" => digits.starts_with("00") && digits.len() == 9,
         "operating_account_number" => at_test_bank(spec, "operating_account_routing_number"),
         "trust_account_number" => at_test_bank(spec, "trust_account_routing_number"),
@@ -185,13 +189,13 @@ fn nobodys(spec: &Spec, path: &str, value: &str) -> bool {
 }
 
 /// Returns whether a number is never issued: area 000 or 666, group 00, serial 0000.
-fn is_no_ones_number(digits: &str) -> bool {
+fn is_never_issued(digits: &str) -> bool {
     let part = |from, to| digits.get(from..to).unwrap_or_default();
     digits.len() == 9
         && (matches!(part(0, 3), "000" | "666") || part(3, 5) == "00" || part(5, 9) == "0000")
 }
 
-fn at_test_bank(spec: &Spec, routing: &str) -> bool {
+fn at_test_bank(spec: &MerchantApplicationSpec, routing: &str) -> bool {
     is_published_test_routing(text(&spec.fields, routing))
 }
 

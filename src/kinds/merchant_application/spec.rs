@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::api::application::{
-    FIELDS, Field, FieldType, Privacy, SECOND_OWNER, SECOND_OWNER_FIELDS, Submission,
+    ApplicationField, ApplicationPrivacy, FIELDS, FieldType, SECOND_OWNER, SECOND_OWNER_FIELDS,
+    Submission,
 };
 use crate::kinds::secret_source::SecretSource;
 
@@ -18,7 +19,7 @@ const SUBMISSION: &str = "submission";
 
 /// Application for a new merchant (partner-api, Merchant application).
 #[derive(Clone, PartialEq, Serialize)]
-pub struct Spec {
+pub struct MerchantApplicationSpec {
     /// `complete`, or `sign_up` if the applicant completes it.
     pub submission: Submission,
     /// The fields that were written, in the order of the table; a secret is its source.
@@ -26,7 +27,7 @@ pub struct Spec {
     pub fields: Map<String, Value>,
 }
 
-impl fmt::Debug for Spec {
+impl fmt::Debug for MerchantApplicationSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&String> = self.fields.keys().collect();
         f.debug_struct("Spec")
@@ -38,8 +39,8 @@ impl fmt::Debug for Spec {
 
 /// Valid names of a mapping, and their types.
 #[derive(Debug, Clone, Copy)]
-struct Table {
-    fields: &'static [Field],
+struct FieldTable {
+    fields: &'static [ApplicationField],
     /// Names beside the fields.
     beside: &'static [&'static str],
     names: &'static LazyLock<Vec<&'static str>>,
@@ -50,22 +51,23 @@ static NAMES: LazyLock<Vec<&'static str>> =
 static SECOND_NAMES: LazyLock<Vec<&'static str>> =
     LazyLock::new(|| names(SECOND_OWNER_FIELDS).collect());
 
-const APPLICATION: Table =
-    Table { fields: FIELDS, beside: &[SUBMISSION, SECOND_OWNER], names: &NAMES };
-const SECOND: Table = Table { fields: SECOND_OWNER_FIELDS, beside: &[], names: &SECOND_NAMES };
+const APPLICATION: FieldTable =
+    FieldTable { fields: FIELDS, beside: &[SUBMISSION, SECOND_OWNER], names: &NAMES };
+const SECOND: FieldTable =
+    FieldTable { fields: SECOND_OWNER_FIELDS, beside: &[], names: &SECOND_NAMES };
 
-fn names(fields: &'static [Field]) -> impl Iterator<Item = &'static str> {
+fn names(fields: &'static [ApplicationField]) -> impl Iterator<Item = &'static str> {
     fields.iter().map(|field| field.name)
 }
 
 /// Meaning of a name.
 #[derive(Debug, Clone, Copy)]
-enum Named {
+enum FieldName {
     Beside(&'static str),
-    Field(&'static Field),
+    Field(&'static ApplicationField),
 }
 
-impl Named {
+impl FieldName {
     fn name(self) -> &'static str {
         match self {
             Self::Beside(name) => name,
@@ -74,9 +76,9 @@ impl Named {
     }
 }
 
-impl<'de> Deserialize<'de> for Spec {
+impl<'de> Deserialize<'de> for MerchantApplicationSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut fields = deserializer.deserialize_map(Fields(APPLICATION))?;
+        let mut fields = deserializer.deserialize_map(FieldsSeed(APPLICATION))?;
         let submission = fields.shift_remove(SUBMISSION);
         let submission = submission.ok_or_else(|| D::Error::missing_field(SUBMISSION))?;
         let submission = Submission::deserialize(submission).map_err(D::Error::custom)?;
@@ -85,9 +87,9 @@ impl<'de> Deserialize<'de> for Spec {
 }
 
 /// Decodes a mapping by its table.
-struct Fields(Table);
+struct FieldsSeed(FieldTable);
 
-impl<'de> Visitor<'de> for Fields {
+impl<'de> Visitor<'de> for FieldsSeed {
     type Value = Map<String, Value>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -96,8 +98,8 @@ impl<'de> Visitor<'de> for Fields {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut found = Map::new();
-        while let Some(named) = map.next_key_seed(Name(self.0))? {
-            let value = map.next_value_seed(Held(named))?;
+        while let Some(named) = map.next_key_seed(FieldNameSeed(self.0))? {
+            let value = map.next_value_seed(FieldValueSeed(named))?;
             found.insert(named.name().to_owned(), value);
         }
         let order = self.0.names.iter();
@@ -105,7 +107,7 @@ impl<'de> Visitor<'de> for Fields {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Fields {
+impl<'de> DeserializeSeed<'de> for FieldsSeed {
     type Value = Map<String, Value>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
@@ -114,46 +116,48 @@ impl<'de> DeserializeSeed<'de> for Fields {
 }
 
 /// Decodes a name by its table.
-struct Name(Table);
+struct FieldNameSeed(FieldTable);
 
-impl<'de> DeserializeSeed<'de> for Name {
-    type Value = Named;
+impl<'de> DeserializeSeed<'de> for FieldNameSeed {
+    type Value = FieldName;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Named, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<FieldName, D::Error> {
         let name = String::deserialize(deserializer)?;
-        let Table { fields, beside, names } = self.0;
-        let beside = beside.iter().find(|one| **one == name).map(|one| Named::Beside(one));
-        let field = || fields.iter().find(|field| field.name == name).map(Named::Field);
+        let FieldTable { fields, beside, names } = self.0;
+        let beside = beside.iter().find(|one| **one == name).map(|one| FieldName::Beside(one));
+        let field = || fields.iter().find(|field| field.name == name).map(FieldName::Field);
         beside.or_else(field).ok_or_else(|| D::Error::unknown_field(&name, names))
     }
 }
 
 /// Decodes the value of a name.
-struct Held(Named);
+struct FieldValueSeed(FieldName);
 
-impl<'de> DeserializeSeed<'de> for Held {
+impl<'de> DeserializeSeed<'de> for FieldValueSeed {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
         match self.0 {
-            Named::Beside(SECOND_OWNER) => {
-                Fields(SECOND).deserialize(deserializer).map(Value::from)
+            FieldName::Beside(SECOND_OWNER) => {
+                FieldsSeed(SECOND).deserialize(deserializer).map(Value::from)
             }
-            Named::Beside(_) => written::<Submission, D>(deserializer),
-            Named::Field(Field { privacy: Privacy::Secret, .. }) => {
-                written::<SecretSource, D>(deserializer)
+            FieldName::Beside(_) => canonical::<Submission, D>(deserializer),
+            FieldName::Field(ApplicationField { privacy: ApplicationPrivacy::Secret, .. }) => {
+                canonical::<SecretSource, D>(deserializer)
             }
-            Named::Field(Field { of: FieldType::Integer(..), .. }) => {
-                written::<i64, D>(deserializer)
+            FieldName::Field(ApplicationField { field_type: FieldType::Integer(..), .. }) => {
+                canonical::<i64, D>(deserializer)
             }
-            Named::Field(Field { of: FieldType::Boolean, .. }) => written::<bool, D>(deserializer),
-            Named::Field(_) => written::<String, D>(deserializer),
+            FieldName::Field(ApplicationField { field_type: FieldType::Boolean, .. }) => {
+                canonical::<bool, D>(deserializer)
+            }
+            FieldName::Field(_) => canonical::<String, D>(deserializer),
         }
     }
 }
 
 /// Decodes a value of a type into its canonical form.
-fn written<'de, T, D>(deserializer: D) -> Result<Value, D::Error>
+fn canonical<'de, T, D>(deserializer: D) -> Result<Value, D::Error>
 where
     T: Deserialize<'de> + Serialize,
     D: Deserializer<'de>,

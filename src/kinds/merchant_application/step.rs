@@ -5,28 +5,28 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::MerchantApplication;
+use super::MerchantApplicationKind;
 use super::shape::is_sign_up_test;
 use crate::base::id::{Key, Mode};
-use crate::effects::{Obligation, start_sign_up, submit_application};
-use crate::kinds::adopting::Expect;
+use crate::effects::{EffectContext, start_sign_up, submit_application};
+use crate::kinds::adopting::ImportCheck;
 use crate::kinds::diff::changes;
 use crate::kinds::redact::redact;
-use crate::kinds::step::{Draft, MERCHANT, StepCx, orphaned, source_id, text};
-use crate::kinds::{Kind, Shape, as_said};
-use crate::model::effect::Work;
+use crate::kinds::step::{MERCHANT, StepCx, StepDecision, orphan, source_id, text};
+use crate::kinds::{ManifestKind, SpecSchema, as_said};
+use crate::model::effect::StepWork;
 use crate::model::manifest::Manifest;
-use crate::model::observed::{Applied, Observed};
-use crate::model::plan::{Reason, Verdict};
+use crate::model::observed::{AppliedSpec, Observed};
+use crate::model::plan::{PlannedAction, Reason};
 
 /// Underwriting decision, from the facts of the webhook.
-enum Decision<'a> {
+enum UnderwritingDecision<'a> {
     Open,
     Provisioned,
     Declined(&'a str),
 }
 
-impl<'a> Decision<'a> {
+impl<'a> UnderwritingDecision<'a> {
     /// Returns the decision about the submission that carries this mark.
     fn of(have: Option<&'a Observed>, mark: &str) -> Self {
         let have = have.filter(|have| have.text("mark") == Some(mark));
@@ -39,42 +39,48 @@ impl<'a> Decision<'a> {
     }
 }
 
-fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
-    let spec = redact(MerchantApplication::FIELDS, &manifest.spec, cx.digest_key);
+fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
+    let spec = redact(MerchantApplicationKind::FIELDS, &manifest.spec, cx.digest_key);
     let generation = manifest.annotations.generation;
     let mark = source_id(cx, &manifest.key, generation).mark();
-    let decision = Decision::of(have, mark.as_str());
+    let decision = UnderwritingDecision::of(have, mark.as_str());
     let applied = have.filter(|have| have.exists).and_then(|have| have.applied.as_ref());
     let applied = applied.filter(|applied| applied.generation >= generation);
     let web_url = match brand(cx, manifest) {
         Err(why) if applied.is_none() => {
-            return Draft::idle(Verdict::Blocked, Reason::Unfit(why));
+            return StepDecision::idle(PlannedAction::Blocked, Reason::Unsuitable(why));
         }
         brand => brand.unwrap_or_default(),
     };
-    let new = Obligation { web_url, ..obligation(cx, manifest, &spec) };
-    let changes = changes(applied.map(|applied| &applied.spec), &spec, MerchantApplication::FIELDS);
+    let new = EffectContext { web_url, ..effect_context(cx, manifest, &spec) };
+    let changes =
+        changes(applied.map(|applied| &applied.spec), &spec, MerchantApplicationKind::FIELDS);
     let draft = match (applied, &decision) {
-        (_, Decision::Open) if is_sign_up_test(manifest) && have.is_some_and(was_decided) => {
+        (_, UnderwritingDecision::Open)
+            if is_sign_up_test(manifest) && have.is_some_and(was_decided) =>
+        {
             let why = "a test of the sign-up is submitted once, and its older generation was";
-            Draft::idle(Verdict::Blocked, Reason::Unfit(why.to_owned()))
+            StepDecision::idle(PlannedAction::Blocked, Reason::Unsuitable(why.to_owned()))
         }
-        (applied, Decision::Open) if is_sign_up(manifest) && !is_submitted(applied) => {
+        (applied, UnderwritingDecision::Open) if is_sign_up(manifest) && !is_submitted(applied) => {
             let offer = start_sign_up(new, &manifest.spec);
-            Draft { offer: Some(offer), ..Draft::idle(Verdict::Wait, Reason::AwaitsApplicant) }
+            StepDecision {
+                on_demand: Some(offer),
+                ..StepDecision::idle(PlannedAction::Wait, Reason::AwaitsApplicant)
+            }
         }
         (Some(_), _) if !changes.is_empty() => {
             let fixed = changes.iter().map(|change| change.path.clone()).collect();
-            Draft::idle(Verdict::Blocked, Reason::CannotChange(fixed))
+            StepDecision::idle(PlannedAction::Blocked, Reason::CannotChange(fixed))
         }
-        (Some(_), decision) => decided(manifest, decision),
+        (Some(_), decision) => decided_step(manifest, decision),
         (None, _) => {
             let effect = submit_application(new, &manifest.spec);
-            let work = Some(Work::Effect(effect));
-            Draft { work, ..Draft::idle(Verdict::Create, Reason::NotCreated) }
+            let work = Some(StepWork::Effect(effect));
+            StepDecision { work, ..StepDecision::idle(PlannedAction::Create, Reason::NotCreated) }
         }
     };
-    Draft { changes, ..draft }
+    StepDecision { changes, ..draft }
 }
 
 /// Returns whether underwriting decided on any submission of this application, of an older
@@ -112,35 +118,41 @@ fn is_sign_up(manifest: &Manifest) -> bool {
 
 /// Returns whether every field went to underwriting: later edits of the document change nothing
 /// there.
-fn is_submitted(applied: Option<&Applied>) -> bool {
+fn is_submitted(applied: Option<&AppliedSpec>) -> bool {
     applied.is_some_and(|applied| text(&applied.spec, "submission") == "complete")
 }
 
 /// Returns the step of an application that was submitted as its document describes. A test succeeds
 /// if it ends as requested, and its code is never exchanged.
-fn decided(manifest: &Manifest, decision: &Decision<'_>) -> Draft {
+fn decided_step(manifest: &Manifest, decision: &UnderwritingDecision<'_>) -> StepDecision {
     let test = manifest.spec.get("test").and_then(Value::as_str);
     let (verdict, reason, ready) = match (decision, test) {
-        (Decision::Open, _) => (Verdict::Wait, Reason::AwaitsDecision, false),
-        (Decision::Provisioned, None) => (Verdict::Settled, Reason::InSync, true),
-        (Decision::Provisioned, Some(_)) => (Verdict::Settled, Reason::TestPassed, true),
-        (Decision::Declined(_), Some("fail")) => (Verdict::Settled, Reason::TestFailed, true),
-        (Decision::Declined(reason), _) => {
-            (Verdict::Blocked, Reason::Declined((*reason).to_owned()), false)
+        (UnderwritingDecision::Open, _) => (PlannedAction::Wait, Reason::AwaitsDecision, false),
+        (UnderwritingDecision::Provisioned, None) => {
+            (PlannedAction::Settled, Reason::Settled, true)
+        }
+        (UnderwritingDecision::Provisioned, Some(_)) => {
+            (PlannedAction::Settled, Reason::TestPassed, true)
+        }
+        (UnderwritingDecision::Declined(_), Some("fail")) => {
+            (PlannedAction::Settled, Reason::TestFailed, true)
+        }
+        (UnderwritingDecision::Declined(reason), _) => {
+            (PlannedAction::Blocked, Reason::Declined((*reason).to_owned()), false)
         }
     };
-    Draft { ready, ..Draft::idle(verdict, reason) }
+    StepDecision { ready, ..StepDecision::idle(verdict, reason) }
 }
 
-fn obligation(cx: &StepCx<'_>, manifest: &Manifest, redacted: &Value) -> Obligation {
+fn effect_context(cx: &StepCx<'_>, manifest: &Manifest, redacted: &Value) -> EffectContext {
     let annotations = &manifest.annotations;
     let is_test = manifest.spec.get("test").is_some();
-    Obligation {
+    EffectContext {
         key: manifest.key.clone(),
         merchant: manifest.key.clone(),
         mode: if is_test { Mode::Test } else { Mode::Live },
         source_id: source_id(cx, &manifest.key, annotations.generation),
-        applied: Applied {
+        applied: AppliedSpec {
             spec: redacted.clone(),
             digest: manifest.digest,
             generation: annotations.generation,
@@ -152,26 +164,26 @@ fn obligation(cx: &StepCx<'_>, manifest: &Manifest, redacted: &Value) -> Obligat
     }
 }
 
-impl Kind for MerchantApplication {
-    fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
+impl ManifestKind for MerchantApplicationKind {
+    fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
         step(cx, manifest, have)
     }
 
-    fn gone(_: &StepCx<'_>, _: &Key, _: &Observed) -> Draft {
-        orphaned()
+    fn plan_removal(_: &StepCx<'_>, _: &Key, _: &Observed) -> StepDecision {
+        orphan()
     }
 
-    fn adopts(_: &StepCx<'_>, _: &Manifest) -> Result<Vec<Expect>, &'static str> {
+    fn import_checks(_: &StepCx<'_>, _: &Manifest) -> Result<Vec<ImportCheck>, &'static str> {
         Err(
             "what becomes of an application that was submitted elsewhere is told by no notification of ours: give the \
              merchant its credentials once it is approved, and remove this document",
         )
     }
 
-    fn as_said(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
+    fn assume_applied(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
         let generation = manifest.annotations.generation;
         let mark = source_id(cx, &manifest.key, generation).mark();
         let facts = json!({"mark": mark, "state": "provisioned", "code": {"sealed": "assumed"}});
-        Observed { facts, ..as_said::plain(Self::FIELDS, cx, manifest) }
+        Observed { facts, ..as_said::applied_state(Self::FIELDS, cx, manifest) }
     }
 }

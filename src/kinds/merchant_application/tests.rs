@@ -64,9 +64,9 @@ fn the_table_names_what_the_service_has_and_hides_what_it_hides() {
     for (path, privacy) in own.chain(second).filter(|(path, _)| path != "reference") {
         let field = FIELDS.iter().find(|field| field.path == path);
         let expect = match privacy {
-            application::Privacy::Plain => Privacy::Plain,
-            application::Privacy::Personal => Privacy::Personal,
-            application::Privacy::Secret => Privacy::Secret,
+            application::ApplicationPrivacy::Plain => Privacy::Plain,
+            application::ApplicationPrivacy::Personal => Privacy::Personal,
+            application::ApplicationPrivacy::Secret => Privacy::Secret,
         };
         assert_eq!(field.map(|field| field.privacy), Some(expect), "{path}");
     }

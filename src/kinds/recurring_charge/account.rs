@@ -8,7 +8,7 @@
 use serde_json::Value;
 
 use crate::base::money::Money;
-use crate::kinds::step::{MERCHANT, StepCx, named, reference, text};
+use crate::kinds::step::{MERCHANT, StepCx, find_account, reference, text};
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
 use crate::model::plan::Reason;
@@ -17,7 +17,7 @@ use crate::model::plan::Reason;
 pub(super) fn method_type(cx: &StepCx<'_>, manifest: &Manifest) -> Option<String> {
     let method = reference(manifest, "SavedMethod")?;
     let said = cx.view.manifest(&method).and_then(|method| method.spec.get("type").cloned());
-    let saved = || cx.view.observed(&method)?.applied.as_ref()?.spec.get("type").cloned();
+    let saved = || cx.view.observed_state(&method)?.applied.as_ref()?.spec.get("type").cloned();
     said.or_else(saved)?.as_str().map(str::to_owned)
 }
 
@@ -31,7 +31,7 @@ fn takes(cx: &StepCx<'_>, manifest: &Manifest) -> Option<&'static str> {
 }
 
 fn unfit<T>(why: String) -> Result<T, Reason> {
-    Err(Reason::AccountUnfit(why))
+    Err(Reason::AccountUnsuitable(why))
 }
 
 /// Returns the account that is paid. `None` if the merchant's accounts are unknown, or if an
@@ -40,7 +40,7 @@ fn unfit<T>(why: String) -> Result<T, Reason> {
 /// # Errors
 ///
 /// No account exists, the named one does not fit, or several are possible.
-pub(super) fn chosen<'a>(
+pub(super) fn select<'a>(
     cx: &StepCx<'_>,
     manifest: &Manifest,
     owner: &'a Observed,
@@ -50,7 +50,7 @@ pub(super) fn chosen<'a>(
     };
     let takes = takes(cx, manifest);
     if let Some(wanted) = manifest.spec.get("account").and_then(Value::as_str) {
-        let account = named(owner.fact("accounts"), wanted, "account")?;
+        let account = find_account(owner.fact("accounts"), wanted, "account")?;
         if takes.is_some_and(|takes| !is_of(account, takes)) {
             let name = text(account, "name");
             return unfit(format!("the account {name:?} does not take this type of method"));
@@ -96,14 +96,14 @@ fn primary<'a>(fitting: &[&'a Value], owner: &Observed, takes: &str) -> Result<&
 /// Checks that the merchant and the account allow recurring charges (partner-api, Gateway
 /// credentials).
 pub(super) fn allow(cx: &StepCx<'_>, manifest: &Manifest, owner: &Observed) -> Result<(), Reason> {
-    if says(owner.fact("reference_required"), true) {
+    if flag_is(owner.fact("reference_required"), true) {
         let why = "the merchant requires a reference with every payment, and the service documents \
                    none for the payments of a recurring charge";
         return unfit(why.to_owned());
     }
-    let off = |account: &&Value| says(&account["recurring_charges_enabled"], false);
+    let off = |account: &&Value| flag_is(&account["recurring_charges_enabled"], false);
     let all = owner.fact("accounts").as_array().map_or(&[][..], Vec::as_slice);
-    let off = if let Some(account) = chosen(cx, manifest, owner)? {
+    let off = if let Some(account) = select(cx, manifest, owner)? {
         Some(account).filter(off)
     } else {
         all.first().filter(|_| all.iter().all(|one| off(&one)))
@@ -118,7 +118,7 @@ pub(super) fn allow(cx: &StepCx<'_>, manifest: &Manifest, owner: &Observed) -> R
 }
 
 /// Returns whether a flag has this value; some flags are texts (partner-api, Account object).
-pub(super) fn says(flag: &Value, wanted: bool) -> bool {
+pub(super) fn flag_is(flag: &Value, wanted: bool) -> bool {
     let text = if wanted { "true" } else { "false" };
     *flag == Value::Bool(wanted) || flag.as_str() == Some(text)
 }
@@ -132,7 +132,7 @@ pub(super) fn id(
     owner: &Observed,
     money: Money,
 ) -> Result<Option<String>, Reason> {
-    let Some(account) = chosen(cx, manifest, owner)? else {
+    let Some(account) = select(cx, manifest, owner)? else {
         let wanted = manifest.spec.get("account").and_then(Value::as_str);
         return Ok(wanted.map(str::to_owned));
     };
@@ -149,12 +149,13 @@ pub(super) fn id(
 
 /// Returns whether payments go into a trust account, as far as known.
 pub(super) fn is_trust(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> bool {
-    let owner = reference(manifest, MERCHANT).and_then(|merchant| cx.view.observed(&merchant));
+    let owner =
+        reference(manifest, MERCHANT).and_then(|merchant| cx.view.observed_state(&merchant));
     let Some(owner) = owner else { return false };
     let own = have.filter(|have| have.exists).and_then(|have| have.text("account_id"));
-    let by_id = own.and_then(|id| named(owner.fact("accounts"), id, "account").ok());
-    let account = by_id.or_else(|| chosen(cx, manifest, &owner).ok().flatten());
-    account.is_some_and(|account| says(&account["trust_account"], true))
+    let by_id = own.and_then(|id| find_account(owner.fact("accounts"), id, "account").ok());
+    let account = by_id.or_else(|| select(cx, manifest, &owner).ok().flatten());
+    account.is_some_and(|account| flag_is(&account["trust_account"], true))
 }
 
 /// Returns the bank account whose surcharge applies: the one that the account pays into, for a
@@ -165,12 +166,12 @@ pub(super) fn deposit(
     owner: &Observed,
 ) -> Result<String, Reason> {
     let unread = |why: &str| unfit(format!("{why}, so its surcharge cannot be read"));
-    let Some(account) = chosen(cx, manifest, owner)? else {
+    let Some(account) = select(cx, manifest, owner)? else {
         return unread("the merchant's accounts are not known");
     };
     let banks = owner.fact("bank_accounts").as_array().map_or(&[][..], Vec::as_slice);
-    let trust = says(&account["trust_account"], true);
-    let alike = banks.iter().filter(|bank| says(&bank["trust"], true) == trust);
+    let trust = flag_is(&account["trust_account"], true);
+    let alike = banks.iter().filter(|bank| flag_is(&bank["trust"], true) == trust);
     let alike: Vec<&Value> = alike.collect();
     let fed = alike.iter().copied().filter(|bank| feeds(account, bank));
     let fed: Vec<&Value> = fed.collect();

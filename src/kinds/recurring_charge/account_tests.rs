@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::step_tests::{AT_ONCE, HEAD, Known, LATER, effect, idle, money, observed};
-use crate::model::plan::Verdict;
+use crate::model::plan::PlannedAction;
 
 /// Returns one account as stored from the credentials.
 fn account(id: &str, kind: &str, currency: &str, trust: &str) -> Value {
@@ -76,7 +76,7 @@ fn money_of_another_currency_is_never_sent_also_to_an_account_that_is_not_named(
         );
     }
     let euro = format!("{HEAD}{LATER}").replace("USD", "EUR");
-    assert_eq!(known.step(&euro, None).verdict, Verdict::Create);
+    assert_eq!(known.step(&euro, None).verdict, PlannedAction::Create);
 }
 
 #[test]

@@ -4,17 +4,17 @@
 use serde_json::{Value, json};
 
 use super::account;
-use super::request::collected;
-use crate::kinds::adopting::{Expect, How};
+use super::request::amount_per_occurrence;
+use crate::kinds::adopting::{ImportCheck, OnMismatch};
 use crate::kinds::step::{MERCHANT, StepCx, reference};
 use crate::model::manifest::Manifest;
 
-pub(super) fn expects(cx: &StepCx<'_>, manifest: &Manifest) -> Vec<Expect> {
-    let currency = collected(&manifest.spec).ok().map(|money| Expect {
+pub(super) fn import_checks(cx: &StepCx<'_>, manifest: &Manifest) -> Vec<ImportCheck> {
+    let currency = amount_per_occurrence(&manifest.spec).ok().map(|money| ImportCheck {
         path: "amount",
         at: "/currency",
-        want: json!(money.currency()),
-        how: How::Never,
+        expected: json!(money.currency()),
+        on_mismatch: OnMismatch::Reject,
     });
     [currency, account_of(cx, manifest), method(cx, manifest), start(manifest)]
         .into_iter()
@@ -23,32 +23,47 @@ pub(super) fn expects(cx: &StepCx<'_>, manifest: &Manifest) -> Vec<Expect> {
 }
 
 /// Requires the account that the document names, once the merchant's accounts are known.
-fn account_of(cx: &StepCx<'_>, manifest: &Manifest) -> Option<Expect> {
+fn account_of(cx: &StepCx<'_>, manifest: &Manifest) -> Option<ImportCheck> {
     manifest.spec.get("account")?;
-    let owner = cx.view.observed(&reference(manifest, MERCHANT)?)?;
-    let id = account::chosen(cx, manifest, &owner).ok()??.get("id")?.clone();
-    Some(Expect { path: "account", at: "/account_id", want: id, how: How::Never })
+    let owner = cx.view.observed_state(&reference(manifest, MERCHANT)?)?;
+    let id = account::select(cx, manifest, &owner).ok()??.get("id")?.clone();
+    Some(ImportCheck {
+        path: "account",
+        at: "/account_id",
+        expected: id,
+        on_mismatch: OnMismatch::Reject,
+    })
 }
 
 /// Requires the number of the method, by its fingerprint, else by its last digits.
-fn method(cx: &StepCx<'_>, manifest: &Manifest) -> Option<Expect> {
-    let saved = cx.view.observed(&reference(manifest, "SavedMethod")?)?;
-    let expect = |at, want: &Value, how| Expect { path: "method", at, want: want.clone(), how };
+fn method(cx: &StepCx<'_>, manifest: &Manifest) -> Option<ImportCheck> {
+    let saved = cx.view.observed_state(&reference(manifest, "SavedMethod")?)?;
+    let expect = |at, want: &Value, how| ImportCheck {
+        path: "method",
+        at,
+        expected: want.clone(),
+        on_mismatch: how,
+    };
     let fingerprint = saved.fact("fingerprint");
     if fingerprint.is_string() {
-        return Some(expect("/method/fingerprint", fingerprint, How::Otherwise));
+        return Some(expect("/method/fingerprint", fingerprint, OnMismatch::Change));
     }
     let number = match saved.text("card_type") {
         Some(_) => "/method/number",
         None => "/method/account_number",
     };
     saved.text("last4")?;
-    Some(expect(number, saved.fact("last4"), How::EndsOtherwise))
+    Some(expect(number, saved.fact("last4"), OnMismatch::ChangeByLastDigits))
 }
 
 /// Requires the first date, which is meaningless once a payment was attempted: it is compared only
 /// before.
-fn start(manifest: &Manifest) -> Option<Expect> {
+fn start(manifest: &Manifest) -> Option<ImportCheck> {
     let want = manifest.spec.pointer("/schedule/start")?.clone();
-    Some(Expect { path: "schedule.start", at: "/schedule/start", want, how: How::BeforeFirst })
+    Some(ImportCheck {
+        path: "schedule.start",
+        at: "/schedule/start",
+        expected: want,
+        on_mismatch: OnMismatch::ChangeBeforeFirstPayment,
+    })
 }

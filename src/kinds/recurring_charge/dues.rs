@@ -4,7 +4,7 @@ use chrono::{Months, NaiveDate};
 use serde_json::{Value, json};
 
 use crate::base::money::Money;
-use crate::base::schedule::{Limits, Schedule, occurrences};
+use crate::base::schedule::{RecurrenceLimits, Schedule, occurrences};
 use crate::kinds::diff::amount;
 
 /// Months of a schedule that are listed.
@@ -12,7 +12,7 @@ const MONTHS: u32 = 12;
 
 /// Returns the payments from this day on, within twelve months of the first one. A schedule without
 /// a start begins on this day.
-pub(super) fn dues(spec: &Value, from: NaiveDate) -> Vec<(NaiveDate, Money)> {
+pub(super) fn due_payments(spec: &Value, from: NaiveDate) -> Vec<(NaiveDate, Money)> {
     let money = spec.get("amount").and_then(amount);
     let Some((money, schedule)) = money.zip(schedule(spec, from)) else { return Vec::new() };
     let first = spec.get("first_amount").and_then(amount).unwrap_or(money);
@@ -33,9 +33,9 @@ fn schedule(spec: &Value, from: NaiveDate) -> Option<Schedule> {
     serde_json::from_value(schedule).ok()
 }
 
-fn limits(spec: &Value) -> Limits {
+fn limits(spec: &Value) -> RecurrenceLimits {
     let most = spec.get("max_occurrences").and_then(Value::as_u64);
-    Limits {
+    RecurrenceLimits {
         max_occurrences: most.and_then(|most| u32::try_from(most).ok()),
         max_amount: spec.get("max_amount").and_then(amount).map(Money::minor),
     }
@@ -47,7 +47,7 @@ mod tests {
 
     fn told(spec: &Value) -> Vec<String> {
         let from = NaiveDate::from_ymd_opt(2030, 3, 10).unwrap();
-        dues(spec, from).iter().map(|(date, money)| format!("{date} {money}")).collect()
+        due_payments(spec, from).iter().map(|(date, money)| format!("{date} {money}")).collect()
     }
 
     #[test]

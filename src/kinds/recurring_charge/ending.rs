@@ -13,16 +13,16 @@ use super::today::today_of;
 use crate::base::id::{Key, RemoteId};
 use crate::base::money::Money;
 use crate::effects::{
-    Obligation, RECURRING_LOOK, cancel_recurring, end_recurring, has_no_path, ignore_occurrence,
+    EffectContext, RECURRING_STATE, cancel_recurring, end_recurring, has_no_path, ignore_occurrence,
 };
 use crate::kinds::diff::amount;
-use crate::kinds::leaving::{going, obligation, waiting, wish, wished};
-use crate::kinds::step::{Draft, StepCx, orphaned, text};
-use crate::model::effect::{Effect, Reading, Work};
-use crate::model::going::Going;
+use crate::kinds::leaving::{deletion_of, effect_context, step_digest, wait, with_step_digest};
+use crate::kinds::step::{StepCx, StepDecision, orphan, text};
+use crate::model::effect::{Effect, RemoteReading, StepWork};
+use crate::model::going::RemovalStatus;
 use crate::model::manifest::Manifest;
-use crate::model::observed::{Applied, Observed};
-use crate::model::plan::{MoneyMove, Reason, Verdict};
+use crate::model::observed::{AppliedSpec, Observed};
+use crate::model::plan::{MoneyMove, PlannedAction, Reason};
 
 /// Meaning of the amount that occurrences no longer collect.
 const NO_LONGER: &str = "no_longer_collected_per_occurrence";
@@ -35,39 +35,43 @@ const END: &str = "recurring.end";
 const FRESH_S: i64 = 15 * 60;
 
 /// Returns the step of a recurring charge whose document was removed.
-pub(super) fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
-    let Some(applied) = going(have) else { return orphaned() };
+pub(super) fn plan_removal(cx: &StepCx<'_>, key: &Key, have: &Observed) -> StepDecision {
+    let Some(applied) = deletion_of(have) else { return orphan() };
     let Some(charge) = &have.remote_id else {
         let why = "its id on the service is not known, so it cannot be ended".to_owned();
-        return Draft::idle(Verdict::Blocked, Reason::Unfit(why));
+        return StepDecision::idle(PlannedAction::Blocked, Reason::Unsuitable(why));
     };
-    let new = match obligation(cx, key, have, applied) {
+    let new = match effect_context(cx, key, have, applied) {
         Ok(new) => new,
-        Err(reason) => return waiting(reason),
+        Err(reason) => return wait(reason),
     };
     let account = have.text("account_id").map(str::to_owned);
-    let new = Obligation { account, ..new };
-    let ending = Ending { cx, have, applied, charge };
+    let new = EffectContext { account, ..new };
+    let ending = ChargeEnding { cx, have, applied, charge };
     let money = ending.money(&new);
-    let draft = match ending.next(new) {
+    let draft = match ending.next_work(new) {
         Ok(work) => {
-            let reason = Reason::Going(Box::new(Going::Neutralised(ending.how())));
-            Draft { work: Some(work), ready: true, ..Draft::idle(Verdict::Delete, reason) }
+            let reason = Reason::Removal(Box::new(RemovalStatus::Neutralised(ending.describe())));
+            StepDecision {
+                work: Some(work),
+                ready: true,
+                ..StepDecision::idle(PlannedAction::Delete, reason)
+            }
         }
-        Err(reason) => Draft::idle(Verdict::Blocked, reason),
+        Err(reason) => StepDecision::idle(PlannedAction::Blocked, reason),
     };
-    Draft { money, ..draft }
+    StepDecision { money, ..draft }
 }
 
 /// Returns the reason why a returned document cannot continue a charge that was ended meanwhile.
-pub(super) fn ended(have: Option<&Observed>, manifest: &Manifest) -> Option<Reason> {
+pub(super) fn ended_reason(have: Option<&Observed>, manifest: &Manifest) -> Option<Reason> {
     let have = have?;
     let made = have.applied.as_ref().map_or(0, |applied| applied.generation);
     if made < manifest.annotations.generation {
         return None;
     }
     let how = have.text("ended").map(str::to_owned).or_else(|| half_ended(have, manifest))?;
-    Some(Reason::Going(Box::new(Going::Ended(how))))
+    Some(Reason::Removal(Box::new(RemovalStatus::Ended(how))))
 }
 
 /// Detects a charge whose last day was set, which the service cannot remove, and whose document
@@ -81,48 +85,55 @@ fn half_ended(have: &Observed, manifest: &Manifest) -> Option<String> {
     })
 }
 
-struct Ending<'a> {
+struct ChargeEnding<'a> {
     cx: &'a StepCx<'a>,
     have: &'a Observed,
-    applied: &'a Applied,
+    applied: &'a AppliedSpec,
     charge: &'a RemoteId,
 }
 
-impl Ending<'_> {
+impl ChargeEnding<'_> {
     /// Returns the next work.
     ///
     /// # Errors
     ///
     /// The reason why none is possible now.
-    fn next(&self, new: Obligation) -> Result<Work, Reason> {
-        let Some(looked) = self.looked() else { return Ok(Work::Read(self.look(new))) };
+    fn next_work(&self, new: EffectContext) -> Result<StepWork, Reason> {
+        let Some(looked) = self.latest_reading() else {
+            return Ok(StepWork::Read(self.reading(new)));
+        };
         let pending = self.pending();
-        self.firing(&pending, &new)?;
+        self.check_not_due(&pending, &new)?;
         let over = matches!(text(looked, "status"), "COMPLETED" | "DELETED");
         let first = pending.first();
-        Ok(Work::Effect(match first {
-            _ if !over && !self.is_ended() && !self.cannot_cancel() => {
-                cancel_recurring(wish(new, CANCEL), self.charge)
+        Ok(StepWork::Effect(match first {
+            _ if !over && !self.end_was_set() && !self.cannot_cancel() => {
+                cancel_recurring(with_step_digest(new, CANCEL), self.charge)
             }
             None => {
                 let why = "the service shows no occurrence of it that is pending, so nothing says when it is \
                            to end: end it on the service";
-                return Err(Reason::Unfit(why.to_owned()));
+                return Err(Reason::Unsuitable(why.to_owned()));
             }
-            Some(one) if over || self.is_ended() => self.ignore(new, one)?,
-            Some(one) => end_recurring(wish(new, END), self.charge, due(one).ok_or_else(undated)?),
+            Some(one) if over || self.end_was_set() => self.ignore(new, one)?,
+            Some(one) => end_recurring(
+                with_step_digest(new, END),
+                self.charge,
+                due(one).ok_or_else(no_due_date)?,
+            ),
         }))
     }
 
-    fn ignore(&self, new: Obligation, occurrence: &Value) -> Result<Effect, Reason> {
+    fn ignore(&self, new: EffectContext, occurrence: &Value) -> Result<Effect, Reason> {
         let id = text(occurrence, "id");
-        let occurrence = RemoteId::new(id).map_err(|error| Reason::Unfit(error.to_string()))?;
-        Ok(ignore_occurrence(wish(new, id), self.charge, &occurrence))
+        let occurrence =
+            RemoteId::new(id).map_err(|error| Reason::Unsuitable(error.to_string()))?;
+        Ok(ignore_occurrence(with_step_digest(new, id), self.charge, &occurrence))
     }
 
     /// Refuses to touch a payment that is due today or in progress.
-    fn firing(&self, pending: &[Value], new: &Obligation) -> Result<(), Reason> {
-        let today = today_of(self.cx, &new.merchant).unwrap_or_else(|| latest(self.cx));
+    fn check_not_due(&self, pending: &[Value], new: &EffectContext) -> Result<(), Reason> {
+        let today = today_of(self.cx, &new.merchant).unwrap_or_else(|| latest_today(self.cx));
         let fires = |one: &&Value| {
             // The documents show a declined payment as pending: only a request retries it.
             let failed = one.get("attempts").and_then(Value::as_i64).is_some_and(|tries| tries > 0);
@@ -139,9 +150,9 @@ impl Ending<'_> {
     }
 
     /// Returns the last reading, if it matches the current subject.
-    fn looked(&self) -> Option<&Value> {
+    fn latest_reading(&self) -> Option<&Value> {
         let looked = self.have.fact("looked");
-        (looked.get("about") == Some(&self.about())).then_some(looked)
+        (looked.get("about") == Some(&self.reading_subject())).then_some(looked)
     }
 
     /// Returns the pending occurrences of the last reading, however old: for display.
@@ -151,49 +162,49 @@ impl Ending<'_> {
     }
 
     /// Returns the subject of a reading: after the last refusal, and not long ago.
-    fn about(&self) -> Value {
+    fn reading_subject(&self) -> Value {
         let refusal = self.have.refusal.as_ref().map(|refusal| refusal.intent);
         json!({
             "charge": self.charge,
             "account": self.have.fact("account_id"),
-            "ended": self.is_ended(),
+            "ended": self.end_was_set(),
             "after": refusal,
             "at": self.cx.now.timestamp().div_euclid(FRESH_S),
         })
     }
 
-    fn look(&self, new: Obligation) -> Reading {
-        Reading {
-            name: RECURRING_LOOK,
+    fn reading(&self, new: EffectContext) -> RemoteReading {
+        RemoteReading {
+            name: RECURRING_STATE,
             key: new.key,
             merchant: new.merchant,
             mode: new.mode,
             applied: new.applied,
-            about: self.about(),
+            subject: self.reading_subject(),
         }
     }
 
     /// Returns whether its last day was set because its document was removed, and is still the
     /// same.
-    fn is_ended(&self) -> bool {
+    fn end_was_set(&self) -> bool {
         let end = self.have.fact("end");
         !end.is_null() && self.applied.spec.pointer("/schedule/end") == Some(end)
     }
 
     /// Returns whether the service answered that it has no such path.
     fn cannot_cancel(&self) -> bool {
-        let wish = wished(self.applied, CANCEL);
+        let wish = step_digest(self.applied, CANCEL);
         let refusal = self.have.refusal.as_ref().filter(|refusal| refusal.digest == wish);
         refusal.is_some_and(has_no_path)
     }
 
-    fn collected(&self) -> Option<Money> {
+    fn amount_per_occurrence(&self) -> Option<Money> {
         self.applied.spec.get("amount").and_then(amount)
     }
 
     /// Returns the amounts no longer collected: of each occurrence, and of the pending one.
-    fn money(&self, new: &Obligation) -> Vec<MoneyMove> {
-        let Some(each) = self.collected() else { return Vec::new() };
+    fn money(&self, new: &EffectContext) -> Vec<MoneyMove> {
+        let Some(each) = self.amount_per_occurrence() else { return Vec::new() };
         let mode = new.mode;
         let pending = self.pending();
         let pending = pending.iter().filter_map(|one| one.get("amount").and_then(Value::as_i64));
@@ -206,8 +217,8 @@ impl Ending<'_> {
     }
 
     /// Describes the steps, and the payment that is not collected.
-    fn how(&self) -> String {
-        let way = if self.is_ended() || self.cannot_cancel() {
+    fn describe(&self) -> String {
+        let way = if self.end_was_set() || self.cannot_cancel() {
             "its last day is set to that of its pending payment, which is ignored"
         } else {
             "it is cancelled, or, where the service has no such path, its last day is set and its pending \
@@ -225,13 +236,15 @@ fn due(occurrence: &Value) -> Option<NaiveDate> {
 }
 
 /// Returns the latest date that is today anywhere, for a merchant whose time zone is unknown.
-fn latest(cx: &StepCx<'_>) -> NaiveDate {
+fn latest_today(cx: &StepCx<'_>) -> NaiveDate {
     let ahead = cx.now.checked_add_signed(TimeDelta::hours(14)).unwrap_or(cx.now);
     ahead.date_naive()
 }
 
-fn undated() -> Reason {
-    Reason::Unfit("its pending payment has no date, so nothing says when it is to end".to_owned())
+fn no_due_date() -> Reason {
+    Reason::Unsuitable(
+        "its pending payment has no date, so nothing says when it is to end".to_owned(),
+    )
 }
 
 #[cfg(test)]
@@ -246,7 +259,7 @@ mod tests {
         let put = json!({"schedule": {"end": end}});
         let have = observed(Some("ch1"), Some(put), facts.clone());
         let document = manifest("RecurringCharge", "it", &format!("{HEAD}{LATER}"));
-        ended(Some(&have), &document).map(|reason| reason.to_string())
+        ended_reason(Some(&have), &document).map(|reason| reason.to_string())
     }
 
     #[test]

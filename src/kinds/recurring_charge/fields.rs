@@ -1,91 +1,91 @@
 //! Fields of a recurring charge, for masks, plans and help.
 
-use crate::kinds::{Change, Field, Privacy};
+use crate::kinds::{Mutability, Privacy, SpecField};
 
-const fn plain(path: &'static str, change: Change, doc: &'static str) -> Field {
-    Field { path, privacy: Privacy::Plain, change, doc }
+const fn plain(path: &'static str, change: Mutability, doc: &'static str) -> SpecField {
+    SpecField { path, privacy: Privacy::Plain, mutability: change, doc }
 }
 
-pub(super) const FIELDS: &[Field] = &[
+pub(super) const FIELDS: &[SpecField] = &[
     plain(
         "merchant",
-        Change::Never,
+        Mutability::Immutable,
         "The merchant that is paid, NAME or NAMESPACE/NAME (design, Files).",
     ),
     plain(
         "method",
-        Change::ByToken,
+        Mutability::ReplaceByToken,
         "The saved method that pays, NAME or NAMESPACE/NAME; not with `from_charge` (gateway-api, POST /v1/recurring/charges).",
     ),
     plain(
         "amount",
-        Change::InPlace,
+        Mutability::InPlace,
         "What each occurrence collects, such as `\"50.00 USD\"` (gateway-api, Recurring charge).",
     ),
     plain(
         "first_amount",
-        Change::Never,
+        Mutability::Immutable,
         "What the first charge collects, where it differs from `amount`; only with `first_charge: now` (gateway-api, POST /v1/charges and its recur object).",
     ),
     plain(
         "description",
-        Change::InPlace,
+        Mutability::InPlace,
         "A text of the merchant's own (gateway-api, Recurring charge).",
     ),
     plain(
         "account",
-        Change::Never,
+        Mutability::Immutable,
         "The account that is paid, its name or id; left out, the primary one (gateway-api, POST /v1/recurring/charges, account_id).",
     ),
     plain(
         "max_occurrences",
-        Change::InPlace,
+        Mutability::InPlace,
         "Scheduled payments after which it is complete (gateway-api, recur object).",
     ),
     plain(
         "max_amount",
-        Change::InPlace,
+        Mutability::InPlace,
         "What to collect before it is complete, at least `amount` (gateway-api, recur object).",
     ),
-    plain("schedule", Change::InPlace, "When payments are due (gateway-api, recur object)."),
+    plain("schedule", Mutability::InPlace, "When payments are due (gateway-api, recur object)."),
     plain(
         "schedule.start",
-        Change::InPlace,
+        Mutability::InPlace,
         "The first date that may be due, `YYYY-MM-DD`; not the day of creation, and none with `first_charge: now` (gateway-api, POST /v1/recurring/charges).",
     ),
     plain(
         "schedule.interval_unit",
-        Change::InPlace,
+        Mutability::InPlace,
         "`DAY`, `WEEK` or `MONTH` (service-facts, 58).",
     ),
     plain(
         "schedule.interval_delay",
-        Change::InPlace,
+        Mutability::InPlace,
         "1 for every unit, 2 for every other (gateway-api, recur object).",
     ),
     plain(
         "schedule.end",
-        Change::InPlace,
+        Mutability::InPlace,
         "The last date that may be due, `YYYY-MM-DD` (gateway-api, recur object).",
     ),
     plain(
         "schedule.days",
-        Change::InPlace,
+        Mutability::InPlace,
         "With every WEEK `\"1\"` (Monday) to `\"7\"`, with every MONTH `\"1\"` to `\"31\"` and `LAST` (gateway-api, recur object).",
     ),
     plain(
         "first_charge",
-        Change::Never,
+        Mutability::Immutable,
         "`scheduled` waits for the first date; `now` charges at once, and that payment is the first (gateway-api, POST /v1/charges, recur).",
     ),
     plain(
         "surcharge",
-        Change::Never,
+        Mutability::Immutable,
         "`apply` adds the merchant's surcharge to the charge made now, and to it alone; `none` adds nothing (gateway-api, GET /bank-accounts/{bank_account_id}/surcharge).",
     ),
     plain(
         "from_charge",
-        Change::Never,
+        Mutability::Immutable,
         "The id of an earlier charge, whose method and customer are used; it stands for `method`, `account`, limits and `first_charge` (gateway-api, POST /v1/charges/{chargeId}/schedule).",
     ),
 ];

@@ -8,17 +8,19 @@
 
 use std::sync::Arc;
 
-use super::RecurringCharge;
-use super::method::{DETAILS, digest, is_over, payers};
+use super::RecurringChargeKind;
+use super::method::{DETAILS, digest, is_over, payer_method};
 use crate::base::id::Key;
 use crate::effects::good_until;
-use crate::kinds::Shape;
-use crate::kinds::saved_method::{SavedMethod, given, is_intake, source, stored};
-use crate::kinds::step::{Draft, StepCx, reference};
-use crate::model::attachment::{Awaited, Brought};
+use crate::kinds::SpecSchema;
+use crate::kinds::saved_method::{
+    SavedMethodKind, applied_state, given_details, is_intake, source,
+};
+use crate::kinds::step::{StepCx, StepDecision, reference};
+use crate::model::attachment::{AwaitedDetails, SuppliedToken};
 use crate::model::manifest::Manifest;
-use crate::model::observed::{Applied, Observed};
-use crate::model::plan::{Reason, Verdict};
+use crate::model::observed::{AppliedSpec, Observed};
+use crate::model::plan::{PlannedAction, Reason};
 
 /// Explanation for a charge that its document gives to another method.
 pub(super) const OTHER: &str = "the service takes another method by a one-time token alone";
@@ -28,56 +30,56 @@ const BEFORE: &str = "it still pays by the details that its method had before: t
 
 /// A token for the charge, and the currently saved state of its method.
 #[derive(Debug)]
-pub(super) struct Given {
-    pub(super) brought: Brought,
+pub(super) struct ChargeToken {
+    pub(super) brought: SuppliedToken,
     pub(super) saved: Arc<Observed>,
-    pub(super) applied: Applied,
+    pub(super) applied: AppliedSpec,
 }
 
 /// Returns the token that was supplied for a charge, once it may be used: the method is saved by
 /// the token that came with it.
-pub(super) fn at_hand(
+pub(super) fn usable_token(
     cx: &StepCx<'_>,
     manifest: &Manifest,
     have: Option<&Observed>,
-) -> Option<Given> {
-    let key = reference(manifest, SavedMethod::NAME)?;
+) -> Option<ChargeToken> {
+    let key = reference(manifest, SavedMethodKind::NAME)?;
     let have = have.filter(|have| have.refusal.is_none())?;
-    let brought = Brought::of(have, manifest.annotations.generation)?;
-    let beside = brought.beside.as_ref().filter(|beside| beside.method == key)?;
-    let saved = cx.view.observed(&key).filter(|_| cx.view.ready(&key))?;
+    let brought = SuppliedToken::of(have, manifest.annotations.generation)?;
+    let beside = brought.copied_method.as_ref().filter(|beside| beside.method == key)?;
+    let saved = cx.view.observed_state(&key).filter(|_| cx.view.is_ready(&key))?;
     let applied = saved.applied.clone().filter(|_| saved.exists)?;
-    let fits = given(&applied.spec) == Some(&Brought::given(beside.token));
-    (fits && cx.now < good_until(&brought)).then_some(Given { brought, saved, applied })
+    let fits = given_details(&applied.spec) == Some(&SuppliedToken::details_marker(beside.token));
+    (fits && cx.now < good_until(&brought)).then_some(ChargeToken { brought, saved, applied })
 }
 
 /// Returns the reason of a charge that waits for the payer of its method.
-pub(super) fn waits(cx: &StepCx<'_>, method: &Manifest, why: &str) -> Reason {
-    let saved = cx.view.observed(&method.key);
-    Reason::AwaitsIntake(Box::new(Awaited {
+pub(super) fn awaits_payer(cx: &StepCx<'_>, method: &Manifest, why: &str) -> Reason {
+    let saved = cx.view.observed_state(&method.key);
+    Reason::AwaitsIntake(Box::new(AwaitedDetails {
         key: method.key.clone(),
-        sort: source(&method.spec).sort.word(),
-        trouble: Some(why.to_owned()),
-        replaces: stored(method, saved.as_deref()).is_some(),
+        method_type: source(&method.spec).method_type.word(),
+        failure: Some(why.to_owned()),
+        replaces: applied_state(method, saved.as_deref()).is_some(),
     }))
 }
 
 /// Makes a charge wait that matches its document except for the details of its method.
-pub(super) fn lagging(
+pub(super) fn wait_for_details(
     cx: &StepCx<'_>,
     manifest: &Manifest,
     have: Option<&Observed>,
-    draft: Draft,
-) -> Draft {
-    let idle = draft.verdict == Verdict::Settled && draft.work.is_none();
+    draft: StepDecision,
+) -> StepDecision {
+    let idle = draft.verdict == PlannedAction::Settled && draft.work.is_none();
     let made = have.filter(|have| idle && draft.ready && have.exists && !is_over(have));
     let applied = made.and_then(|have| have.applied.as_ref());
     let copied = applied.and_then(|applied| applied.spec.get(DETAILS));
-    let Some((copied, method)) = copied.zip(payers(cx, manifest)) else { return draft };
-    let saved = cx.view.observed(&method.key);
-    match stored(&method, saved.as_deref()) {
+    let Some((copied, method)) = copied.zip(payer_method(cx, manifest)) else { return draft };
+    let saved = cx.view.observed_state(&method.key);
+    match applied_state(&method, saved.as_deref()) {
         Some(saved) if digest(cx, &saved.spec) != *copied => {
-            Draft::idle(Verdict::Wait, waits(cx, &method, BEFORE))
+            StepDecision::idle(PlannedAction::Wait, awaits_payer(cx, &method, BEFORE))
         }
         Some(_) | None => draft,
     }
@@ -86,17 +88,17 @@ pub(super) fn lagging(
 /// Returns whether a payer gives the details of a charge's method: a card's date is then in no
 /// document. `find` returns a document.
 pub fn is_paid_by_payer(charge: &Manifest, find: impl FnOnce(&Key) -> Option<Manifest>) -> bool {
-    let method = reference(charge, SavedMethod::NAME).and_then(|key| find(&key));
-    charge.key.kind.as_str() == RecurringCharge::NAME
+    let method = reference(charge, SavedMethodKind::NAME).and_then(|key| find(&key));
+    charge.key.kind.as_str() == RecurringChargeKind::NAME
         && method.is_some_and(|method| is_intake(&method.spec))
 }
 
 /// Returns whether a charge takes a token when a payer gives the details of this method: the charge
 /// exists, continues, and its document names the method.
 pub fn takes_token(manifest: &Manifest, have: Option<&Observed>, method: &Key) -> bool {
-    let names = manifest.key.kind.as_str() == RecurringCharge::NAME
-        && reference(manifest, SavedMethod::NAME).as_ref() == Some(method);
+    let names = manifest.key.kind.as_str() == RecurringChargeKind::NAME
+        && reference(manifest, SavedMethodKind::NAME).as_ref() == Some(method);
     names
-        && stored(manifest, have).is_some()
+        && applied_state(manifest, have).is_some()
         && have.is_some_and(|have| !is_over(have) && have.text("ended").is_none())
 }

@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use super::step_tests::{HEAD, Known, LATER, effect, observed};
 use crate::base::hash::{Digest, sha256};
 use crate::base::id::{IntentId, Key};
-use crate::kinds::Shape;
+use crate::kinds::SpecSchema;
 use crate::kinds::redact::redact;
-use crate::kinds::saved_method::SavedMethod;
+use crate::kinds::saved_method::SavedMethodKind;
 use crate::kinds::testing::manifest;
-use crate::model::attachment::{ATTACHED, Attachment, Beside, Brought};
-use crate::model::observed::{Applied, Observed, Refusal};
-use crate::model::plan::{Reason, Verdict};
+use crate::model::attachment::{ATTACHED, CopiedMethod, SuppliedToken, TokenAttachment};
+use crate::model::observed::{AppliedSpec, Observed, ServiceRefusal};
+use crate::model::plan::{PlannedAction, Reason};
 
 const INTAKE: &str = "merchant: acme\ntype: card\nsource: intake";
 /// A minute before the step.
@@ -27,8 +27,8 @@ fn method() -> Key {
 fn world(token: &[u8]) -> Known {
     let mut known = Known::new(&json!({}));
     let document = manifest("SavedMethod", "card", INTAKE);
-    let mut spec = redact(SavedMethod::FIELDS, &document.spec, &[7; 32]);
-    spec["source.given"] = Brought::given(sha256(token));
+    let mut spec = redact(SavedMethodKind::FIELDS, &document.spec, &[7; 32]);
+    spec["source.given"] = SuppliedToken::details_marker(sha256(token));
     let saved = observed(Some("c1"), Some(spec), json!({"fingerprint": "f2"}));
     known.observed.insert(document.key.clone(), Arc::new(saved));
     known.manifests.insert(document.key.clone(), document);
@@ -45,7 +45,7 @@ fn made(brought: Option<Value>) -> Observed {
     charge(applied, brought)
 }
 
-fn charge(applied: Applied, brought: Option<Value>) -> Observed {
+fn charge(applied: AppliedSpec, brought: Option<Value>) -> Observed {
     let facts = json!({"status": "ACTIVE", "account_id": "card1"});
     let mut have = observed(Some("r1"), None, facts);
     (have.exists, have.applied) = (true, Some(applied));
@@ -57,7 +57,7 @@ fn charge(applied: Applied, brought: Option<Value>) -> Observed {
 
 /// Returns the facts of a token that came for the charge beside this one of that method.
 fn beside(token: Digest, method: Key, at: &str) -> Value {
-    let one = Attachment {
+    let one = TokenAttachment {
         key: "RecurringCharge/default/it".parse().unwrap(),
         merchant: "Merchant/default/acme".parse().unwrap(),
         generation: 0,
@@ -65,7 +65,7 @@ fn beside(token: Digest, method: Key, at: &str) -> Value {
         digest: sha256(b"own"),
         at: at.parse().unwrap(),
         actor: "payer".to_owned(),
-        beside: Some(Beside { method, token }),
+        copied_method: Some(CopiedMethod { method, token }),
     };
     one.fact()
 }
@@ -73,17 +73,17 @@ fn beside(token: Digest, method: Key, at: &str) -> Value {
 #[test]
 fn a_charge_takes_what_its_method_was_given_by_the_token_that_came_for_it() {
     let (before, after) = (world(b"first"), world(b"second"));
-    assert_eq!(before.step(&spec(), Some(&made(None))).verdict, Verdict::Settled);
+    assert_eq!(before.step(&spec(), Some(&made(None))).verdict, PlannedAction::Settled);
     let brought = beside(sha256(b"second"), method(), CAME);
     let draft = after.step(&spec(), Some(&made(Some(brought))));
-    assert_eq!((draft.verdict, &draft.reason), (Verdict::Update, &Reason::Given));
+    assert_eq!((draft.verdict, &draft.reason), (PlannedAction::Update, &Reason::DetailsGiven));
     let change = effect(&draft);
     assert_eq!(change.name, "recurring.change");
     assert_eq!(change.request.body, json!({"method": {"$sealed": "00"}}));
-    assert!(change.sealed && change.once.as_ref().unwrap().again);
+    assert!(change.sealed && change.single_use.as_ref().unwrap().is_reusable);
     assert_eq!(change.expect["method.fingerprint"], "f2", "it holds what is saved");
     let settled = after.step(&spec(), Some(&charge(change.applied.clone(), None)));
-    assert_eq!((settled.verdict, settled.ready), (Verdict::Settled, true));
+    assert_eq!((settled.verdict, settled.ready), (PlannedAction::Settled, true));
 }
 
 #[test]
@@ -102,7 +102,11 @@ fn a_token_that_is_not_for_just_this_is_not_used() {
     ] {
         let draft = after.step(&spec(), Some(&made(brought)));
         assert!(draft.work.is_none() && !draft.ready, "{what}");
-        assert_eq!((draft.verdict, draft.reason.word()), (Verdict::Wait, "AwaitsIntake"), "{what}");
+        assert_eq!(
+            (draft.verdict, draft.reason.word()),
+            (PlannedAction::Wait, "AwaitsIntake"),
+            "{what}"
+        );
         let told = draft.reason.to_string();
         assert!(
             told.starts_with("it still pays by the details that its method had before"),
@@ -114,11 +118,11 @@ fn a_token_that_is_not_for_just_this_is_not_used() {
 
 #[test]
 fn a_refused_token_is_not_sent_again() {
-    let refusal = Refusal {
+    let refusal = ServiceRefusal {
         intent: IntentId::new(1),
         digest: sha256(b"any"),
         status: 422,
-        problem: crate::model::service_problem::ServiceProblem::shown("code", "no"),
+        problem: crate::model::service_problem::ServiceProblem::from_code("code", "no"),
         at: CAME.parse().unwrap(),
     };
     let have = made(Some(beside(sha256(b"second"), method(), CAME)));
@@ -142,10 +146,14 @@ fn a_charge_that_is_complete_or_whose_details_nobody_wrote_down_waits_for_nothin
     let after = world(b"second");
     let mut complete = made(None);
     complete.facts["status"] = json!("COMPLETED");
-    assert_eq!(after.step(&spec(), Some(&complete)).verdict, Verdict::Settled);
+    assert_eq!(after.step(&spec(), Some(&complete)).verdict, PlannedAction::Settled);
     let mut adopted = made(None);
     adopted.applied.as_mut().unwrap().spec.as_object_mut().unwrap().remove("method.details");
-    assert_eq!(after.step(&spec(), Some(&adopted)).verdict, Verdict::Settled);
+    assert_eq!(after.step(&spec(), Some(&adopted)).verdict, PlannedAction::Settled);
     adopted.facts[ATTACHED] = beside(sha256(b"second"), method(), CAME);
-    assert_eq!(after.step(&spec(), Some(&adopted)).reason, Reason::Given, "and takes what comes");
+    assert_eq!(
+        after.step(&spec(), Some(&adopted)).reason,
+        Reason::DetailsGiven,
+        "and takes what comes"
+    );
 }

@@ -10,17 +10,18 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::request::Changed;
+use super::request::ChangeBody;
 use super::{account, given};
-use crate::base::hash::{Digest, canonical, keyed, sha256};
+use crate::base::hash::{Digest, canonical, keyed_digest, sha256};
 use crate::base::id::RemoteId;
 use crate::effects::{
-    FreshToken, Obligation, change_recurring, create_token_for, give_recurring, renew_recurring,
+    EffectContext, FreshToken, change_recurring, change_recurring_by_intake, create_token_for,
+    renew_recurring,
 };
-use crate::kinds::Shape;
+use crate::kinds::SpecSchema;
 use crate::kinds::redact::redact;
-use crate::kinds::saved_method::{SavedMethod, given as given_to, is_intake, source};
-use crate::kinds::step::{MERCHANT, StepCx, needed, reference};
+use crate::kinds::saved_method::{SavedMethodKind, given_details as given_to, is_intake, source};
+use crate::kinds::step::{MERCHANT, StepCx, ready_state, reference};
 use crate::model::effect::Effect;
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
@@ -34,19 +35,24 @@ const LABEL: &str = "method-details";
 /// Returns the document with a digest of its method's details, for comparison with the applied
 /// spec. A charge keeps its details if it is complete, or if no document holds them; if its payer
 /// must give them, it keeps them until then.
-pub(super) fn compared(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Manifest {
+pub(super) fn with_details_digest(
+    cx: &StepCx<'_>,
+    manifest: &Manifest,
+    have: Option<&Observed>,
+) -> Manifest {
     let made = have.filter(|have| have.exists);
     let applied = made.and_then(|have| have.applied.as_ref()).map(|applied| &applied.spec);
     let before = applied.map(|spec| spec.get(DETAILS));
     let same = applied.is_some_and(|spec| spec.get("method") == manifest.spec.get("method"));
     let over = made.is_some_and(is_over);
-    let method = reference(manifest, SavedMethod::NAME).and_then(|key| cx.view.manifest(&key));
-    let wanted =
-        || Some(digest(cx, &redact(SavedMethod::FIELDS, &method.as_ref()?.spec, cx.digest_key)));
+    let method = reference(manifest, SavedMethodKind::NAME).and_then(|key| cx.view.manifest(&key));
+    let wanted = || {
+        Some(digest(cx, &redact(SavedMethodKind::FIELDS, &method.as_ref()?.spec, cx.digest_key)))
+    };
     let details = match before {
         Some(before) if over && same => before.cloned(),
         Some(before) if method.as_deref().is_some_and(|one| is_intake(&one.spec)) => {
-            let given = given::at_hand(cx, manifest, made);
+            let given = given::usable_token(cx, manifest, made);
             given.map(|given| digest(cx, &given.applied.spec)).or_else(|| before.cloned())
         }
         Some(None) if same => None,
@@ -61,8 +67,8 @@ pub(super) fn compared(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Obser
 }
 
 /// Returns the method's document if a payer gives its details: nothing in it reveals them.
-pub(super) fn payers(cx: &StepCx<'_>, manifest: &Manifest) -> Option<Arc<Manifest>> {
-    let method = cx.view.manifest(&reference(manifest, SavedMethod::NAME)?)?;
+pub(super) fn payer_method(cx: &StepCx<'_>, manifest: &Manifest) -> Option<Arc<Manifest>> {
+    let method = cx.view.manifest(&reference(manifest, SavedMethodKind::NAME)?)?;
     is_intake(&method.spec).then_some(method)
 }
 
@@ -76,13 +82,18 @@ pub(super) fn digest(cx: &StepCx<'_>, redacted: &Value) -> Value {
     let mut details = vec![redacted.get("type"), redacted.get("source")];
     details.extend(given_to(redacted).map(Some));
     let details = json!(details);
-    json!({"digest": keyed(cx.digest_key, LABEL, &canonical(&details)).short()})
+    json!({"digest": keyed_digest(cx.digest_key, LABEL, &canonical(&details)).short()})
 }
 
 /// Sets the details that a new charge copies: those saved at the service, which the document may be
 /// ahead of.
-pub(super) fn copied(cx: &StepCx<'_>, manifest: &Manifest, mut new: Obligation) -> Obligation {
-    let saved = reference(manifest, SavedMethod::NAME).and_then(|key| cx.view.observed(&key));
+pub(super) fn with_saved_details(
+    cx: &StepCx<'_>,
+    manifest: &Manifest,
+    mut new: EffectContext,
+) -> EffectContext {
+    let saved =
+        reference(manifest, SavedMethodKind::NAME).and_then(|key| cx.view.observed_state(&key));
     let saved = saved.as_ref().and_then(|saved| saved.applied.as_ref());
     if let (Some(saved), Some(spec)) = (saved, new.applied.spec.as_object_mut())
         && spec.contains_key(DETAILS)
@@ -94,28 +105,33 @@ pub(super) fn copied(cx: &StepCx<'_>, manifest: &Manifest, mut new: Obligation) 
 
 /// Returns the first or second of two effects: a token of the method's details, then the change by
 /// that token. A token from a payer needs only the change.
-pub(super) fn renewal(
+pub(super) fn renew(
     cx: &StepCx<'_>,
     manifest: &Manifest,
     have: Option<&Observed>,
-    new: Obligation,
-    (target, changed): (&RemoteId, Changed<'_>),
+    new: EffectContext,
+    (target, changed): (&RemoteId, ChangeBody<'_>),
 ) -> Result<Effect, Reason> {
-    let unknown = || Reason::Unfit("what was put on the service is not known".to_owned());
+    let unknown = || Reason::Unsuitable("what was put on the service is not known".to_owned());
     let known = have.ok_or_else(unknown)?;
     let applied = known.applied.as_ref().ok_or_else(unknown)?;
     let owner = reference(manifest, MERCHANT).ok_or_else(unknown)?;
-    account::allow(cx, manifest, &*needed(cx, &owner)?)?;
-    if let Some(method) = payers(cx, manifest) {
-        let waits = || given::waits(cx, &method, given::OTHER);
-        let given = given::at_hand(cx, manifest, Some(known)).ok_or_else(waits)?;
-        let new = wish(new, given.brought.digest);
+    account::allow(cx, manifest, &*ready_state(cx, &owner)?)?;
+    if let Some(method) = payer_method(cx, manifest) {
+        let waits = || given::awaits_payer(cx, &method, given::OTHER);
+        let given = given::usable_token(cx, manifest, Some(known)).ok_or_else(waits)?;
+        let new = with_combined_digest(new, given.brought.digest);
         let effect = change_recurring(new, target, changed.body, changed.text);
-        return Ok(give_recurring(effect, source(&method.spec).sort, &given.saved, &given.brought));
+        return Ok(change_recurring_by_intake(
+            effect,
+            source(&method.spec).method_type,
+            &given.saved,
+            &given.brought,
+        ));
     }
-    let method = at_hand(cx, manifest)?;
+    let method = written_method(cx, manifest)?;
     let source = source(&method.spec);
-    let new = wish(new, method.digest);
+    let new = with_combined_digest(new, method.digest);
     Ok(match FreshToken::of(known, new.applied.digest) {
         Some(token) => {
             let effect = change_recurring(new, target, changed.body, changed.text);
@@ -126,13 +142,13 @@ pub(super) fn renewal(
 }
 
 /// Returns the document of the method, which must contain the details for a token.
-fn at_hand(cx: &StepCx<'_>, manifest: &Manifest) -> Result<Arc<Manifest>, Reason> {
-    let key = reference(manifest, SavedMethod::NAME);
+fn written_method(cx: &StepCx<'_>, manifest: &Manifest) -> Result<Arc<Manifest>, Reason> {
+    let key = reference(manifest, SavedMethodKind::NAME);
     let method = key.as_ref().and_then(|key| cx.view.manifest(key));
     let method = method.filter(|method| source(&method.spec).details.is_object());
     method.ok_or_else(|| {
         let name = key.map_or_else(|| "its method".to_owned(), |key| key.short());
-        Reason::Unfit(format!(
+        Reason::Unsuitable(format!(
             "method: the service takes other details by a one-time token alone, and none can be made: \
              the details of {name} are not at hand. Write them in its document, or raise \
              reckon.dev/generation for a new charge and cancel the old one"
@@ -142,7 +158,7 @@ fn at_hand(cx: &StepCx<'_>, manifest: &Manifest) -> Result<Arc<Manifest>, Reason
 
 /// Combines the digests of both documents, or of the document and the given details. A refusal
 /// holds until either of them changes, and a token is used only for its own purpose.
-fn wish(mut new: Obligation, method: Digest) -> Obligation {
+fn with_combined_digest(mut new: EffectContext, method: Digest) -> EffectContext {
     let both = [new.applied.digest.as_bytes().as_slice(), method.as_bytes()].concat();
     new.applied.digest = sha256(&both);
     new

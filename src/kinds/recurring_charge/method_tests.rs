@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::step_tests::{HEAD, Known, LATER, effect, idle, observed};
 use crate::base::id::{Key, RemoteId};
 use crate::kinds::testing::manifest;
-use crate::model::observed::{Applied, Observed};
-use crate::model::plan::{Reason, Verdict};
+use crate::model::observed::{AppliedSpec, Observed};
+use crate::model::plan::{PlannedAction, Reason};
 
 const AT: &str = "2026-11-22T02:59:00.000Z";
 
@@ -29,7 +29,7 @@ fn made(by: &Known, facts: &Value) -> Observed {
     of(applied, facts)
 }
 
-fn of(applied: Applied, facts: &Value) -> Observed {
+fn of(applied: AppliedSpec, facts: &Value) -> Observed {
     let mut all = json!({"status": "ACTIVE", "account_id": "card1"});
     for (name, value) in facts.as_object().unwrap() {
         all[name] = value.clone();
@@ -44,9 +44,9 @@ fn details_that_change_reach_the_charge_by_a_token_of_their_own() {
     let (before, after) = (world("card", &card("31")), world("card", &card("32")));
     let spec = format!("{HEAD}{LATER}");
     let have = made(&before, &json!({}));
-    assert_eq!(before.step(&spec, Some(&have)).verdict, Verdict::Settled);
+    assert_eq!(before.step(&spec, Some(&have)).verdict, PlannedAction::Settled);
     let draft = after.step(&spec, Some(&have));
-    assert_eq!((draft.verdict, &draft.reason), (Verdict::Update, &Reason::Renewed));
+    assert_eq!((draft.verdict, &draft.reason), (PlannedAction::Update, &Reason::Renewed));
     assert_eq!(draft.changes[0].path, "method.details");
     let token = effect(&draft).clone();
     assert_eq!((token.name, token.request.path.as_str()), ("token.create", "/v1/tokens"));
@@ -68,14 +68,14 @@ fn details_that_change_reach_the_charge_by_a_token_of_their_own() {
     let change = effect(&change);
     assert_eq!(change.name, "recurring.change");
     assert_eq!(change.request.body, json!({"method": {"$sealed": "00"}}));
-    assert!(change.sealed && change.once.is_some());
+    assert!(change.sealed && change.single_use.is_some());
     assert_eq!(
         (&change.expect["method.fingerprint"], &change.expect["method.exp_year"]),
         (&json!("f1"), &json!(2032))
     );
     let have = of(change.applied.clone(), &json!({}));
     let settled = after.step(&spec, Some(&have));
-    assert_eq!((settled.verdict, settled.ready), (Verdict::Settled, true));
+    assert_eq!((settled.verdict, settled.ready), (PlannedAction::Settled, true));
 }
 
 #[test]
@@ -111,12 +111,12 @@ fn a_charge_that_is_complete_or_older_than_the_digest_is_left_alone() {
     let (before, after) = (world("card", &card("31")), world("card", &card("32")));
     let spec = format!("{HEAD}{LATER}");
     let complete = made(&before, &json!({"status": "COMPLETED"}));
-    assert_eq!(after.step(&spec, Some(&complete)).verdict, Verdict::Settled);
+    assert_eq!(after.step(&spec, Some(&complete)).verdict, PlannedAction::Settled);
     let mut old = made(&before, &json!({}));
     if let Some(applied) = &mut old.applied {
         applied.spec.as_object_mut().unwrap().remove("method.details");
     }
-    assert_eq!(after.step(&spec, Some(&old)).verdict, Verdict::Settled);
+    assert_eq!(after.step(&spec, Some(&old)).verdict, PlannedAction::Settled);
 }
 
 #[test]
@@ -133,7 +133,8 @@ impl Known {
     /// Adds a saved method that matches its document.
     fn save(&mut self, name: &str, document: &str) {
         let document = manifest("SavedMethod", name, document);
-        let fields = <crate::kinds::saved_method::SavedMethod as crate::kinds::Shape>::FIELDS;
+        let fields =
+            <crate::kinds::saved_method::SavedMethodKind as crate::kinds::SpecSchema>::FIELDS;
         let spec = crate::kinds::redact::redact(fields, &document.spec, &[7; 32]);
         let mut saved = observed(Some("c1"), Some(spec), json!({}));
         saved.remote_id = Some(RemoteId::new(name).unwrap());

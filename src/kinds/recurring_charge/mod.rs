@@ -30,6 +30,6 @@ mod today;
 
 pub use given::{is_paid_by_payer, takes_token};
 pub use schedule::ScheduleSpec;
-pub use shape::{FirstCharge, RecurringCharge, Spec, Surcharge};
+pub use shape::{FirstCharge, RecurringChargeKind, RecurringChargeSpec, Surcharge};
 
 pub use readback::CHARGES;

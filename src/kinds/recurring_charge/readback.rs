@@ -4,21 +4,21 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::sketch::sketch;
+use super::sketch::import_template;
 use crate::api::Call;
 use crate::api::recurring::{GetRecurring, ListRecurring};
 use crate::effects::{put, recurring_facts};
-use crate::kinds::readback::{Form, ReadBack, Shown};
+use crate::kinds::readback::{ReadBack, ReadBackField, WireForm};
 
 /// Charges collect money: a change made elsewhere is noticed within a quarter of an hour.
 const EVERY: Duration = Duration::from_mins(15);
 
-const fn same(path: &'static str) -> Shown {
-    Shown { path, at: path, form: Form::Same }
+const fn same(path: &'static str) -> ReadBackField {
+    ReadBackField { path, at: path, form: WireForm::Same }
 }
 
 /// Detects a charge that a person ended, or removed.
-fn ended(item: &Value) -> Option<String> {
+fn ended_reason(item: &Value) -> Option<String> {
     let text = |field: &str| item.get(field).and_then(Value::as_str).unwrap_or_default();
     match (text("status"), text("status_reason")) {
         ("DELETED", _) => Some("it was deleted on the service".to_owned()),
@@ -28,7 +28,7 @@ fn ended(item: &Value) -> Option<String> {
 }
 
 /// Returns the facts of an imported charge.
-fn adopted(item: &Value) -> Value {
+fn import_facts(item: &Value) -> Value {
     let mut facts = recurring_facts(item);
     for name in ["status_reason", "total_amount", "total_occurrences"] {
         put(&mut facts, name, item.get(name).cloned().unwrap_or_default());
@@ -42,11 +42,11 @@ pub static CHARGES: ReadBack = ReadBack {
     list_name: "recurring charges",
     list: || Call::to::<ListRecurring>(&[]),
     one: |id| Call::to::<GetRecurring>(&[id.as_str()]),
-    every: EVERY,
+    interval: EVERY,
     fields: &[
-        Shown { path: "amount", at: "amount", form: Form::Minor },
-        Shown { path: "description", at: "description", form: Form::Tagged },
-        Shown { path: "max_amount", at: "max_amount", form: Form::Minor },
+        ReadBackField { path: "amount", at: "amount", form: WireForm::Minor },
+        ReadBackField { path: "description", at: "description", form: WireForm::Tagged },
+        ReadBackField { path: "max_amount", at: "max_amount", form: WireForm::Minor },
         same("max_occurrences"),
         same("schedule.interval_unit"),
         same("schedule.interval_delay"),
@@ -54,9 +54,9 @@ pub static CHARGES: ReadBack = ReadBack {
         same("schedule.days"),
     ],
     facts: &["status", "status_reason", "next_payment", "total_amount", "total_occurrences"],
-    adopted,
-    sketch,
-    ended,
+    import_facts,
+    import_template,
+    ended_reason,
 };
 
 /// Returns the description of reading a recurring charge.

@@ -3,33 +3,33 @@
 use serde_json::{Value, json};
 
 use super::account;
-use super::surcharge::{Quote, first};
+use super::surcharge::{SurchargeQuote, amount_before_surcharge};
 use super::today;
 use crate::base::money::Money;
 use crate::effects::put;
 use crate::kinds::diff::amount;
-use crate::kinds::step::{StepCx, needed_id, reference, text};
+use crate::kinds::step::{StepCx, ready_id, reference, text};
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
 use crate::model::plan::{FieldChange, Reason};
 
 fn unfit(why: &str) -> Reason {
-    Reason::Unfit(why.to_owned())
+    Reason::Unsuitable(why.to_owned())
 }
 
 /// Returns the amount of each occurrence.
-pub(super) fn collected(spec: &Value) -> Result<Money, Reason> {
+pub(super) fn amount_per_occurrence(spec: &Value) -> Result<Money, Reason> {
     spec.get("amount").and_then(amount).ok_or_else(|| unfit("it has no amount"))
 }
 
 /// Builds the body of POST /v1/recurring/charges, but for description and reference.
-pub(super) fn scheduled(
+pub(super) fn scheduled_body(
     cx: &StepCx<'_>,
     manifest: &Manifest,
     owner: &Observed,
 ) -> Result<Value, Reason> {
     let spec = &manifest.spec;
-    let money = collected(spec)?;
+    let money = amount_per_occurrence(spec)?;
     let mut body = payment(cx, manifest, owner, money)?;
     put(&mut body, "schedule", spec.get("schedule").cloned().unwrap_or_default());
     limits(spec, &mut body);
@@ -38,18 +38,18 @@ pub(super) fn scheduled(
 
 /// Builds the body of POST /v1/charges with `recur`, but for description and reference. The
 /// recurring amount is named where it differs from the amount charged now.
-pub(super) fn now(
+pub(super) fn charge_now_body(
     cx: &StepCx<'_>,
     manifest: &Manifest,
     owner: &Observed,
-    quote: &Quote,
+    quote: &SurchargeQuote,
 ) -> Result<Value, Reason> {
     let spec = &manifest.spec;
-    let money = collected(spec)?;
-    let first = first(spec).ok_or_else(|| unfit("it has no amount"))?;
+    let money = amount_per_occurrence(spec)?;
+    let first = amount_before_surcharge(spec).ok_or_else(|| unfit("it has no amount"))?;
     let mut body = payment(cx, manifest, owner, first)?;
     let mut charged = first.minor();
-    if let Quote::Known { surcharge, total } = quote
+    if let SurchargeQuote::Known { surcharge, total } = quote
         && *surcharge > 0
     {
         charged = *total;
@@ -66,9 +66,9 @@ pub(super) fn now(
 }
 
 /// Builds the body of POST /v1/charges/{id}/schedule.
-pub(super) fn from_charge(spec: &Value) -> Result<Value, Reason> {
+pub(super) fn from_charge_body(spec: &Value) -> Result<Value, Reason> {
     let schedule = spec.get("schedule").cloned().unwrap_or_default();
-    Ok(json!({"amount": collected(spec)?.minor(), "schedule": schedule}))
+    Ok(json!({"amount": amount_per_occurrence(spec)?.minor(), "schedule": schedule}))
 }
 
 /// Builds the fields for payer, amount and account.
@@ -80,7 +80,7 @@ fn payment(
 ) -> Result<Value, Reason> {
     let method = reference(manifest, "SavedMethod").ok_or_else(|| unfit("it names no method"))?;
     let mut body = json!({
-        "method": needed_id(cx, &method)?,
+        "method": ready_id(cx, &method)?,
         "amount": money.minor(),
         "currency": money.currency(),
     });
@@ -102,7 +102,7 @@ fn limits(spec: &Value, body: &mut Value) {
 
 /// Body of a PATCH, but for a method.
 #[derive(Debug)]
-pub(super) struct Changed<'a> {
+pub(super) struct ChangeBody<'a> {
     /// The top-level fields that changed.
     pub(super) body: Value,
     /// The description, if it changed.
@@ -110,23 +110,23 @@ pub(super) struct Changed<'a> {
 }
 
 /// Builds the body of a PATCH.
-pub(super) fn changed<'a>(
+pub(super) fn change_body<'a>(
     cx: &StepCx<'_>,
     manifest: &'a Manifest,
     have: Option<&Observed>,
     changes: &[FieldChange],
-) -> Result<Changed<'a>, Reason> {
+) -> Result<ChangeBody<'a>, Reason> {
     let spec = &manifest.spec;
     let touched = |field: &str| {
         changes.iter().any(|change| change.path.split(['.', '[']).next() == Some(field))
     };
-    changeable(spec, have)?;
+    check_changeable(spec, have)?;
     let mut body = json!({});
     if touched("amount") {
-        put(&mut body, "amount", json!(collected(spec)?.minor()));
+        put(&mut body, "amount", json!(amount_per_occurrence(spec)?.minor()));
     }
     if touched("schedule") {
-        today::refuse(cx, manifest)?;
+        today::refuse_start_today(cx, manifest)?;
         put(&mut body, "schedule", spec.get("schedule").cloned().unwrap_or_default());
     }
     if touched("max_occurrences") {
@@ -137,12 +137,12 @@ pub(super) fn changed<'a>(
         put(&mut body, "max_amount", json!(most));
     }
     let text = touched("description").then(|| text(spec, "description"));
-    Ok(Changed { body, text })
+    Ok(ChangeBody { body, text })
 }
 
 /// Rejects changes that a PATCH cannot make: it keeps every field that it does not name, and it has
 /// no currency.
-fn changeable(spec: &Value, have: Option<&Observed>) -> Result<(), Reason> {
+fn check_changeable(spec: &Value, have: Option<&Observed>) -> Result<(), Reason> {
     let before = have.and_then(|have| have.applied.as_ref()).map(|applied| &applied.spec);
     let currency = |spec: &Value| spec.get("amount").and_then(amount).map(Money::currency);
     if before.and_then(currency).is_some_and(|before| Some(before) != currency(spec)) {
@@ -158,7 +158,7 @@ fn changeable(spec: &Value, have: Option<&Observed>) -> Result<(), Reason> {
         None => Ok(()),
         Some(path) => {
             let path = path.trim_start_matches('/').replace('/', ".");
-            Err(Reason::Unfit(format!(
+            Err(Reason::Unsuitable(format!(
                 "{path}: the service keeps what a change leaves out, so it cannot be taken away: \
                  write another value"
             )))

@@ -5,9 +5,9 @@ use chrono::{Days, NaiveDate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::checks::missing;
-use crate::base::schedule::{Day, Schedule, Unit};
-use crate::kinds::whole::Whole;
+use super::checks::missing_field_issue;
+use crate::base::schedule::{Day, IntervalUnit, Schedule};
+use crate::kinds::whole::WholeNumber;
 use crate::model::issue::Issue;
 
 /// Days within which every day of a week or month occurs.
@@ -21,9 +21,9 @@ pub struct ScheduleSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<String>,
     /// The unit of the interval: day, week or month.
-    pub interval_unit: Unit,
+    pub interval_unit: IntervalUnit,
     /// The interval in units.
-    pub interval_delay: Whole,
+    pub interval_delay: WholeNumber,
     /// The last date that may be due, `YYYY-MM-DD`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<String>,
@@ -38,10 +38,10 @@ impl ScheduleSpec {
     pub(super) fn issues(&self, now: bool) -> Vec<Issue> {
         let mut issues = Vec::new();
         let start = match &self.start {
-            Some(start) => keep(date("spec.schedule.start", start), &mut issues),
+            Some(start) => ok_or_record(date("spec.schedule.start", start), &mut issues),
             None if now => None,
             None => {
-                issues.push(missing("spec.schedule.start"));
+                issues.push(missing_field_issue("spec.schedule.start"));
                 None
             }
         };
@@ -64,8 +64,9 @@ impl ScheduleSpec {
     /// that is early enough for every rule except those about the start.
     fn read(&self, start: Option<NaiveDate>, issues: &mut Vec<Issue>) -> Option<Schedule> {
         let Self { start: _, interval_unit, interval_delay, end, days } = self;
-        let end = end.as_deref().map(|end| keep(date("spec.schedule.end", end), issues));
-        let days = days.iter().enumerate().map(|(index, text)| keep(day(index, text), issues));
+        let end = end.as_deref().map(|end| ok_or_record(date("spec.schedule.end", end), issues));
+        let days =
+            days.iter().enumerate().map(|(index, text)| ok_or_record(day(index, text), issues));
         let days: Vec<Day> = days.flatten().collect();
         let end = end.flatten();
         let early = end.and_then(|end| end.checked_sub_days(Days::new(YEAR_DAYS)));
@@ -83,14 +84,12 @@ fn start_now() -> Issue {
     let message = "the first charge is made now, and the schedule starts with it";
     let help = "leave `start` out, or write `first_charge: scheduled`";
     let path = "spec.schedule.start";
-    Issue::error("reckon::recurring_charge::start_now", path, message, help).at_key().related(
-        None,
-        "spec.first_charge",
-        "it is made now",
-    )
+    Issue::error("reckon::recurring_charge::start_now", path, message, help)
+        .underline_key()
+        .with_related(None, "spec.first_charge", "it is made now")
 }
 
-fn keep<T>(read: Result<T, Issue>, issues: &mut Vec<Issue>) -> Option<T> {
+fn ok_or_record<T>(read: Result<T, Issue>, issues: &mut Vec<Issue>) -> Option<T> {
     read.map_err(|issue| issues.push(issue)).ok()
 }
 

@@ -8,22 +8,23 @@ use super::fields::FIELDS;
 use super::schedule::ScheduleSpec;
 use crate::base::id::Name;
 use crate::kinds::amount::Amount;
-use crate::kinds::merchant::Merchant;
-use crate::kinds::refused::Refused;
-use crate::kinds::saved_method::SavedMethod;
-use crate::kinds::whole::Whole;
-use crate::kinds::{CheckCx, Field, Find, Shape, reference, text};
+use crate::kinds::merchant::MerchantKind;
+use crate::kinds::refused::RefusedField;
+use crate::kinds::saved_method::SavedMethodKind;
+use crate::kinds::whole::WholeNumber;
+use crate::kinds::{CheckCx, Find, SpecField, SpecSchema, reference, text};
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
 
 #[derive(Debug, Clone, Copy)]
-pub struct RecurringCharge;
+pub struct RecurringChargeKind;
 
 /// Recurring charge, which a saved method pays by a schedule (gateway-api, POST
 /// /v1/recurring/charges, POST /v1/charges with `recur`, POST /v1/charges/{chargeId}/schedule).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Spec {
+#[schemars(rename = "Spec")]
+pub struct RecurringChargeSpec {
     /// The merchant that is paid.
     pub merchant: String,
     /// The saved method that pays; none with `from_charge`.
@@ -43,7 +44,7 @@ pub struct Spec {
     pub account: Option<String>,
     /// Scheduled payments after which the charge is complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_occurrences: Option<Whole>,
+    pub max_occurrences: Option<WholeNumber>,
     /// The total after which the charge is complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_amount: Option<Amount>,
@@ -60,7 +61,7 @@ pub struct Spec {
     pub from_charge: Option<String>,
     /// Not accepted: carries the mark.
     #[serde(default, skip_serializing)]
-    pub reference: Refused,
+    pub reference: RefusedField,
 }
 
 /// The time of the first payment.
@@ -99,24 +100,24 @@ impl Surcharge {
     }
 }
 
-impl Shape for RecurringCharge {
+impl SpecSchema for RecurringChargeKind {
     const NAME: &'static str = "RecurringCharge";
-    const FIELDS: &'static [Field] = FIELDS;
-    type Spec = Spec;
+    const FIELDS: &'static [SpecField] = FIELDS;
+    type Spec = RecurringChargeSpec;
 
-    fn check(spec: &Spec, cx: &CheckCx) -> Vec<Issue> {
+    fn check(spec: &RecurringChargeSpec, cx: &CheckCx) -> Vec<Issue> {
         let mut issues = Vec::new();
-        issues.extend(reference::issue("spec.merchant", Merchant::NAME, &spec.merchant));
+        issues.extend(reference::issue("spec.merchant", MerchantKind::NAME, &spec.merchant));
         issues.extend(match &spec.method {
-            Some(method) => reference::issue("spec.method", SavedMethod::NAME, method),
-            None if spec.from_charge.is_none() => Some(checks::missing("spec.method")),
+            Some(method) => reference::issue("spec.method", SavedMethodKind::NAME, method),
+            None if spec.from_charge.is_none() => Some(checks::missing_field_issue("spec.method")),
             None => None,
         });
         issues.extend(spec.amount.positive_issue("spec.amount", cx));
         issues.extend(checks::first_amount_issue(spec, cx));
         issues.extend(spec.description.as_deref().and_then(checks::description_issue));
         let account = spec.account.as_deref();
-        issues.extend(account.and_then(|one| text::filled("spec.account", one, "Operating")));
+        issues.extend(account.and_then(|one| text::not_blank("spec.account", one, "Operating")));
         issues.extend(spec.max_occurrences.and_then(checks::max_occurrences_issue));
         let most = spec.max_amount.as_ref();
         issues.extend(most.and_then(|most| checks::max_amount_issue(spec, most, cx)));
@@ -131,15 +132,17 @@ impl Shape for RecurringCharge {
         issues
     }
 
-    fn references(spec: &Spec, namespace: &Name) -> Vec<Reference> {
-        let merchant = reference::read("spec.merchant", Merchant::NAME, &spec.merchant, namespace);
+    fn references(spec: &RecurringChargeSpec, namespace: &Name) -> Vec<Reference> {
+        let merchant =
+            reference::read("spec.merchant", MerchantKind::NAME, &spec.merchant, namespace);
         let method = spec.method.as_deref();
-        let method = method
-            .and_then(|name| reference::read("spec.method", SavedMethod::NAME, name, namespace));
+        let method = method.and_then(|name| {
+            reference::read("spec.method", SavedMethodKind::NAME, name, namespace)
+        });
         merchant.into_iter().chain(method).collect()
     }
 
-    fn check_links(_spec: &Spec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
+    fn check_links(_spec: &RecurringChargeSpec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
         reference::same_merchant(manifest, "spec.method", find).into_iter().collect()
     }
 }

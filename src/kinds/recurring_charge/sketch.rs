@@ -5,12 +5,15 @@ use serde_json::{Map, Value, json};
 use crate::base::hash::Mark;
 use crate::base::money::{Currency, Money};
 use crate::effects::put;
-use crate::kinds::Shape;
-use crate::kinds::adopting::{Sketch, SketchCx};
-use crate::kinds::recurring_charge::RecurringCharge;
+use crate::kinds::SpecSchema;
+use crate::kinds::adopting::{ImportTemplate, ImportTemplateCx};
+use crate::kinds::recurring_charge::RecurringChargeKind;
 
 /// Creates the document; its name is the description, else the amount.
-pub(super) fn sketch(cx: &SketchCx<'_>, item: &Value) -> Result<Sketch, String> {
+pub(super) fn import_template(
+    cx: &ImportTemplateCx<'_>,
+    item: &Value,
+) -> Result<ImportTemplate, String> {
     let text = |name: &str| item.get(name).and_then(Value::as_str).filter(|one| !one.is_empty());
     let currency = text("currency").unwrap_or("USD");
     let currency: Currency =
@@ -26,7 +29,7 @@ pub(super) fn sketch(cx: &SketchCx<'_>, item: &Value) -> Result<Sketch, String> 
         "amount": amount,
         "schedule": schedule(item)?,
     });
-    let description = text("description").map(Mark::strip).filter(|one| !one.is_empty());
+    let description = text("description").map(Mark::strip_tag).filter(|one| !one.is_empty());
     if let Some(description) = &description {
         put(&mut spec, "description", description.as_str());
     }
@@ -40,11 +43,11 @@ pub(super) fn sketch(cx: &SketchCx<'_>, item: &Value) -> Result<Sketch, String> 
         put(&mut spec, "max_occurrences", most.clone());
     }
     let name = description.or_else(|| amount.as_str().map(str::to_owned)).unwrap_or_default();
-    Ok(Sketch { kind: RecurringCharge::NAME, name, spec })
+    Ok(ImportTemplate { kind: RecurringChargeKind::NAME, name, spec })
 }
 
 /// Returns the saved method whose number the charge uses.
-fn method(cx: &SketchCx<'_>, item: &Value) -> Result<String, String> {
+fn method(cx: &ImportTemplateCx<'_>, item: &Value) -> Result<String, String> {
     let shown = item.get("method").unwrap_or(&Value::Null);
     let number = shown.get("number").or_else(|| shown.get("account_number"));
     let number = number.and_then(Value::as_str).unwrap_or_default();
@@ -62,7 +65,7 @@ fn method(cx: &SketchCx<'_>, item: &Value) -> Result<String, String> {
     match (all.as_slice(), exact.as_slice()) {
         ([(name, _)], _) | (_, [(name, _)]) => Ok(name.clone()),
         ([], _) => Err(NO_METHOD.to_owned()),
-        (several, _) => Err(ambiguous(several)),
+        (several, _) => Err(ambiguous_method(several)),
     }
 }
 
@@ -70,7 +73,7 @@ const NO_METHOD: &str = "no saved method that is known here has its number: take
                          (`reckon import --all cards`, `--all banks`)";
 
 /// Describes several saved methods with the same number, among which the choice is open.
-fn ambiguous(several: &[&(String, Value)]) -> String {
+fn ambiguous_method(several: &[&(String, Value)]) -> String {
     let names: Vec<&str> = several.iter().map(|(name, _)| name.as_str()).collect();
     format!(
         "several saved methods have its number ({}): write its document with the one that it charges as `method`, and \
@@ -116,7 +119,7 @@ mod tests {
     fn found(methods: &[(&str, Value)], shown: Value) -> Result<String, String> {
         let methods: Vec<(String, Value)> =
             methods.iter().map(|(name, facts)| ((*name).to_owned(), facts.clone())).collect();
-        let cx = SketchCx { merchant: "acme", several_accounts: false, methods: &methods };
+        let cx = ImportTemplateCx { merchant: "acme", several_accounts: false, methods: &methods };
         method(&cx, &json!({"method": shown}))
     }
 

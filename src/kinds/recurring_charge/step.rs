@@ -4,25 +4,24 @@
 use chrono::NaiveDate;
 use serde_json::{Value, json};
 
-use super::surcharge::{Quote, first, quote};
-use super::{RecurringCharge, account, dues, ending, given, method, request, today};
+use super::surcharge::{SurchargeQuote, amount_before_surcharge, quote};
+use super::{RecurringChargeKind, account, dues, ending, given, method, request, today};
 use crate::base::id::{Key, RemoteId};
 use crate::base::money::Money;
-use crate::effects::{Obligation, SURCHARGE};
+use crate::effects::{EffectContext, SURCHARGE};
 use crate::effects::{change_recurring, charge_now, create_recurring, schedule_charge};
-use crate::kinds::adopting::Expect;
+use crate::kinds::adopting::ImportCheck;
 use crate::kinds::diff::amount;
+use crate::kinds::object_step::{ObjectEffects, needs_token, plan_object};
 use crate::kinds::readback::ReadBack;
-use crate::kinds::step::{
-    Draft, MERCHANT, Object, StepCx, by_token, mode_of, needed, object, reference, text,
-};
-use crate::kinds::{Kind, Shape, as_said, health, leaving, overdue};
-use crate::model::effect::{Effect, Reading, Work};
+use crate::kinds::step::{MERCHANT, StepCx, StepDecision, mode_of, ready_state, reference, text};
+use crate::kinds::{ManifestKind, SpecSchema, as_said, health, leaving, overdue};
+use crate::model::effect::{Effect, RemoteReading, StepWork};
 use crate::model::health::Health;
 use crate::model::issue::Issue;
 use crate::model::manifest::Manifest;
-use crate::model::observed::{Applied, Observed};
-use crate::model::plan::{MoneyMove, Reason, Verdict};
+use crate::model::observed::{AppliedSpec, Observed};
+use crate::model::plan::{MoneyMove, PlannedAction, Reason};
 
 /// Meanings of the amount of each scheduled payment, and of the same into a trust account.
 const PER_OCCURRENCE: [&str; 2] =
@@ -33,21 +32,21 @@ const NOW: [&str; 2] = ["charged_now", "charged_now_into_trust"];
 const NOW_AND_MORE: [&str; 2] =
     ["charged_now_before_surcharge", "charged_now_into_trust_before_surcharge"];
 
-fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
-    if let Some(reason) = ending::ended(have, manifest) {
-        return Draft::idle(Verdict::Blocked, reason);
+fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
+    if let Some(reason) = ending::ended_reason(have, manifest) {
+        return StepDecision::idle(PlannedAction::Blocked, reason);
     }
-    let manifest = &method::compared(cx, manifest, have);
+    let manifest = &method::with_details_digest(cx, manifest, have);
     let quote = quote(cx, manifest, have);
     let money = money(cx, manifest, have, &quote);
-    let kind = Object {
+    let kind = ObjectEffects {
         create: &|new| Ok(Effect { moves: money.clone(), ..create(cx, manifest, &quote, new)? }),
         change: &|new, target, changes| {
-            let changed = request::changed(cx, manifest, have, changes)?;
+            let changed = request::change_body(cx, manifest, have, changes)?;
             let account = have.and_then(|have| have.text("account_id")).map(str::to_owned);
-            let new = Obligation { account, ..new };
-            let effect = if by_token(RecurringCharge::FIELDS, changes) {
-                method::renewal(cx, manifest, have, new, (target, changed))?
+            let new = EffectContext { account, ..new };
+            let effect = if needs_token(RecurringChargeKind::FIELDS, changes) {
+                method::renew(cx, manifest, have, new, (target, changed))?
             } else {
                 change_recurring(new, target, changed.body, changed.text)
             };
@@ -58,19 +57,19 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
         money: money.clone(),
         unready: &unready,
     };
-    let mut draft = object(cx, RecurringCharge::FIELDS, manifest, have, &kind);
+    let mut draft = plan_object(cx, RecurringChargeKind::FIELDS, manifest, have, &kind);
     let collects = draft.changes.iter().any(|change| change.path == "amount");
-    if draft.verdict == Verdict::Update && collects {
+    if draft.verdict == PlannedAction::Update && collects {
         draft.money = per_occurrence(&money);
     }
-    if draft.verdict == Verdict::Blocked {
+    if draft.verdict == PlannedAction::Blocked {
         draft.money.clear();
     }
-    let draft = given::lagging(cx, manifest, have, draft);
-    if draft.reason == Reason::Renewed && method::payers(cx, manifest).is_some() {
-        return Draft { reason: Reason::Given, ..draft };
+    let draft = given::wait_for_details(cx, manifest, have, draft);
+    if draft.reason == Reason::Renewed && method::payer_method(cx, manifest).is_some() {
+        return StepDecision { reason: Reason::DetailsGiven, ..draft };
     }
-    asking_first(draft, quote, have)
+    read_surcharge_first(draft, quote, have)
 }
 
 /// Returns the reason why the charge is not ready. Ready means active, or completed by its own
@@ -78,7 +77,7 @@ fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft 
 fn unready(have: &Observed) -> Option<Reason> {
     match have.text("status") {
         Some("ACTIVE" | "COMPLETED") | None => None,
-        Some(other) => Some(Reason::Unfit(format!("it is {other} on the service"))),
+        Some(other) => Some(Reason::Unsuitable(format!("it is {other} on the service"))),
     }
 }
 
@@ -90,38 +89,39 @@ fn unready(have: &Observed) -> Option<Reason> {
 fn create(
     cx: &StepCx<'_>,
     manifest: &Manifest,
-    quote: &Quote,
-    new: Obligation,
+    quote: &SurchargeQuote,
+    new: EffectContext,
 ) -> Result<Effect, Reason> {
     let spec = &manifest.spec;
-    today::refuse(cx, manifest)?;
+    today::refuse_start_today(cx, manifest)?;
     let merchant = reference(manifest, MERCHANT);
-    let merchant = merchant.ok_or_else(|| Reason::Unfit("it names no merchant".to_owned()))?;
-    let owner = needed(cx, &merchant)?;
+    let merchant = merchant.ok_or_else(|| Reason::Unsuitable("it names no merchant".to_owned()))?;
+    let owner = ready_state(cx, &merchant)?;
     account::allow(cx, manifest, &owner)?;
-    let new = method::copied(cx, manifest, new);
+    let new = method::with_saved_details(cx, manifest, new);
     let description = text(spec, "description");
     if let Some(charge) = spec.get("from_charge").and_then(Value::as_str) {
-        let charge = RemoteId::new(charge).map_err(|error| Reason::Unfit(error.to_string()))?;
-        let body = request::from_charge(spec)?;
-        let currency = request::collected(spec)?.currency();
+        let charge =
+            RemoteId::new(charge).map_err(|error| Reason::Unsuitable(error.to_string()))?;
+        let body = request::from_charge_body(spec)?;
+        let currency = request::amount_per_occurrence(spec)?.currency();
         return Ok(schedule_charge(new, &charge, body, currency.code()));
     }
     if !is_now(spec) {
-        let body = request::scheduled(cx, manifest, &owner)?;
-        return Ok(create_recurring(signed(new, &body), body, description));
+        let body = request::scheduled_body(cx, manifest, &owner)?;
+        return Ok(create_recurring(with_account_key(new, &body), body, description));
     }
-    if let Quote::Missing(reason) = quote {
+    if let SurchargeQuote::Missing(reason) = quote {
         return Err(reason.clone());
     }
-    let body = request::now(cx, manifest, &owner, quote)?;
-    Ok(charge_now(signed(new, &body), body, description))
+    let body = request::charge_now_body(cx, manifest, &owner, quote)?;
+    Ok(charge_now(with_account_key(new, &body), body, description))
 }
 
 /// Signs an effect on an account with that account's own key.
-fn signed(new: Obligation, body: &Value) -> Obligation {
+fn with_account_key(new: EffectContext, body: &Value) -> EffectContext {
     let account = body.get("account_id").and_then(Value::as_str).map(str::to_owned);
-    Obligation { account, ..new }
+    EffectContext { account, ..new }
 }
 
 /// Returns whether the first charge is made now.
@@ -130,22 +130,26 @@ fn is_now(spec: &Value) -> bool {
 }
 
 /// Replaces the creation by a reading while the surcharge is unknown.
-fn asking_first(draft: Draft, quote: Quote, have: Option<&Observed>) -> Draft {
-    let (Quote::Ask(about), Verdict::Create, Some(Work::Effect(effect))) =
+fn read_surcharge_first(
+    draft: StepDecision,
+    quote: SurchargeQuote,
+    have: Option<&Observed>,
+) -> StepDecision {
+    let (SurchargeQuote::Ask(about), PlannedAction::Create, Some(StepWork::Effect(effect))) =
         (quote, draft.verdict, &draft.work)
     else {
         return draft;
     };
     let known = have.filter(|have| have.exists).and_then(|have| have.applied.clone());
-    let reading = Reading {
+    let reading = RemoteReading {
         name: SURCHARGE,
         key: effect.key.clone(),
         merchant: effect.merchant.clone(),
         mode: effect.mode,
         applied: known.unwrap_or_else(|| effect.applied.clone()),
-        about,
+        subject: about,
     };
-    Draft { verdict: Verdict::Read, work: Some(Work::Read(reading)), ..draft }
+    StepDecision { verdict: PlannedAction::Read, work: Some(StepWork::Read(reading)), ..draft }
 }
 
 /// Returns the part of this money that each occurrence collects.
@@ -159,17 +163,19 @@ fn money(
     cx: &StepCx<'_>,
     manifest: &Manifest,
     have: Option<&Observed>,
-    quote: &Quote,
+    quote: &SurchargeQuote,
 ) -> Vec<MoneyMove> {
     let spec = &manifest.spec;
     let mode = reference(manifest, MERCHANT).and_then(|merchant| mode_of(cx.view, &merchant));
     let Some((collected, mode)) = spec.get("amount").and_then(amount).zip(mode) else {
         return Vec::new();
     };
-    let now = first(spec).filter(|_| is_now(spec)).map(|first| match quote {
-        Quote::Unwanted => (first, NOW),
-        Quote::Known { surcharge: _, total } => (Money::new(*total, first.currency()), NOW),
-        Quote::Ask(_) | Quote::Missing(_) => (first, NOW_AND_MORE),
+    let now = amount_before_surcharge(spec).filter(|_| is_now(spec)).map(|first| match quote {
+        SurchargeQuote::Unwanted => (first, NOW),
+        SurchargeQuote::Known { surcharge: _, total } => {
+            (Money::new(*total, first.currency()), NOW)
+        }
+        SurchargeQuote::Ask(_) | SurchargeQuote::Missing(_) => (first, NOW_AND_MORE),
     });
     let trust = account::is_trust(cx, manifest, have);
     let moves = now.into_iter().chain([(collected, PER_OCCURRENCE)]);
@@ -182,17 +188,17 @@ fn money(
         .collect()
 }
 
-impl Kind for RecurringCharge {
-    fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
+impl ManifestKind for RecurringChargeKind {
+    fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
         step(cx, manifest, have)
     }
 
-    fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
-        ending::gone(cx, key, have)
+    fn plan_removal(cx: &StepCx<'_>, key: &Key, have: &Observed) -> StepDecision {
+        ending::plan_removal(cx, key, have)
     }
 
-    fn holds(key: &Key, applied: &Applied) -> Vec<Key> {
-        leaving::named(key, applied, "method", "SavedMethod").into_iter().collect()
+    fn dependencies(key: &Key, applied: &AppliedSpec) -> Vec<Key> {
+        leaving::referenced_key(key, applied, "method", "SavedMethod").into_iter().collect()
     }
 
     fn read_back(spec: &Value) -> Option<&'static ReadBack> {
@@ -203,23 +209,26 @@ impl Kind for RecurringCharge {
         overdue::schedule(spec, today)
     }
 
-    fn dues(spec: &Value, from: NaiveDate) -> Vec<(NaiveDate, Money)> {
-        dues::dues(spec, from)
+    fn due_payments(spec: &Value, from: NaiveDate) -> Vec<(NaiveDate, Money)> {
+        dues::due_payments(spec, from)
     }
 
     fn health(cx: &StepCx<'_>, manifest: Option<&Manifest>, known: &Observed) -> Health {
         let method = manifest.and_then(|manifest| reference(manifest, "SavedMethod"));
-        let method = method.and_then(|method| cx.view.observed(&method));
+        let method = method.and_then(|method| cx.view.observed_state(&method));
         health::of_charge(known, method.as_deref(), cx.now)
     }
 
-    fn adopts(cx: &StepCx<'_>, manifest: &Manifest) -> Result<Vec<Expect>, &'static str> {
-        Ok(super::adopting::expects(cx, manifest))
+    fn import_checks(
+        cx: &StepCx<'_>,
+        manifest: &Manifest,
+    ) -> Result<Vec<ImportCheck>, &'static str> {
+        Ok(super::adopting::import_checks(cx, manifest))
     }
 
-    fn as_said(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
-        let copied = method::compared(cx, manifest, None);
+    fn assume_applied(cx: &StepCx<'_>, manifest: &Manifest) -> Observed {
+        let copied = method::with_details_digest(cx, manifest, None);
         let facts = json!({"status": "ACTIVE"});
-        Observed { facts, ..as_said::plain(Self::FIELDS, cx, &copied) }
+        Observed { facts, ..as_said::applied_state(Self::FIELDS, cx, &copied) }
     }
 }

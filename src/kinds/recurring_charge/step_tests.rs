@@ -7,18 +7,18 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use super::RecurringCharge;
+use super::RecurringChargeKind;
 use crate::base::hash::SourceId;
 use crate::base::id::{Key, RemoteId};
 use crate::kinds::redact::redact;
-use crate::kinds::saved_method::SavedMethod;
-use crate::kinds::step::{Draft, StepCx, View};
+use crate::kinds::saved_method::SavedMethodKind;
+use crate::kinds::step::{PlanningView, StepCx, StepDecision};
 use crate::kinds::testing::manifest;
-use crate::kinds::{Kind, Shape};
-use crate::model::effect::{Effect, Work};
+use crate::kinds::{ManifestKind, SpecSchema};
+use crate::model::effect::{Effect, StepWork};
 use crate::model::manifest::{Deletion, Manifest, OnDoubt};
-use crate::model::observed::{Applied, Observed};
-use crate::model::plan::{Reason, Verdict};
+use crate::model::observed::{AppliedSpec, Observed};
+use crate::model::plan::{PlannedAction, Reason};
 
 /// 21 November in Chicago, 22 November in UTC.
 const NOW: &str = "2026-11-22T03:00:00Z";
@@ -35,16 +35,16 @@ pub(super) struct Known {
     pub(super) ready: BTreeSet<Key>,
 }
 
-impl View for Known {
+impl PlanningView for Known {
     fn manifest(&self, key: &Key) -> Option<Arc<Manifest>> {
         self.manifests.get(key).cloned()
     }
 
-    fn observed(&self, key: &Key) -> Option<Arc<Observed>> {
+    fn observed_state(&self, key: &Key) -> Option<Arc<Observed>> {
         self.observed.get(key).cloned()
     }
 
-    fn ready(&self, key: &Key) -> bool {
+    fn is_ready(&self, key: &Key) -> bool {
         self.ready.contains(key)
     }
 
@@ -58,7 +58,7 @@ fn now() -> DateTime<Utc> {
 }
 
 pub(super) fn observed(id: Option<&str>, applied: Option<Value>, facts: Value) -> Observed {
-    let applied = applied.map(|spec| Applied {
+    let applied = applied.map(|spec| AppliedSpec {
         digest: crate::base::hash::sha256(spec.to_string().as_bytes()),
         spec,
         generation: 0,
@@ -98,7 +98,7 @@ impl Known {
             "card",
             "merchant: acme\ntype: card\nsource: {card: {number: {env: C}, exp_month: 1, exp_year: 31}}",
         );
-        let saved = redact(SavedMethod::FIELDS, &card.spec, &[7; 32]);
+        let saved = redact(SavedMethodKind::FIELDS, &card.spec, &[7; 32]);
         let ready = BTreeSet::from([merchant.key.clone(), card.key.clone()]);
         let observed = BTreeMap::from([
             (merchant.key.clone(), Arc::new(observed(None, Some(json!({})), all))),
@@ -108,7 +108,7 @@ impl Known {
         Self { manifests, observed, ready }
     }
 
-    pub(super) fn step(&self, spec: &str, have: Option<&Observed>) -> Draft {
+    pub(super) fn step(&self, spec: &str, have: Option<&Observed>) -> StepDecision {
         let manifest = manifest("RecurringCharge", "it", spec);
         let cx = StepCx {
             partner: "acme",
@@ -118,24 +118,24 @@ impl Known {
             live_refused: None,
             now: now(),
         };
-        RecurringCharge::step(&cx, &manifest, have)
+        RecurringChargeKind::step(&cx, &manifest, have)
     }
 }
 
-pub(super) fn effect(draft: &Draft) -> &Effect {
+pub(super) fn effect(draft: &StepDecision) -> &Effect {
     match &draft.work {
-        Some(Work::Effect(effect)) => effect,
+        Some(StepWork::Effect(effect)) => effect,
         other => panic!("no effect: {other:?} {}", draft.reason),
     }
 }
 
-pub(super) fn money(draft: &Draft) -> Vec<String> {
+pub(super) fn money(draft: &StepDecision) -> Vec<String> {
     let one = |money: &crate::model::plan::MoneyMove| format!("{} {}", money.amount, money.meaning);
     draft.money.iter().map(one).collect()
 }
 
 /// Returns verdict, word and sentence of a step that does nothing.
-pub(super) fn idle(draft: &Draft) -> String {
+pub(super) fn idle(draft: &StepDecision) -> String {
     assert!(draft.work.is_none() && draft.money.is_empty(), "nothing blocked moves money");
     format!("{:?} {}: {}", draft.verdict, draft.reason.word(), draft.reason)
 }
@@ -151,7 +151,7 @@ fn a_charge_now_names_what_recurs_only_where_it_differs() {
     let draft =
         known.step(&format!("{HEAD}description: Rent\nmax_occurrences: 3\n{AT_ONCE}"), None);
     let request = &effect(&draft).request;
-    assert_eq!((draft.verdict, request.path.as_str()), (Verdict::Create, "/v1/charges"));
+    assert_eq!((draft.verdict, request.path.as_str()), (PlannedAction::Create, "/v1/charges"));
     assert_eq!(
         request.body,
         json!({"method": "c1", "amount": 5000, "currency": "USD", "account_id": "card1",
@@ -178,10 +178,10 @@ fn a_surcharge_is_read_first_and_goes_with_the_first_charge_alone() {
     let known = Known::new(&json!({}));
     let spec = format!("{HEAD}surcharge: apply\n{AT_ONCE}");
     let draft = known.step(&spec, None);
-    assert_eq!(draft.verdict, Verdict::Read);
-    let Some(Work::Read(reading)) = &draft.work else { panic!("{draft:?}") };
+    assert_eq!(draft.verdict, PlannedAction::Read);
+    let Some(StepWork::Read(reading)) = &draft.work else { panic!("{draft:?}") };
     let about = json!({"bank_account": "bank_o", "type": "card", "amount": 5000});
-    assert_eq!((reading.name, &reading.about), ("charge.surcharge", &about));
+    assert_eq!((reading.name, &reading.subject), ("charge.surcharge", &about));
     assert_eq!(
         money(&draft),
         ["50.00 USD charged_now_before_surcharge", "50.00 USD collected_per_occurrence"]
@@ -194,11 +194,11 @@ fn a_surcharge_is_read_first_and_goes_with_the_first_charge_alone() {
     assert_eq!(body["recur"]["amount"], 5000);
     assert_eq!(money(&draft), ["51.50 USD charged_now", "50.00 USD collected_per_occurrence"]);
     let other = known.step(&spec.replace("50.00", "60.00"), Some(&have));
-    assert_eq!(other.verdict, Verdict::Read, "another amount is another question");
+    assert_eq!(other.verdict, PlannedAction::Read, "another amount is another question");
     have.at -= chrono::TimeDelta::hours(2);
     assert_eq!(
         known.step(&spec, Some(&have)).verdict,
-        Verdict::Read,
+        PlannedAction::Read,
         "an old answer is asked again"
     );
 }
@@ -219,7 +219,7 @@ fn an_earlier_charge_is_the_target_and_its_description_comes_afterwards() {
     assert!(effect.applied.spec.get("description").is_none());
     let have = observed(Some("r1"), Some(effect.applied.spec.clone()), json!({}));
     let draft = known.step(&spec, Some(&have));
-    assert_eq!(draft.verdict, Verdict::Update);
+    assert_eq!(draft.verdict, PlannedAction::Update);
     let described = format!("Rent [{}]", mark());
     assert_eq!(self::effect(&draft).request.body, json!({ "description": described }));
 }
@@ -231,11 +231,11 @@ fn today_for_the_merchant_is_no_start() {
     let told = idle(&known.step(&start("2026-11-21"), None));
     assert!(told.starts_with("Blocked DueToday: it would start today, 2026-11-21"), "{told}");
     assert!(told.contains("first_occurrence_due_immediately"), "{told}");
-    assert_eq!(known.step(&start("2026-11-22"), None).verdict, Verdict::Create);
-    assert_eq!(known.step(&start("2026-11-20"), None).verdict, Verdict::Create);
+    assert_eq!(known.step(&start("2026-11-22"), None).verdict, PlannedAction::Create);
+    assert_eq!(known.step(&start("2026-11-20"), None).verdict, PlannedAction::Create);
     let abroad = Known::new(&json!({"timezone": "UTC"}));
-    assert_eq!(abroad.step(&start("2026-11-22"), None).verdict, Verdict::Blocked);
-    assert_eq!(abroad.step(&start("2026-11-21"), None).verdict, Verdict::Create);
+    assert_eq!(abroad.step(&start("2026-11-22"), None).verdict, PlannedAction::Blocked);
+    assert_eq!(abroad.step(&start("2026-11-21"), None).verdict, PlannedAction::Create);
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn a_change_sends_what_changed_and_blocks_what_a_patch_cannot_do() {
     let applied = effect(&known.step(&spec, None)).applied.spec.clone();
     let have = observed(Some("r1"), Some(applied), json!({"status": "ACTIVE"}));
     let settled = known.step(&spec, Some(&have));
-    assert_eq!((settled.verdict, settled.ready), (Verdict::Settled, true));
+    assert_eq!((settled.verdict, settled.ready), (PlannedAction::Settled, true));
     let draft = known.step(&spec.replace("50.00", "55.00").replace(": 5\n", ": 6\n"), Some(&have));
     assert_eq!(effect(&draft).request.body, json!({"amount": 5500, "max_occurrences": 6}));
     assert_eq!(money(&draft), ["55.00 USD collected_per_occurrence"]);
@@ -306,5 +306,5 @@ fn a_surcharge_that_cannot_be_asked_for_blocks() {
     waiting.ready.clear();
     let draft = waiting.step(&spec, None);
     assert!(matches!(draft.reason, Reason::WaitsFor(_)), "{}", draft.reason);
-    assert_eq!(draft.verdict, Verdict::Create);
+    assert_eq!(draft.verdict, PlannedAction::Create);
 }

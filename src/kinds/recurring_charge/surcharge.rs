@@ -9,17 +9,17 @@ use serde_json::{Value, json};
 use super::account;
 use crate::base::money::Money;
 use crate::kinds::diff::amount;
-use crate::kinds::step::{MERCHANT, StepCx, needed, reference};
+use crate::kinds::step::{MERCHANT, StepCx, ready_state, reference};
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
 use crate::model::plan::Reason;
 
 /// Age beyond which an answer is requested again.
-const BELIEVED_FOR: TimeDelta = TimeDelta::hours(1);
+const VALID_FOR: TimeDelta = TimeDelta::hours(1);
 
 /// Knowledge of the surcharge.
 #[derive(Debug)]
-pub(super) enum Quote {
+pub(super) enum SurchargeQuote {
     /// The document requests none.
     Unwanted,
     /// The surcharge and the total, in minor units.
@@ -35,37 +35,41 @@ pub(super) enum Quote {
 }
 
 /// Returns the amount of a charge made now, before any surcharge.
-pub(super) fn first(spec: &Value) -> Option<Money> {
+pub(super) fn amount_before_surcharge(spec: &Value) -> Option<Money> {
     amount(spec.get("first_amount").or_else(|| spec.get("amount"))?)
 }
 
 /// Returns the known surcharge that a document requests.
-pub(super) fn quote(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Quote {
+pub(super) fn quote(
+    cx: &StepCx<'_>,
+    manifest: &Manifest,
+    have: Option<&Observed>,
+) -> SurchargeQuote {
     if manifest.spec.get("surcharge").and_then(Value::as_str) != Some("apply") {
-        return Quote::Unwanted;
+        return SurchargeQuote::Unwanted;
     }
-    let about = match about(cx, manifest) {
+    let about = match reading_subject(cx, manifest) {
         Ok(about) => about,
-        Err(reason) => return Quote::Missing(reason),
+        Err(reason) => return SurchargeQuote::Missing(reason),
     };
-    let fresh = |have: &&Observed| cx.now.signed_duration_since(have.at) < BELIEVED_FOR;
+    let fresh = |have: &&Observed| cx.now.signed_duration_since(have.at) < VALID_FOR;
     let fact = have.filter(fresh).map(|have| have.fact("surcharge"));
     let fact = fact.filter(|fact| fact.get("about") == Some(&about));
     let number = |name: &str| fact.and_then(|fact| fact.get(name)?.as_i64());
     match number("surcharge_amount").zip(number("total_amount")) {
-        Some((surcharge, total)) => Quote::Known { surcharge, total },
-        None => Quote::Ask(about),
+        Some((surcharge, total)) => SurchargeQuote::Known { surcharge, total },
+        None => SurchargeQuote::Ask(about),
     }
 }
 
 /// Returns the subject of the reading.
-fn about(cx: &StepCx<'_>, manifest: &Manifest) -> Result<Value, Reason> {
-    let unfit = |why: &str| Reason::Unfit(why.to_owned());
+fn reading_subject(cx: &StepCx<'_>, manifest: &Manifest) -> Result<Value, Reason> {
+    let unfit = |why: &str| Reason::Unsuitable(why.to_owned());
     let merchant = reference(manifest, MERCHANT).ok_or_else(|| unfit("it names no merchant"))?;
-    let owner = needed(cx, &merchant)?;
+    let owner = ready_state(cx, &merchant)?;
     let kind = account::method_type(cx, manifest);
     let kind = kind.ok_or_else(|| unfit("the type of its method is not known"))?;
-    let first = first(&manifest.spec).ok_or_else(|| unfit("it has no amount"))?;
+    let first = amount_before_surcharge(&manifest.spec).ok_or_else(|| unfit("it has no amount"))?;
     let bank_account = account::deposit(cx, manifest, &owner)?;
     Ok(json!({"bank_account": bank_account, "type": kind, "amount": first.minor()}))
 }

@@ -12,7 +12,7 @@ use crate::model::plan::Reason;
 
 /// Rejects a schedule that starts today, in the service's terms. Not checked while the merchant's
 /// time zone is unknown.
-pub(super) fn refuse(cx: &StepCx<'_>, manifest: &Manifest) -> Result<(), Reason> {
+pub(super) fn refuse_start_today(cx: &StepCx<'_>, manifest: &Manifest) -> Result<(), Reason> {
     let start = manifest.spec.pointer("/schedule/start").and_then(Value::as_str);
     let start = start.and_then(|start| start.parse::<NaiveDate>().ok());
     match (start, today(cx, manifest)) {
@@ -33,7 +33,7 @@ fn today(cx: &StepCx<'_>, manifest: &Manifest) -> Option<NaiveDate> {
 pub(super) fn today_of(cx: &StepCx<'_>, merchant: &Key) -> Option<NaiveDate> {
     let said = cx.view.manifest(merchant);
     let said = said.as_ref().and_then(|said| said.spec.get("timezone")?.as_str());
-    let known = cx.view.observed(merchant);
+    let known = cx.view.observed_state(merchant);
     let read = known.as_ref().and_then(|known| known.text("timezone"));
     let zone = zone::find(said.or(read)?)?;
     Some(cx.now.with_timezone(&zone).date_naive())

@@ -6,7 +6,7 @@ use crate::kinds::testing::good;
 
 const KEY: [u8; 32] = [7; 32];
 
-fn fields(kind: &str) -> &'static [Field] {
+fn fields(kind: &str) -> &'static [SpecField] {
     register::find(kind).unwrap().fields
 }
 

@@ -26,7 +26,7 @@ const GOOD: [(&str, &str); 6] = [
     ),
 ];
 
-fn again<K: Shape>(spec: &Value) -> Value {
+fn again<K: SpecSchema>(spec: &Value) -> Value {
     let typed = K::Spec::deserialize(spec).map_err(|error| error.to_string()).unwrap();
     assert_eq!(K::check(&typed, &cx()), Vec::new());
     serde_json::to_value(typed).unwrap()
@@ -37,12 +37,12 @@ fn a_canonical_form_reads_back_as_itself() {
     for (kind, yaml) in GOOD {
         let spec = read_in(kind, yaml, &cx()).unwrap().spec;
         let again = match kind {
-            "MerchantApplication" => again::<MerchantApplication>(&spec),
-            "Merchant" => again::<Merchant>(&spec),
-            "Contact" => again::<Contact>(&spec),
-            "Invoice" => again::<Invoice>(&spec),
-            "SavedMethod" => again::<SavedMethod>(&spec),
-            _ => again::<RecurringCharge>(&spec),
+            "MerchantApplication" => again::<MerchantApplicationKind>(&spec),
+            "Merchant" => again::<MerchantKind>(&spec),
+            "Contact" => again::<ContactKind>(&spec),
+            "Invoice" => again::<InvoiceKind>(&spec),
+            "SavedMethod" => again::<SavedMethodKind>(&spec),
+            _ => again::<RecurringChargeKind>(&spec),
         };
         assert_eq!(again, spec, "{kind}");
     }
@@ -175,7 +175,7 @@ const FULL: [(&str, &[&str]); 5] = [
 
 /// Collects the paths of a canonical spec as the tables write them, down to the last entry of a
 /// table.
-fn places(fields: &[Field], place: &str, value: &Value, out: &mut BTreeSet<String>) {
+fn places(fields: &[SpecField], place: &str, value: &Value, out: &mut BTreeSet<String>) {
     let has_more = place.is_empty()
         || fields.iter().any(|field| {
             field.path.strip_prefix(place).is_some_and(|rest| rest.starts_with(['.', '[']))

@@ -33,7 +33,7 @@ pub struct Bank {
     /// 4 to 17 digits.
     pub account_number: SecretSource,
     /// The type of the account.
-    pub account_type: AccountType,
+    pub account_type: BankAccountType,
     /// `business` if the holder is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account_holder_type: Option<HolderType>,
@@ -41,21 +41,21 @@ pub struct Bank {
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
-        serialize_with = "text::exposed_option"
+        serialize_with = "text::serialize_exposed_option"
     )]
     pub name: Option<Personal>,
     /// An individual's given name.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
-        serialize_with = "text::exposed_option"
+        serialize_with = "text::serialize_exposed_option"
     )]
     pub given_name: Option<Personal>,
     /// An individual's family name.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
-        serialize_with = "text::exposed_option"
+        serialize_with = "text::serialize_exposed_option"
     )]
     pub surname: Option<Personal>,
 }
@@ -63,7 +63,8 @@ pub struct Bank {
 /// Type of a bank account (gateway-api, Payment method in a request).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
-pub enum AccountType {
+#[schemars(rename = "AccountType")]
+pub enum BankAccountType {
     /// For everyday payments.
     Checking,
     /// For savings.
@@ -114,7 +115,7 @@ pub(super) fn issues(bank: &Bank) -> Vec<Issue> {
         [("name", &bank.name), ("given_name", &bank.given_name), ("surname", &bank.surname)];
     issues.extend(texts.into_iter().filter_map(|(field, text)| {
         let path = format!("spec.source.bank.{field}");
-        text::filled_and_short(&path, text.as_ref()?.expose(), "Jane", NAME_LENGTH_MAX)
+        text::not_blank_and_at_most(&path, text.as_ref()?.expose(), "Jane", NAME_LENGTH_MAX)
     }));
     issues
 }

@@ -11,7 +11,7 @@ use crate::base::card::{CardNumber, is_published_test_number};
 use crate::base::secret::Personal;
 use crate::kinds::secret_source::{FORMS, SecretSource};
 use crate::kinds::text;
-use crate::kinds::whole::Whole;
+use crate::kinds::whole::WholeNumber;
 use crate::model::issue::Issue;
 
 /// Years that a card can name with four digits.
@@ -29,54 +29,54 @@ pub struct Card {
     /// 12 to 19 digits.
     pub number: SecretSource,
     /// The month of expiry, 1 to 12.
-    pub exp_month: Whole,
+    pub exp_month: WholeNumber,
     /// The year of expiry, two or four digits; canonical four.
     #[serde(serialize_with = "four_digits")]
-    pub exp_year: Whole,
+    pub exp_year: WholeNumber,
     /// The holder.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
-        serialize_with = "text::exposed_option"
+        serialize_with = "text::serialize_exposed_option"
     )]
     pub name: Option<Personal>,
     /// Street and number.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
-        serialize_with = "text::exposed_option"
+        serialize_with = "text::serialize_exposed_option"
     )]
     pub address1: Option<Personal>,
     /// City.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
-        serialize_with = "text::exposed_option"
+        serialize_with = "text::serialize_exposed_option"
     )]
     pub city: Option<Personal>,
     /// State or province.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
-        serialize_with = "text::exposed_option"
+        serialize_with = "text::serialize_exposed_option"
     )]
     pub state: Option<Personal>,
     /// Postal code.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
-        serialize_with = "text::exposed_option"
+        serialize_with = "text::serialize_exposed_option"
     )]
     pub postal_code: Option<Personal>,
 }
 
 /// Returns the full year: two digits are of this century, any other number stays.
-fn full_year(year: Whole) -> u32 {
+fn full_year(year: WholeNumber) -> u32 {
     if year.0 < 100 { year.0.saturating_add(CENTURY) } else { year.0 }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes the field by reference")]
-fn four_digits<S: Serializer>(year: &Whole, serializer: S) -> Result<S::Ok, S::Error> {
+fn four_digits<S: Serializer>(year: &WholeNumber, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u32(full_year(*year))
 }
 
@@ -90,7 +90,7 @@ pub(super) fn issues(card: &Card) -> Vec<Issue> {
     let texts = [("name", name), ("address1", address1), ("city", city), ("state", state)];
     issues.extend(texts.into_iter().filter_map(|(field, text)| {
         let path = format!("spec.source.card.{field}");
-        text::short(&path, text.as_ref()?.expose(), NAME_LENGTH_MAX)
+        text::at_most(&path, text.as_ref()?.expose(), NAME_LENGTH_MAX)
     }));
     let code = postal_code.as_ref().map(Personal::expose);
     issues.extend(code.and_then(|code| text::postal_code("spec.source.card.postal_code", code)));
@@ -114,7 +114,7 @@ fn literal_issue(number: &SecretSource) -> Option<Issue> {
     Some(Issue::error(code, NUMBER, message, help))
 }
 
-fn month_issue(month: Whole) -> Option<Issue> {
+fn month_issue(month: WholeNumber) -> Option<Issue> {
     (!(1..=12).contains(&month.0)).then(|| {
         let message = format!("a year has no month {}", month.0);
         let path = "spec.source.card.exp_month";
@@ -122,7 +122,7 @@ fn month_issue(month: Whole) -> Option<Issue> {
     })
 }
 
-fn year_issue(year: Whole) -> Option<Issue> {
+fn year_issue(year: WholeNumber) -> Option<Issue> {
     (!YEARS.contains(&full_year(year))).then(|| {
         let message = format!("{} is no year that a card expires in", year.0);
         let path = "spec.source.card.exp_year";

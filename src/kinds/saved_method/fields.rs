@@ -1,18 +1,18 @@
 //! Table of a saved method's fields.
 
-use crate::kinds::{Change, Field, Privacy};
+use crate::kinds::{Mutability, Privacy, SpecField};
 
-const fn never(path: &'static str, doc: &'static str) -> Field {
-    Field { path, privacy: Privacy::Plain, change: Change::Never, doc }
+const fn never(path: &'static str, doc: &'static str) -> SpecField {
+    SpecField { path, privacy: Privacy::Plain, mutability: Mutability::Immutable, doc }
 }
 
-const fn token(path: &'static str, privacy: Privacy, doc: &'static str) -> Field {
-    Field { path, privacy, change: Change::ByToken, doc }
+const fn token(path: &'static str, privacy: Privacy, doc: &'static str) -> SpecField {
+    SpecField { path, privacy, mutability: Mutability::ReplaceByToken, doc }
 }
 
 /// All fields. The parts of the source that the service keeps change only by a token (gateway-api,
 /// PATCH /v1/cards/{cardId}, PATCH /v1/banks/{bankId}).
-pub(super) const FIELDS: &[Field] = &[
+pub(super) const FIELDS: &[SpecField] = &[
     never(
         "merchant",
         "The merchant that the method belongs to, NAME or NAMESPACE/NAME (design, Files).",
@@ -96,10 +96,10 @@ pub(super) const FIELDS: &[Field] = &[
         Privacy::Personal,
         "An individual's family name, at most 64 characters (gateway-api, Payment method in a request).",
     ),
-    Field {
+    SpecField {
         path: "description",
         privacy: Privacy::Plain,
-        change: Change::InPlace,
+        mutability: Mutability::InPlace,
         doc: "A text of the merchant's own, at most 64 characters (gateway-api, PATCH /v1/cards, PATCH /v1/banks; service-facts, 31).",
     },
 ];

@@ -14,9 +14,9 @@ use super::source::INTAKE;
 use super::step::source;
 use crate::effects::good_until;
 use crate::kinds::step::StepCx;
-use crate::model::attachment::{Awaited, Brought};
+use crate::model::attachment::{AwaitedDetails, SuppliedToken};
 use crate::model::manifest::Manifest;
-use crate::model::observed::{Applied, Observed, Refusal};
+use crate::model::observed::{AppliedSpec, Observed, ServiceRefusal};
 use crate::model::plan::Reason;
 
 /// The path of the identity of the given details.
@@ -27,7 +27,7 @@ const NO_TOKEN: u16 = 404;
 const TOO_LATE: &str =
     "the token was not taken in time: it is good for five minutes; open the link again";
 /// Explanation for a token that the service does not know: it was used, or has expired.
-const DEAD: &str = "its one-time token was used or has ended: give another one";
+const TOKEN_UNKNOWN: &str = "its one-time token was used or has ended: give another one";
 /// Explanation for a method that was saved from its document.
 const WRITTEN_BEFORE: &str = "what is saved stood in its document before; raise reckon.dev/generation to keep that beside another one";
 
@@ -37,28 +37,35 @@ pub fn is_intake(spec: &Value) -> bool {
 }
 
 /// Returns the applied state under the document's own generation; `None` before the first one.
-pub fn stored<'a>(manifest: &Manifest, have: Option<&'a Observed>) -> Option<&'a Applied> {
+pub fn applied_state<'a>(
+    manifest: &Manifest,
+    have: Option<&'a Observed>,
+) -> Option<&'a AppliedSpec> {
     let applied = have.filter(|have| have.exists)?.applied.as_ref()?;
     (applied.generation >= manifest.annotations.generation).then_some(applied)
 }
 
 /// Returns the identity of the details that a payer gave, from an applied spec; `None` if a payer
 /// gave none.
-pub fn given(applied: &Value) -> Option<&Value> {
+pub fn given_details(applied: &Value) -> Option<&Value> {
     applied.get(GIVEN)
 }
 
 /// Returns the details that a method awaits from its payer, and the reason why the latest token
 /// failed, if one did.
-pub fn awaited(manifest: &Manifest, have: Option<&Observed>, now: DateTime<Utc>) -> Awaited {
-    let trouble = token(manifest, have, now).err().flatten();
-    let written = |applied: &Applied| !is_intake(&applied.spec);
-    let replaced = stored(manifest, have);
+pub fn awaited_intake(
+    manifest: &Manifest,
+    have: Option<&Observed>,
+    now: DateTime<Utc>,
+) -> AwaitedDetails {
+    let trouble = attached_token(manifest, have, now).err().flatten();
+    let written = |applied: &AppliedSpec| !is_intake(&applied.spec);
+    let replaced = applied_state(manifest, have);
     let before = replaced.is_some_and(written).then(|| WRITTEN_BEFORE.to_owned());
-    Awaited {
+    AwaitedDetails {
         key: manifest.key.clone(),
-        sort: source(&manifest.spec).sort.word(),
-        trouble: trouble.or(before),
+        method_type: source(&manifest.spec).method_type.word(),
+        failure: trouble.or(before),
         replaces: replaced.is_some(),
     }
 }
@@ -68,18 +75,18 @@ pub fn awaited(manifest: &Manifest, have: Option<&Observed>, now: DateTime<Utc>)
 /// # Errors
 ///
 /// The details for which the method waits.
-pub(super) fn brought(
+pub(super) fn usable_token(
     cx: &StepCx<'_>,
     manifest: &Manifest,
     have: Option<&Observed>,
-) -> Result<Brought, Reason> {
-    let waits = |_| Reason::AwaitsIntake(Box::new(awaited(manifest, have, cx.now)));
-    token(manifest, have, cx.now).map_err(waits)
+) -> Result<SuppliedToken, Reason> {
+    let waits = |_| Reason::AwaitsIntake(Box::new(awaited_intake(manifest, have, cx.now)));
+    attached_token(manifest, have, cx.now).map_err(waits)
 }
 
 /// Returns the document with the identity of the details: those of a newly supplied token, else
 /// those saved.
-pub(super) fn compared<'a>(
+pub(super) fn with_given_details<'a>(
     cx: &StepCx<'_>,
     manifest: &'a Manifest,
     have: Option<&Observed>,
@@ -87,9 +94,11 @@ pub(super) fn compared<'a>(
     if !is_intake(&manifest.spec) {
         return Cow::Borrowed(manifest);
     }
-    let saved = || stored(manifest, have).and_then(|applied| given(&applied.spec).cloned());
-    let brought = token(manifest, have, cx.now).ok();
-    let details = brought.map(|brought| Brought::given(brought.digest)).or_else(saved);
+    let saved =
+        || applied_state(manifest, have).and_then(|applied| given_details(&applied.spec).cloned());
+    let brought = attached_token(manifest, have, cx.now).ok();
+    let details =
+        brought.map(|brought| SuppliedToken::details_marker(brought.digest)).or_else(saved);
     let Some(details) = details else { return Cow::Borrowed(manifest) };
     let mut manifest = manifest.clone();
     if let Some(spec) = manifest.spec.as_object_mut() {
@@ -103,16 +112,16 @@ pub(super) fn compared<'a>(
 /// # Errors
 ///
 /// `None` if no token exists, else the reason why it cannot be used, for people.
-fn token(
+fn attached_token(
     manifest: &Manifest,
     have: Option<&Observed>,
     now: DateTime<Utc>,
-) -> Result<Brought, Option<String>> {
+) -> Result<SuppliedToken, Option<String>> {
     let generation = manifest.annotations.generation;
-    let known = have.and_then(|have| Some((have, Brought::of(have, generation)?)));
+    let known = have.and_then(|have| Some((have, SuppliedToken::of(have, generation)?)));
     let Some((have, brought)) = known else { return Err(None) };
     if let Some(refusal) = &have.refusal {
-        return Err(Some(told(refusal)));
+        return Err(Some(refusal_message(refusal)));
     }
     if good_until(&brought) <= now {
         return Err(Some(TOO_LATE.to_owned()));
@@ -121,9 +130,9 @@ fn token(
 }
 
 /// Describes the service's refusal of the token to people.
-fn told(refusal: &Refusal) -> String {
+fn refusal_message(refusal: &ServiceRefusal) -> String {
     if refusal.status == NO_TOKEN {
-        return DEAD.to_owned();
+        return TOKEN_UNKNOWN.to_owned();
     }
     format!("the service did not save it: {}", refusal.problem.sentences())
 }

@@ -3,35 +3,35 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 
-use super::{SavedMethod, awaited};
+use super::{SavedMethodKind, awaited_intake};
 use crate::base::hash::sha256;
 use crate::base::id::{IntentId, Key, RemoteId};
-use crate::kinds::Kind;
-use crate::kinds::step::{Draft, StepCx, View};
+use crate::kinds::ManifestKind;
+use crate::kinds::step::{PlanningView, StepCx, StepDecision};
 use crate::kinds::testing::{good, link_problems, manifest, problems};
-use crate::model::attachment::{ATTACHED, Attachment, Brought};
-use crate::model::effect::{Effect, Work};
+use crate::model::attachment::{ATTACHED, SuppliedToken, TokenAttachment};
+use crate::model::effect::{Effect, StepWork};
 use crate::model::manifest::{Manifest, OnDoubt};
-use crate::model::observed::{Observed, Refusal};
-use crate::model::plan::{Reason, Verdict};
+use crate::model::observed::{Observed, ServiceRefusal};
+use crate::model::plan::{PlannedAction, Reason};
 
 const CARD: &str = "merchant: acme\ntype: card\nsource: intake\ndescription: Jane's";
 const BANK: &str = "merchant: acme\ntype: bank\nsource: intake";
 
 struct Around(bool);
 
-impl View for Around {
+impl PlanningView for Around {
     fn manifest(&self, key: &Key) -> Option<Arc<Manifest>> {
         (key.kind.as_str() == "Merchant").then(|| {
             manifest("Merchant", "acme", "mode: live\ncredentials: {access_token: {env: A}}")
         })
     }
 
-    fn observed(&self, key: &Key) -> Option<Arc<Observed>> {
+    fn observed_state(&self, key: &Key) -> Option<Arc<Observed>> {
         Some(Arc::new(Observed::unknown(key.clone(), at())))
     }
 
-    fn ready(&self, _: &Key) -> bool {
+    fn is_ready(&self, _: &Key) -> bool {
         self.0
     }
 
@@ -45,11 +45,15 @@ fn at() -> DateTime<Utc> {
 }
 
 /// Returns the step `later_s` seconds after the token arrived.
-fn step(spec: &str, have: Option<&Observed>, later_s: i64) -> Draft {
+fn step(spec: &str, have: Option<&Observed>, later_s: i64) -> StepDecision {
     step_of(&manifest("SavedMethod", "it", spec), have, (later_s, true))
 }
 
-fn step_of(document: &Manifest, have: Option<&Observed>, (later_s, ready): (i64, bool)) -> Draft {
+fn step_of(
+    document: &Manifest,
+    have: Option<&Observed>,
+    (later_s, ready): (i64, bool),
+) -> StepDecision {
     let (view, digest_key) = (Around(ready), [9; 32]);
     let cx = StepCx {
         partner: "acme",
@@ -59,13 +63,13 @@ fn step_of(document: &Manifest, have: Option<&Observed>, (later_s, ready): (i64,
         live_refused: None,
         now: at().checked_add_signed(TimeDelta::seconds(later_s)).unwrap(),
     };
-    SavedMethod::step(&cx, document, have)
+    SavedMethodKind::step(&cx, document, have)
 }
 
 /// Returns the state after a token arrived for this generation.
 fn attached(generation: u32) -> Observed {
     let merchant: Key = "Merchant/default/acme".parse().unwrap();
-    let one = Attachment {
+    let one = TokenAttachment {
         key: "SavedMethod/default/it".parse().unwrap(),
         merchant: merchant.clone(),
         generation,
@@ -73,24 +77,24 @@ fn attached(generation: u32) -> Observed {
         digest: sha256(b"t"),
         at: at(),
         actor: "payer".to_owned(),
-        beside: None,
+        copied_method: None,
     };
     Observed { facts: json!({ ATTACHED: one.fact() }), ..Observed::unknown(merchant, at()) }
 }
 
-fn refusal(status: u16, text: &str) -> Refusal {
-    Refusal {
+fn refusal(status: u16, text: &str) -> ServiceRefusal {
+    ServiceRefusal {
         intent: IntentId::new(1),
         digest: sha256(b"any"),
         status,
-        problem: crate::model::service_problem::ServiceProblem::shown("code", text),
+        problem: crate::model::service_problem::ServiceProblem::from_code("code", text),
         at: at(),
     }
 }
 
-fn effect(draft: &Draft) -> &Effect {
+fn effect(draft: &StepDecision) -> &Effect {
     match &draft.work {
-        Some(Work::Effect(effect)) => effect,
+        Some(StepWork::Effect(effect)) => effect,
         other => panic!("no effect: {other:?}, {:?}", draft.reason),
     }
 }
@@ -128,8 +132,8 @@ fn a_word_that_is_no_intake_is_told_and_never_repeated() {
 fn it_waits_for_the_payer_and_that_is_no_error() {
     for (spec, sort) in [(CARD, "card"), (BANK, "bank")] {
         let draft = step(spec, None, 0);
-        assert_eq!((draft.verdict, draft.reason.word()), (Verdict::Wait, "AwaitsIntake"));
-        assert!(!draft.ready && draft.work.is_none() && !draft.reason.needs_a_person());
+        assert_eq!((draft.verdict, draft.reason.word()), (PlannedAction::Wait, "AwaitsIntake"));
+        assert!(!draft.ready && draft.work.is_none() && !draft.reason.needs_operator());
         let told = draft.reason.to_string();
         assert!(
             told.starts_with(&format!("waits for the payer's {sort}: `reckon link ")),
@@ -147,7 +151,7 @@ fn a_token_that_was_brought_saves_it_with_its_mark() {
         [(CARD, "card.save", "/v1/cards", "card"), (BANK, "bank.save", "/v1/banks", "bank")]
     {
         let draft = step(spec, Some(&attached(0)), 299);
-        assert_eq!((draft.verdict, &draft.reason), (Verdict::Create, &Reason::NotCreated));
+        assert_eq!((draft.verdict, &draft.reason), (PlannedAction::Create, &Reason::NotCreated));
         let effect = effect(&draft);
         assert_eq!((effect.name, effect.request.path.as_str()), (name, path));
         assert!(effect.sealed, "the token is in the body");
@@ -157,16 +161,16 @@ fn a_token_that_was_brought_saves_it_with_its_mark() {
         }
         assert_eq!(effect.request.body, body);
         assert_eq!((&effect.expect["type"], effect.expect.len()), (&json!(sort), 2));
-        let once = effect.once.as_ref().unwrap();
-        assert_eq!((once.until, once.again), (at() + TimeDelta::minutes(5), true));
-        assert_eq!(once.spent, json!({"attached": null}));
+        let once = effect.single_use.as_ref().unwrap();
+        assert_eq!((once.expires_at, once.is_reusable), (at() + TimeDelta::minutes(5), true));
+        assert_eq!(once.clearing_facts, json!({"attached": null}));
     }
 }
 
 #[test]
 fn a_token_that_is_five_minutes_old_is_asked_for_again() {
     let draft = step(CARD, Some(&attached(0)), 300);
-    assert!(draft.work.is_none() && draft.verdict == Verdict::Wait);
+    assert!(draft.work.is_none() && draft.verdict == PlannedAction::Wait);
     let told = draft.reason.to_string();
     assert!(told.starts_with("the token was not taken in time"), "{told}");
     assert!(told.contains("open the link again; waits for the payer's card"), "{told}");
@@ -177,7 +181,7 @@ fn a_refused_token_is_asked_for_again_with_the_words_of_the_service() {
     let refused = |status: u16, text: &str| {
         let known = Observed { refusal: Some(refusal(status, text)), ..attached(0) };
         let draft = step(CARD, Some(&known), 1);
-        assert!(draft.work.is_none() && draft.verdict == Verdict::Wait);
+        assert!(draft.work.is_none() && draft.verdict == PlannedAction::Wait);
         draft.reason.to_string()
     };
     let told = refused(404, "Token not found");
@@ -203,32 +207,36 @@ fn what_is_saved_is_settled_until_its_payer_gives_another_one() {
     let known = saved(CARD, b"first");
     let brought = Observed { facts: attached(0).facts, ..known.clone() };
     let draft = step(CARD, Some(&brought), 1);
-    assert_eq!((draft.verdict, &draft.reason), (Verdict::Update, &Reason::Given));
+    assert_eq!((draft.verdict, &draft.reason), (PlannedAction::Update, &Reason::DetailsGiven));
     let change = effect(&draft);
     assert_eq!((change.name, change.request.path.as_str()), ("card.change", "/v1/cards/c1"));
     assert_eq!(change.request.body["token_id"], json!({"$sealed": "00"}));
-    assert!(change.sealed && change.once.as_ref().unwrap().again);
-    let given = Brought::given(sha256(b"t"));
+    assert!(change.sealed && change.single_use.as_ref().unwrap().is_reusable);
+    let given = SuppliedToken::details_marker(sha256(b"t"));
     assert_eq!(change.applied.spec["source.given"], given, "which token it was is kept");
     let after = Observed { applied: Some(change.applied.clone()), ..known.clone() };
-    assert_eq!(step(CARD, Some(&after), 900).verdict, Verdict::Settled);
+    assert_eq!(step(CARD, Some(&after), 900).verdict, PlannedAction::Settled);
     let late = step(CARD, Some(&brought), 300);
-    assert_eq!((late.verdict, late.ready), (Verdict::Settled, true), "it stays as it is");
+    assert_eq!((late.verdict, late.ready), (PlannedAction::Settled, true), "it stays as it is");
     let refusal = refusal(422, "Card number is invalid");
     let refused = Observed { refusal: Some(refusal), ..brought.clone() };
-    assert_eq!(step(CARD, Some(&refused), 1).verdict, Verdict::Settled);
-    let told = awaited(&manifest("SavedMethod", "it", CARD), Some(&refused), at());
-    assert!(told.replaces && told.trouble.unwrap().contains("Card number is invalid"));
+    assert_eq!(step(CARD, Some(&refused), 1).verdict, PlannedAction::Settled);
+    let told = awaited_intake(&manifest("SavedMethod", "it", CARD), Some(&refused), at());
+    assert!(told.replaces && told.failure.unwrap().contains("Card number is invalid"));
     let both = step(&CARD.replace("Jane's", "Ours"), Some(&brought), 1);
     assert_eq!(effect(&both).request.body["description"], "Ours", "one change does both");
     let other = Observed { facts: attached(1).facts, ..known };
-    assert_eq!(step(CARD, Some(&other), 1).verdict, Verdict::Settled, "of another generation");
+    assert_eq!(
+        step(CARD, Some(&other), 1).verdict,
+        PlannedAction::Settled,
+        "of another generation"
+    );
 }
 
 /// Returns the state of a method that was saved by this token, without a later one.
 fn saved(spec: &str, token: &[u8]) -> Observed {
     let mut applied = effect(&step(spec, Some(&attached(0)), 1)).applied.clone();
-    applied.spec["source.given"] = Brought::given(sha256(token));
+    applied.spec["source.given"] = SuppliedToken::details_marker(sha256(token));
     let mut known = attached(0);
     (known.exists, known.facts, known.applied) = (true, json!({}), Some(applied));
     known.remote_id = Some(RemoteId::new("c1").unwrap());
@@ -246,7 +254,7 @@ fn what_is_saved_is_settled_and_asked_for_again_only_under_another_generation() 
     };
     let known = saved(CARD, json!({}));
     let draft = step(CARD, Some(&known), 900);
-    assert_eq!((draft.verdict, draft.ready), (Verdict::Settled, true), "{:?}", draft.reason);
+    assert_eq!((draft.verdict, draft.ready), (PlannedAction::Settled, true), "{:?}", draft.reason);
     let changed = step(&CARD.replace("Jane's", "Ours"), Some(&known), 900);
     assert_eq!(effect(&changed).name, "card.change", "a description changes without a payer");
     let written = "merchant: acme\ntype: card\ndescription: Jane's\nsource: {card: {number: 4242424242424242, exp_month: 8, exp_year: 31}}";
@@ -255,7 +263,7 @@ fn what_is_saved_is_settled_and_asked_for_again_only_under_another_generation() 
     let applied = before.applied.as_mut().unwrap();
     applied.spec["source"] = json!({"card": {"exp_month": 8}});
     let draft = step(CARD, Some(&before), 900);
-    assert!(draft.work.is_none() && draft.verdict == Verdict::Wait);
+    assert!(draft.work.is_none() && draft.verdict == PlannedAction::Wait);
     let told = draft.reason.to_string();
     assert!(told.starts_with("what is saved stood in its document before"), "{told}");
     assert!(told.contains("raise reckon.dev/generation"), "{told}");

@@ -23,8 +23,8 @@ pub use bank::Bank;
 pub use card::Card;
 pub(super) use step::source;
 
-pub use intake::{awaited, given, is_intake, stored};
-pub use shape::{MethodType, SavedMethod, Spec};
-pub use source::Source;
+pub use intake::{applied_state, awaited_intake, given_details, is_intake};
+pub use shape::{MethodType, SavedMethodKind, SavedMethodSpec};
+pub use source::MethodSourceSpec;
 
 pub use readback::{BANKS, CARDS};

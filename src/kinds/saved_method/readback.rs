@@ -9,20 +9,20 @@ use crate::api::Call;
 use crate::api::bank::{GetBank, ListBanks};
 use crate::api::card::{GetCard, ListCards};
 use crate::effects::method_facts;
-use crate::kinds::readback::{Form, ReadBack, Shown};
+use crate::kinds::readback::{ReadBack, ReadBackField, WireForm};
 
 /// Only their merchant changes saved methods: they are read a few times a day.
 const EVERY: Duration = Duration::from_hours(6);
 
-const fn same(path: &'static str, at: &'static str) -> Shown {
-    Shown { path, at, form: Form::Same }
+const fn plain_field(path: &'static str, at: &'static str) -> ReadBackField {
+    ReadBackField { path, at, form: WireForm::Same }
 }
 
-const fn masked(path: &'static str) -> Shown {
-    Shown { path, at: "fingerprint", form: Form::Fingerprint }
+const fn fingerprint_field(path: &'static str) -> ReadBackField {
+    ReadBackField { path, at: "fingerprint", form: WireForm::Fingerprint }
 }
 
-fn lasts(_: &Value) -> Option<String> {
+fn never_ended(_: &Value) -> Option<String> {
     None
 }
 
@@ -30,40 +30,40 @@ pub static CARDS: ReadBack = ReadBack {
     list_name: "cards",
     list: || Call::to::<ListCards>(&[]),
     one: |id| Call::to::<GetCard>(&[id.as_str()]),
-    every: EVERY,
+    interval: EVERY,
     fields: &[
-        masked("source.card.number"),
-        same("source.card.exp_month", "exp_month"),
-        Shown { path: "source.card.exp_year", at: "exp_year", form: Form::Year },
-        same("source.card.name", "name"),
-        same("source.card.address1", "address1"),
-        same("source.card.city", "city"),
-        same("source.card.state", "state"),
-        same("source.card.postal_code", "postal_code"),
-        same("description", "description"),
+        fingerprint_field("source.card.number"),
+        plain_field("source.card.exp_month", "exp_month"),
+        ReadBackField { path: "source.card.exp_year", at: "exp_year", form: WireForm::Year },
+        plain_field("source.card.name", "name"),
+        plain_field("source.card.address1", "address1"),
+        plain_field("source.card.city", "city"),
+        plain_field("source.card.state", "state"),
+        plain_field("source.card.postal_code", "postal_code"),
+        plain_field("description", "description"),
     ],
     facts: &[],
-    adopted: method_facts,
-    sketch: sketch::card,
-    ended: lasts,
+    import_facts: method_facts,
+    import_template: sketch::card,
+    ended_reason: never_ended,
 };
 
 pub static BANKS: ReadBack = ReadBack {
     list_name: "banks",
     list: || Call::to::<ListBanks>(&[]),
     one: |id| Call::to::<GetBank>(&[id.as_str()]),
-    every: EVERY,
+    interval: EVERY,
     fields: &[
-        masked("source.bank.account_number"),
-        same("source.bank.account_type", "account_type"),
-        same("source.bank.account_holder_type", "account_holder_type"),
-        same("source.bank.name", "name"),
-        same("description", "description"),
+        fingerprint_field("source.bank.account_number"),
+        plain_field("source.bank.account_type", "account_type"),
+        plain_field("source.bank.account_holder_type", "account_holder_type"),
+        plain_field("source.bank.name", "name"),
+        plain_field("description", "description"),
     ],
     facts: &[],
-    adopted: method_facts,
-    sketch: sketch::bank,
-    ended: lasts,
+    import_facts: method_facts,
+    import_template: sketch::bank,
+    ended_reason: never_ended,
 };
 
 /// Returns the description of reading a method of this spec.

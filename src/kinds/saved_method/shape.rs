@@ -3,39 +3,40 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::source::Source;
+use super::source::MethodSourceSpec;
 use super::{bank, card, fields};
 use crate::api::rules::REFERENCE_LENGTH_MAX;
 use crate::base::id::Name;
-use crate::kinds::merchant::Merchant;
-use crate::kinds::refused::Refused;
+use crate::kinds::merchant::MerchantKind;
+use crate::kinds::refused::RefusedField;
 use crate::kinds::secret_source::FORMS;
-use crate::kinds::{CheckCx, Field, Find, Shape, reference, text};
+use crate::kinds::{CheckCx, Find, SpecField, SpecSchema, reference, text};
 use crate::model::issue::Issue;
 use crate::model::manifest::{Manifest, Reference};
 
 const SOURCE: &str = "spec.source";
 
 #[derive(Debug, Clone, Copy)]
-pub struct SavedMethod;
+pub struct SavedMethodKind;
 
 /// Saved card or bank account of a merchant (gateway-api, POST /v1/cards, POST /v1/banks).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Spec {
+#[schemars(rename = "Spec")]
+pub struct SavedMethodSpec {
     /// The merchant that the method belongs to.
     pub merchant: String,
     /// `card` or `bank`.
     #[serde(rename = "type")]
     pub method_type: MethodType,
     /// The source of the method's details.
-    pub source: Source,
+    pub source: MethodSourceSpec,
     /// A text of the merchant's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Not accepted: carries the mark.
     #[serde(default, skip_serializing)]
-    pub reference: Refused,
+    pub reference: RefusedField,
 }
 
 /// Type of a saved method (gateway-api, Payment method in a request).
@@ -57,21 +58,22 @@ impl MethodType {
     }
 }
 
-impl Shape for SavedMethod {
+impl SpecSchema for SavedMethodKind {
     const NAME: &'static str = "SavedMethod";
-    const FIELDS: &'static [Field] = fields::FIELDS;
-    type Spec = Spec;
+    const FIELDS: &'static [SpecField] = fields::FIELDS;
+    type Spec = SavedMethodSpec;
 
-    fn check(spec: &Spec, _cx: &CheckCx) -> Vec<Issue> {
-        let Spec { merchant, method_type, source, description, reference } = spec;
+    fn check(spec: &SavedMethodSpec, _cx: &CheckCx) -> Vec<Issue> {
+        let SavedMethodSpec { merchant, method_type, source, description, reference } = spec;
         let mut issues = Vec::new();
-        issues.extend(reference::issue("spec.merchant", Merchant::NAME, merchant));
+        issues.extend(reference::issue("spec.merchant", MerchantKind::NAME, merchant));
         issues.extend(source_issues(*method_type, source).filter(|_| !source.is_empty()));
         issues.extend(source.card().map(card::issues).unwrap_or_default());
         issues.extend(source.bank().map(bank::issues).unwrap_or_default());
         let description = description.as_deref();
         issues.extend(
-            description.and_then(|one| text::short("spec.description", one, REFERENCE_LENGTH_MAX)),
+            description
+                .and_then(|one| text::at_most("spec.description", one, REFERENCE_LENGTH_MAX)),
         );
         issues.extend(reference.issue(
             "spec.reference",
@@ -81,13 +83,13 @@ impl Shape for SavedMethod {
         issues
     }
 
-    fn references(spec: &Spec, namespace: &Name) -> Vec<Reference> {
-        reference::read("spec.merchant", Merchant::NAME, &spec.merchant, namespace)
+    fn references(spec: &SavedMethodSpec, namespace: &Name) -> Vec<Reference> {
+        reference::read("spec.merchant", MerchantKind::NAME, &spec.merchant, namespace)
             .into_iter()
             .collect()
     }
 
-    fn check_links(spec: &Spec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
+    fn check_links(spec: &SavedMethodSpec, manifest: &Manifest, find: Find<'_>) -> Vec<Issue> {
         let empty = spec.source.is_empty() && manifest.annotations.adopts.is_none();
         let empty = Some(&spec.source).filter(|_| empty);
         let empty = empty.and_then(|source| source_issues(spec.method_type, source));
@@ -96,19 +98,16 @@ impl Shape for SavedMethod {
         let issue = live.zip(spec.source.literal()).map(|(merchant, (path, _))| {
             let message = format!("a test number cannot be saved: {} is live", merchant.key);
             let help = format!("write {FORMS}, or use a merchant in test mode");
-            Issue::error("reckon::saved_method::test_number_live", path, message, help).related(
-                Some(merchant.key.clone()),
-                "spec.mode",
-                "the merchant is live",
-            )
+            Issue::error("reckon::saved_method::test_number_live", path, message, help)
+                .with_related(Some(merchant.key.clone()), "spec.mode", "the merchant is live")
         });
         issue.into_iter().chain(empty).collect()
     }
 }
 
 /// Checks that the source matches the type, and holds nothing else.
-fn source_issues(method_type: MethodType, source: &Source) -> Option<Issue> {
-    if *source == Source::Intake {
+fn source_issues(method_type: MethodType, source: &MethodSourceSpec) -> Option<Issue> {
+    if *source == MethodSourceSpec::Intake {
         return None;
     }
     let wanted = method_type.word();
@@ -124,5 +123,5 @@ fn source_issues(method_type: MethodType, source: &Source) -> Option<Issue> {
     };
     let help = format!("write `source: {{{wanted}: …}}` alone, or another `type`");
     let issue = Issue::error("reckon::saved_method::source", &path, message, help);
-    Some(issue.related(None, "spec.type", format!("it is a `{wanted}`")))
+    Some(issue.with_related(None, "spec.type", format!("it is a `{wanted}`")))
 }

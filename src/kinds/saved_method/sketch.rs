@@ -4,22 +4,27 @@
 use serde_json::{Value, json};
 
 use crate::effects::{method_facts, put};
-use crate::kinds::Shape;
-use crate::kinds::adopting::{Sketch, SketchCx};
-use crate::kinds::saved_method::SavedMethod;
+use crate::kinds::SpecSchema;
+use crate::kinds::adopting::{ImportTemplate, ImportTemplateCx};
+use crate::kinds::saved_method::SavedMethodKind;
 
 #[expect(clippy::unnecessary_wraps, reason = "other kinds may find nothing to make one of")]
-pub(super) fn card(cx: &SketchCx<'_>, item: &Value) -> Result<Sketch, String> {
-    Ok(sketch(cx, item, "card", "card_type"))
+pub(super) fn card(cx: &ImportTemplateCx<'_>, item: &Value) -> Result<ImportTemplate, String> {
+    Ok(import_template(cx, item, "card", "card_type"))
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "other kinds may find nothing to make one of")]
-pub(super) fn bank(cx: &SketchCx<'_>, item: &Value) -> Result<Sketch, String> {
-    Ok(sketch(cx, item, "bank", "account_type"))
+pub(super) fn bank(cx: &ImportTemplateCx<'_>, item: &Value) -> Result<ImportTemplate, String> {
+    Ok(import_template(cx, item, "bank", "account_type"))
 }
 
 /// Creates the document; its name is the brand, or account type, and the last digits.
-fn sketch(cx: &SketchCx<'_>, item: &Value, word: &str, named_by: &str) -> Sketch {
+fn import_template(
+    cx: &ImportTemplateCx<'_>,
+    item: &Value,
+    word: &str,
+    named_by: &str,
+) -> ImportTemplate {
     let mut spec = json!({"merchant": cx.merchant, "type": word, "source": {}});
     if let Some(text) =
         item.get("description").and_then(Value::as_str).filter(|one| !one.is_empty())
@@ -29,5 +34,5 @@ fn sketch(cx: &SketchCx<'_>, item: &Value, word: &str, named_by: &str) -> Sketch
     let facts = method_facts(item);
     let text = |name: &str| facts.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let sort = item.get(named_by).and_then(Value::as_str).unwrap_or(word).to_owned();
-    Sketch { kind: SavedMethod::NAME, name: format!("{sort} {}", text("last4")), spec }
+    ImportTemplate { kind: SavedMethodKind::NAME, name: format!("{sort} {}", text("last4")), spec }
 }

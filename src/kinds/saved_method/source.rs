@@ -17,9 +17,9 @@ pub(super) const INTAKE: &str = "intake";
 
 /// Source of the method's details.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum MethodSourceSpec {
     /// Written here; an empty mapping keeps the saved details.
-    Written(Box<Written>),
+    Written(Box<WrittenDetails>),
     /// Given by a payer, on a page of ours or by an attached token.
     Intake,
 }
@@ -27,7 +27,8 @@ pub enum Source {
 /// Details that are written in the document: exactly one of these.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Written {
+#[schemars(rename = "Written")]
+pub struct WrittenDetails {
     /// A card written here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub card: Option<Card>,
@@ -36,20 +37,21 @@ pub struct Written {
     pub bank: Option<Bank>,
 }
 
-impl Source {
+impl MethodSourceSpec {
     /// Returns the card that is written here.
     pub fn card(&self) -> Option<&Card> {
-        self.written()?.card.as_ref()
+        self.written_details()?.card.as_ref()
     }
 
     /// Returns the bank account that is written here.
     pub fn bank(&self) -> Option<&Bank> {
-        self.written()?.bank.as_ref()
+        self.written_details()?.bank.as_ref()
     }
 
     /// Returns whether nothing is written: the saved details stay.
     pub(super) fn is_empty(&self) -> bool {
-        self.written().is_some_and(|written| written.card.is_none() && written.bank.is_none())
+        self.written_details()
+            .is_some_and(|written| written.card.is_none() && written.bank.is_none())
     }
 
     /// Returns a number in plain text, and its path.
@@ -59,7 +61,7 @@ impl Source {
         card().or_else(bank)
     }
 
-    fn written(&self) -> Option<&Written> {
+    fn written_details(&self) -> Option<&WrittenDetails> {
         match self {
             Self::Written(written) => Some(written),
             Self::Intake => None,
@@ -67,7 +69,7 @@ impl Source {
     }
 }
 
-impl Serialize for Source {
+impl Serialize for MethodSourceSpec {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Written(written) => written.serialize(serializer),
@@ -76,27 +78,27 @@ impl Serialize for Source {
     }
 }
 
-impl<'de> Deserialize<'de> for Source {
+impl<'de> Deserialize<'de> for MethodSourceSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Either;
 
         impl<'de> Visitor<'de> for Either {
-            type Value = Source;
+            type Value = MethodSourceSpec;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("`intake`, or a mapping of what `type` says")
             }
 
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Source, E> {
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<MethodSourceSpec, E> {
                 if text == INTAKE {
-                    return Ok(Source::Intake);
+                    return Ok(MethodSourceSpec::Intake);
                 }
                 Err(E::invalid_value(Unexpected::Str(text), &self))
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Source, A::Error> {
-                let written = Written::deserialize(MapAccessDeserializer::new(map))?;
-                Ok(Source::Written(Box::new(written)))
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<MethodSourceSpec, A::Error> {
+                let written = WrittenDetails::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(MethodSourceSpec::Written(Box::new(written)))
             }
         }
 
@@ -104,14 +106,14 @@ impl<'de> Deserialize<'de> for Source {
     }
 }
 
-impl JsonSchema for Source {
+impl JsonSchema for MethodSourceSpec {
     fn schema_name() -> Cow<'static, str> {
         "Source".into()
     }
 
     /// A mapping with its fields, or the one valid text.
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let mut schema = Written::json_schema(generator);
+        let mut schema = WrittenDetails::json_schema(generator);
         schema.insert("type".to_owned(), json!(["object", "string"]));
         schema.insert("pattern".to_owned(), json!(format!("^{INTAKE}$")));
         schema

@@ -5,94 +5,93 @@
 use chrono::NaiveDate;
 use serde_json::Value;
 
-use super::SavedMethod;
-use super::intake::{brought, compared, is_intake};
+use super::SavedMethodKind;
+use super::intake::{is_intake, usable_token, with_given_details};
 use crate::base::id::{Key, RemoteId};
 use crate::effects::{
-    FreshToken, MethodSort, MethodSource, Obligation, change_method, create_token, delete_method,
-    renew_by_token, renew_method, save_by_token, save_method,
+    EffectContext, FreshToken, MethodSource, PaymentMethodType, change_method, create_token,
+    delete_method, renew_by_token, renew_method, save_by_token, save_method,
 };
-use crate::kinds::leaving::{going, obligation, used, waiting};
+use crate::kinds::leaving::{deletion_of, effect_context, wait, wait_for_users};
+use crate::kinds::object_step::{ObjectEffects, needs_token, plan_object};
 use crate::kinds::readback::ReadBack;
-use crate::kinds::step::{
-    Draft, MERCHANT, Object, StepCx, by_token, needed, object, orphaned, reference, text,
-};
-use crate::kinds::{Kind, Shape, health, overdue};
-use crate::model::effect::{Effect, Work};
+use crate::kinds::step::{MERCHANT, StepCx, StepDecision, orphan, ready_state, reference, text};
+use crate::kinds::{ManifestKind, SpecSchema, health, overdue};
+use crate::model::effect::{Effect, StepWork};
 use crate::model::health::Health;
 use crate::model::issue::Issue;
 use crate::model::manifest::Manifest;
 use crate::model::observed::Observed;
-use crate::model::plan::{Reason, Verdict};
+use crate::model::plan::{PlannedAction, Reason};
 
-fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
-    let manifest = &*compared(cx, manifest, have);
+fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
+    let manifest = &*with_given_details(cx, manifest, have);
     let source = source(&manifest.spec);
-    let kind = Object {
+    let kind = ObjectEffects {
         create: &|new| {
             let merchant = reference(manifest, MERCHANT).unwrap_or_else(|| manifest.key.clone());
-            needed(cx, &merchant)?;
+            ready_state(cx, &merchant)?;
             if is_intake(&manifest.spec) {
-                return Ok(save_by_token(new, source, &brought(cx, manifest, have)?));
+                return Ok(save_by_token(new, source, &usable_token(cx, manifest, have)?));
             }
-            at_hand(source)?;
+            require_details(source)?;
             Ok(save_method(new, source))
         },
         change: &|new, target, changes| {
-            if by_token(SavedMethod::FIELDS, changes) {
+            if needs_token(SavedMethodKind::FIELDS, changes) {
                 if is_intake(&manifest.spec) {
-                    let brought = brought(cx, manifest, have)?;
+                    let brought = usable_token(cx, manifest, have)?;
                     return Ok(renew_by_token(new, source, target, &brought));
                 }
-                at_hand(source)?;
-                return renewal(new, source, target, have);
+                require_details(source)?;
+                return renew(new, source, target, have);
             }
             Ok(change_method(new, source, target))
         },
         money: Vec::new(),
         unready: &|_| None,
     };
-    let draft = object(cx, SavedMethod::FIELDS, manifest, have, &kind);
+    let draft = plan_object(cx, SavedMethodKind::FIELDS, manifest, have, &kind);
     if draft.reason == Reason::Renewed && is_intake(&manifest.spec) {
-        return Draft { reason: Reason::Given, ..draft };
+        return StepDecision { reason: Reason::DetailsGiven, ..draft };
     }
     draft
 }
 
 /// Checks that the document contains the details, which must be sent.
-fn at_hand(source: MethodSource<'_>) -> Result<(), Reason> {
+fn require_details(source: MethodSource<'_>) -> Result<(), Reason> {
     if source.details.is_object() {
         return Ok(());
     }
     let why = "its details are not in its document: write them there, or say `reckon import` once more to leave what is \
                saved as it is";
-    Err(Reason::Unfit(why.to_owned()))
+    Err(Reason::Unsuitable(why.to_owned()))
 }
 
 /// Returns the data from which a spec's method is created.
 pub(in crate::kinds) fn source(spec: &Value) -> MethodSource<'_> {
-    let sort = sort(spec);
+    let sort = method_type(spec);
     let place = match sort {
-        MethodSort::Card => "/source/card",
-        MethodSort::Bank => "/source/bank",
+        PaymentMethodType::Card => "/source/card",
+        PaymentMethodType::Bank => "/source/bank",
     };
     let details = spec.pointer(place).unwrap_or(&Value::Null);
-    MethodSource { sort, details, description: spec.get("description") }
+    MethodSource { method_type: sort, details, description: spec.get("description") }
 }
 
-fn sort(spec: &Value) -> MethodSort {
-    if text(spec, "type") == "bank" { MethodSort::Bank } else { MethodSort::Card }
+fn method_type(spec: &Value) -> PaymentMethodType {
+    if text(spec, "type") == "bank" { PaymentMethodType::Bank } else { PaymentMethodType::Card }
 }
 
 /// Returns the first or second of two effects: a token of the current document, then the change by
 /// that token.
-fn renewal(
-    new: Obligation,
+fn renew(
+    new: EffectContext,
     source: MethodSource<'_>,
     target: &RemoteId,
     have: Option<&Observed>,
 ) -> Result<Effect, Reason> {
-    let unknown = || Reason::Unfit("what was saved before is not known".to_owned());
+    let unknown = || Reason::Unsuitable("what was saved before is not known".to_owned());
     let known = have.ok_or_else(unknown)?;
     let applied = known.applied.as_ref().ok_or_else(unknown)?;
     Ok(match FreshToken::of(known, new.applied.digest) {
@@ -103,29 +102,30 @@ fn renewal(
 
 /// Returns the step of a saved method whose document was removed: the method is deleted if the
 /// document requested that and no resource uses it any more.
-fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
-    let (Some(applied), Some(target)) = (going(have), &have.remote_id) else {
-        return orphaned();
+fn plan_removal(cx: &StepCx<'_>, key: &Key, have: &Observed) -> StepDecision {
+    let (Some(applied), Some(target)) = (deletion_of(have), &have.remote_id) else {
+        return orphan();
     };
-    if let Some(draft) = used(cx, key) {
+    if let Some(draft) = wait_for_users(cx, key) {
         return draft;
     }
-    match obligation(cx, key, have, applied) {
+    match effect_context(cx, key, have, applied) {
         Ok(new) => {
-            let work = Some(Work::Effect(delete_method(new, sort(&applied.spec), target)));
-            Draft { work, ..Draft::idle(Verdict::Delete, Reason::Removed) }
+            let work =
+                Some(StepWork::Effect(delete_method(new, method_type(&applied.spec), target)));
+            StepDecision { work, ..StepDecision::idle(PlannedAction::Delete, Reason::Removed) }
         }
-        Err(reason) => waiting(reason),
+        Err(reason) => wait(reason),
     }
 }
 
-impl Kind for SavedMethod {
-    fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> Draft {
+impl ManifestKind for SavedMethodKind {
+    fn step(cx: &StepCx<'_>, manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
         step(cx, manifest, have)
     }
 
-    fn gone(cx: &StepCx<'_>, key: &Key, have: &Observed) -> Draft {
-        gone(cx, key, have)
+    fn plan_removal(cx: &StepCx<'_>, key: &Key, have: &Observed) -> StepDecision {
+        plan_removal(cx, key, have)
     }
 
     fn read_back(spec: &Value) -> Option<&'static ReadBack> {

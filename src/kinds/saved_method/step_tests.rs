@@ -2,15 +2,15 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::SavedMethod;
+use super::SavedMethodKind;
 use crate::base::id::{Key, RemoteId};
-use crate::kinds::Kind;
-use crate::kinds::step::{Draft, StepCx, View};
+use crate::kinds::ManifestKind;
+use crate::kinds::step::{PlanningView, StepCx, StepDecision};
 use crate::kinds::testing::manifest;
-use crate::model::effect::{Effect, Work};
+use crate::model::effect::{Effect, StepWork};
 use crate::model::manifest::{Deletion, Manifest, OnDoubt};
 use crate::model::observed::Observed;
-use crate::model::plan::{Reason, Verdict};
+use crate::model::plan::{PlannedAction, Reason};
 
 const AT: &str = "2026-11-21T18:00:00.000Z";
 
@@ -19,18 +19,18 @@ struct Around {
     users: Vec<Key>,
 }
 
-impl View for Around {
+impl PlanningView for Around {
     fn manifest(&self, key: &Key) -> Option<Arc<Manifest>> {
         (key.kind.as_str() == "Merchant").then(|| {
             manifest("Merchant", "acme", "mode: test\ncredentials: {access_token: {env: A}}")
         })
     }
 
-    fn observed(&self, key: &Key) -> Option<Arc<Observed>> {
+    fn observed_state(&self, key: &Key) -> Option<Arc<Observed>> {
         Some(Arc::new(Observed::unknown(key.clone(), AT.parse().unwrap())))
     }
 
-    fn ready(&self, _: &Key) -> bool {
+    fn is_ready(&self, _: &Key) -> bool {
         true
     }
 
@@ -52,8 +52,8 @@ fn with_cx<T>(users: &[&str], ask: impl FnOnce(&StepCx<'_>) -> T) -> T {
     })
 }
 
-fn step(manifest: &Manifest, have: Option<&Observed>) -> Draft {
-    with_cx(&[], |cx| SavedMethod::step(cx, manifest, have))
+fn step(manifest: &Manifest, have: Option<&Observed>) -> StepDecision {
+    with_cx(&[], |cx| SavedMethodKind::step(cx, manifest, have))
 }
 
 fn bank(surname: &str, description: &str) -> Arc<Manifest> {
@@ -63,9 +63,9 @@ fn bank(surname: &str, description: &str) -> Arc<Manifest> {
     manifest("SavedMethod", "it", &spec)
 }
 
-fn effect(draft: &Draft) -> &Effect {
+fn effect(draft: &StepDecision) -> &Effect {
     match &draft.work {
-        Some(Work::Effect(effect)) => effect,
+        Some(StepWork::Effect(effect)) => effect,
         other => panic!("no effect: {other:?}, {:?}", draft.reason),
     }
 }
@@ -90,7 +90,7 @@ fn token(document: &Manifest) -> Value {
 #[test]
 fn a_bank_is_saved_with_its_mark_and_its_number_is_resolved_late() {
     let draft = step(&bank("Doe", "first"), None);
-    assert_eq!((draft.verdict, &draft.reason), (Verdict::Create, &Reason::NotCreated));
+    assert_eq!((draft.verdict, &draft.reason), (PlannedAction::Create, &Reason::NotCreated));
     let effect = effect(&draft);
     assert_eq!((effect.name, effect.request.path.as_str()), ("bank.save", "/v1/banks"));
     assert!(effect.sealed);
@@ -109,10 +109,10 @@ fn a_bank_is_saved_with_its_mark_and_its_number_is_resolved_late() {
 fn a_description_changes_in_place_and_without_a_token() {
     let known = saved(&bank("Doe", "first"), json!({}));
     let draft = step(&bank("Doe", "second"), Some(&known));
-    assert_eq!((draft.verdict, &draft.reason), (Verdict::Update, &Reason::Changed));
+    assert_eq!((draft.verdict, &draft.reason), (PlannedAction::Update, &Reason::Changed));
     let effect = effect(&draft);
     assert_eq!((effect.name, effect.request.path.as_str()), ("bank.change", "/v1/banks/b1"));
-    assert!(!effect.sealed && effect.once.is_none());
+    assert!(!effect.sealed && effect.single_use.is_none());
     assert_eq!(effect.request.body["description"], "second");
 }
 
@@ -120,7 +120,7 @@ fn a_description_changes_in_place_and_without_a_token() {
 fn a_new_holder_takes_a_token_first_and_then_the_change_by_it() {
     let (before, after) = (bank("Doe", "first"), bank("Roe", "first"));
     let draft = step(&after, Some(&saved(&before, json!({}))));
-    assert_eq!((draft.verdict, &draft.reason), (Verdict::Update, &Reason::Renewed));
+    assert_eq!((draft.verdict, &draft.reason), (PlannedAction::Update, &Reason::Renewed));
     let made = effect(&draft);
     assert_eq!((made.name, made.request.path.as_str()), ("token.create", "/v1/tokens"));
     assert!(made.sealed && made.request.body["surname"] == "Roe");
@@ -134,9 +134,9 @@ fn a_new_holder_takes_a_token_first_and_then_the_change_by_it() {
     assert_eq!(change.request.body["token_id"], json!({"$sealed": "00"}));
     assert!(change.sealed);
     assert_eq!((&change.expect["fingerprint"], &change.expect["id"]), (&json!("f1"), &json!("b1")));
-    let once = change.once.as_ref().unwrap();
-    assert_eq!(once.until.to_rfc3339(), "2026-11-21T18:03:00+00:00");
-    assert_eq!(once.spent, json!({"token": null, "token_made": null}));
+    let once = change.single_use.as_ref().unwrap();
+    assert_eq!(once.expires_at.to_rfc3339(), "2026-11-21T18:03:00+00:00");
+    assert_eq!(once.clearing_facts, json!({"token": null, "token_made": null}));
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn a_token_of_another_document_is_not_used() {
     let known = saved(&before, token(&bank("Roe", "first")));
     assert_eq!(effect(&step(&bank("Poe", "first"), Some(&known))).name, "token.create");
     let draft = step(&before, Some(&known));
-    assert_eq!(draft.verdict, Verdict::Settled, "nothing differs, so no token is used");
+    assert_eq!(draft.verdict, PlannedAction::Settled, "nothing differs, so no token is used");
 }
 
 #[test]
@@ -161,9 +161,10 @@ fn what_a_method_is_of_never_changes() {
 fn a_bank_goes_with_its_document_only_where_that_said_so_and_nothing_uses_it() {
     let mut known = saved(&bank("Doe", "first"), json!({}));
     let key: Key = "SavedMethod/default/it".parse().unwrap();
-    let gone =
-        |users: &[&str], known: &Observed| with_cx(users, |cx| SavedMethod::gone(cx, &key, known));
-    assert_eq!(gone(&[], &known).verdict, Verdict::Orphan);
+    let gone = |users: &[&str], known: &Observed| {
+        with_cx(users, |cx| SavedMethodKind::plan_removal(cx, &key, known))
+    };
+    assert_eq!(gone(&[], &known).verdict, PlannedAction::Orphan);
     known.applied.as_mut().unwrap().deletion = Deletion::Delete;
     let draft = gone(&[], &known);
     let effect = effect(&draft);

@@ -53,12 +53,12 @@ impl<'de> Visitor<'de> for SourceVisitor {
         let mut source = SecretSource::default();
         while let Some(part) = map.next_key()? {
             match part {
-                Part::Env => source.env = Some(map.next_value()?),
-                Part::File => source.file = Some(map.next_value()?),
-                Part::Exec => source.exec = Some(map.next_value()?),
-                Part::Age => source.age = Some(map.next_value()?),
-                Part::Field => source.field = Some(map.next_value()?),
-                Part::Literal => source.literal = Some(map.next_value()?),
+                SecretSourceField::Env => source.env = Some(map.next_value()?),
+                SecretSourceField::File => source.file = Some(map.next_value()?),
+                SecretSourceField::Exec => source.exec = Some(map.next_value()?),
+                SecretSourceField::Age => source.age = Some(map.next_value()?),
+                SecretSourceField::Field => source.field = Some(map.next_value()?),
+                SecretSourceField::Literal => source.literal = Some(map.next_value()?),
             }
         }
         Ok(source)
@@ -67,7 +67,7 @@ impl<'de> Visitor<'de> for SourceVisitor {
 
 /// Field of the mapping. `field` and `literal` belong to the canonical form, and are never
 /// suggested.
-enum Part {
+enum SecretSourceField {
     Env,
     File,
     Exec,
@@ -76,7 +76,7 @@ enum Part {
     Literal,
 }
 
-impl<'de> Deserialize<'de> for Part {
+impl<'de> Deserialize<'de> for SecretSourceField {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let field = String::deserialize(deserializer)?;
         match field.as_str() {

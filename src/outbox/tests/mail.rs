@@ -6,32 +6,32 @@ use rustls::pki_types::PrivatePkcs8KeyDer;
 
 use super::server::{Script, willing};
 use super::*;
-use crate::outbox::mail::{Way, converse};
+use crate::outbox::mail::{SmtpSecurity, converse};
 
 /// A server at a loopback IP that requires no password.
-pub(super) fn target(port: u16) -> Mail {
-    Mail {
+pub(super) fn target(port: u16) -> SmtpTarget {
+    SmtpTarget {
         to: vec!["canary@a.example".into(), "b@b.example".into()],
         from: "billing@c.example".into(),
         host: "127.0.0.1".to_owned(),
         port,
         login: None,
-        encryption: Encryption::None,
+        encryption: SmtpEncryption::None,
     }
 }
 
-fn with_login(mail: Mail) -> Mail {
-    let login = Login { user: "canary-user".into(), password: "canary-password".into() };
-    Mail { login: Some(login), ..mail }
+fn with_login(mail: SmtpTarget) -> SmtpTarget {
+    let login = SmtpLogin { user: "canary-user".into(), password: "canary-password".into() };
+    SmtpTarget { login: Some(login), ..mail }
 }
 
-fn to(mail: Mail) -> Outbox {
-    outbox(Target::Mail(Box::new(mail)))
+fn to(mail: SmtpTarget) -> Notifier {
+    outbox(NotificationTarget::Mail(Box::new(mail)))
 }
 
 /// Sends one text to a server that follows this script; returns the result, and the lines that the
 /// server received.
-async fn told(script: Script, login: bool) -> (Sent, Vec<String>) {
+async fn told(script: Script, login: bool) -> (DeliveryResult, Vec<String>) {
     let server = server::mail(script, None);
     let mail = target(server.address.port());
     let mail = if login { with_login(mail) } else { mail };
@@ -40,14 +40,17 @@ async fn told(script: Script, login: bool) -> (Sent, Vec<String>) {
     (sent, server.heard())
 }
 
-async fn sent(script: Script) -> Sent {
+async fn sent(script: Script) -> DeliveryResult {
     told(script, true).await.0
 }
 
 #[tokio::test]
 async fn a_mail_is_handed_over_once_to_everyone() {
     let server = server::mail(willing, None);
-    let message = Message { subject: Some("Hello".to_owned()), ..message(json!(".\none\n..two")) };
+    let message = OutgoingNotification {
+        subject: Some("Hello".to_owned()),
+        ..message(json!(".\none\n..two"))
+    };
     check(&to(with_login(target(server.address.port()))).send(&message).await, "done", "");
     let heard = server.heard();
     let commands: Vec<&str> =
@@ -145,7 +148,7 @@ async fn a_server_that_does_not_greet_in_time_got_nothing() {
 async fn nothing_goes_in_the_open_but_to_a_loopback_ip() {
     let (_socket, address) = nobody();
     for host in ["localhost", "smtp.example", "192.0.2.1"] {
-        let mail = Mail { host: host.to_owned(), ..with_login(target(address.port())) };
+        let mail = SmtpTarget { host: host.to_owned(), ..with_login(target(address.port())) };
         let sent = to(mail).send(&message(json!("x"))).await;
         let (word, reason) = parts(&sent);
         assert_eq!(word, "refused", "{host}: {reason}");
@@ -168,9 +171,10 @@ async fn the_password_and_the_mail_go_through_tls_after_starttls() {
     let (config, trusted) = certificate();
     let server = server::mail(willing, Some(config));
     let mail = with_login(target(server.address.port()));
-    let letter = letter::letter(&mail, &message(json!("x")), chrono::DateTime::UNIX_EPOCH).unwrap();
+    let letter =
+        letter::build_mail(&mail, &message(json!("x")), chrono::DateTime::UNIX_EPOCH).unwrap();
     let tls = TlsParameters::builder("127.0.0.1".to_owned()).add_root_certificate(trusted);
-    let way = Way::Starttls(tls.build().unwrap());
+    let way = SmtpSecurity::Starttls(tls.build().unwrap());
     check(&converse(&mail, way, &letter, Duration::from_secs(10)).await, "done", "");
     let heard = server.heard();
     let commands: Vec<&str> =
@@ -185,7 +189,7 @@ async fn a_server_that_cannot_prove_itself_hears_neither_password_nor_mail() {
     let (config, _) = certificate();
     let server = server::mail(willing, Some(config));
     let mail = with_login(target(server.address.port()));
-    let mail = Mail { encryption: Encryption::Starttls, ..mail };
+    let mail = SmtpTarget { encryption: SmtpEncryption::Starttls, ..mail };
     let sent = to(mail).send(&message(json!("x"))).await;
     let (word, reason) = parts(&sent);
     assert_eq!(word, "not sent");
@@ -201,8 +205,9 @@ async fn a_server_without_starttls_hears_neither_password_nor_mail() {
     };
     let server = server::mail(bare, None);
     let mail = with_login(target(server.address.port()));
-    let sent =
-        to(Mail { encryption: Encryption::Starttls, ..mail }).send(&message(json!("x"))).await;
+    let sent = to(SmtpTarget { encryption: SmtpEncryption::Starttls, ..mail })
+        .send(&message(json!("x")))
+        .await;
     let (word, reason) = parts(&sent);
     assert_eq!(
         (word, reason.contains("STARTTLS is not supported")),

@@ -19,27 +19,27 @@ use server::{Reply, Server};
 /// A word that must not appear anywhere.
 const CANARY: &str = "canary";
 
-fn outbox(target: Target) -> Outbox {
+fn outbox(target: NotificationTarget) -> Notifier {
     let targets = BTreeMap::from([("ops".to_owned(), target)]);
-    Outbox::new(targets, Options::new(Arc::new(SystemClock)))
+    Notifier::new(targets, NotifierOptions::new(Arc::new(SystemClock)))
 }
 
-fn message(body: Value) -> Message {
+fn message(body: Value) -> OutgoingNotification {
     let (key, target) = ("evt_1/tell".to_owned(), "ops".to_owned());
-    Message { key, target, body, html: None, subject: None, to: None }
+    OutgoingNotification { key, target, body, html: None, subject: None, to: None }
 }
 
 /// Returns the first word of an outcome, and its reason.
-fn parts(sent: &Sent) -> (&'static str, &str) {
+fn parts(sent: &DeliveryResult) -> (&'static str, &str) {
     match sent {
-        Sent::Done => ("done", ""),
-        Sent::NotSent(reason) => ("not sent", reason),
-        Sent::Refused(reason) => ("refused", reason),
-        Sent::InDoubt(reason) => ("in doubt", reason),
+        DeliveryResult::Done => ("done", ""),
+        DeliveryResult::NotSent(reason) => ("not sent", reason),
+        DeliveryResult::Refused(reason) => ("refused", reason),
+        DeliveryResult::InDoubt(reason) => ("in doubt", reason),
     }
 }
 
-fn check(sent: &Sent, word: &str, reason: &str) {
+fn check(sent: &DeliveryResult, word: &str, reason: &str) {
     assert_eq!(parts(sent), (word, reason));
 }
 
@@ -54,7 +54,7 @@ fn nobody() -> (TcpSocket, SocketAddr) {
 
 /// Sends to a server that holds its answer back, and lets the time run out once it has received the
 /// line that it waits for.
-async fn send_until_late(outbox: &Outbox, server: &mut Server) -> Sent {
+async fn send_until_late(outbox: &Notifier, server: &mut Server) -> DeliveryResult {
     let message = message(json!("x"));
     let late = async {
         server.holds().await;
@@ -66,8 +66,8 @@ async fn send_until_late(outbox: &Outbox, server: &mut Server) -> Sent {
 
 #[tokio::test]
 async fn a_target_that_is_none_is_refused_with_what_was_probably_meant() {
-    let outbox = outbox(Target::Web { url: CANARY.into(), form: Form::Chat });
-    let message = Message { target: "opps".to_owned(), ..message(json!("x")) };
+    let outbox = outbox(NotificationTarget::Web { url: CANARY.into(), form: BodyFormat::Chat });
+    let message = OutgoingNotification { target: "opps".to_owned(), ..message(json!("x")) };
     let reason = "the configuration has no target `opps`: did you mean `ops`?";
     check(&outbox.send(&message).await, "refused", reason);
 }
@@ -75,11 +75,14 @@ async fn a_target_that_is_none_is_refused_with_what_was_probably_meant() {
 #[tokio::test]
 async fn a_key_that_cannot_stand_in_a_header_is_refused() {
     let (_socket, address) = nobody();
-    let outbox = outbox(Target::Web { url: format!("http://{address}").into(), form: Form::Chat });
+    let outbox = outbox(NotificationTarget::Web {
+        url: format!("http://{address}").into(),
+        form: BodyFormat::Chat,
+    });
     for key in
         [String::new(), "a b".to_owned(), "a\r\nx: y".to_owned(), "é".to_owned(), "x".repeat(257)]
     {
-        let message = Message { key, ..message(json!("x")) };
+        let message = OutgoingNotification { key, ..message(json!("x")) };
         let reason = "its key is not 1 to 256 visible characters of ASCII";
         check(&outbox.send(&message).await, "refused", reason);
     }
@@ -87,13 +90,24 @@ async fn a_key_that_cannot_stand_in_a_header_is_refused() {
 
 #[test]
 fn nothing_secret_or_personal_shows_in_debug() {
-    let login = Some(Login { user: CANARY.into(), password: CANARY.into() });
-    let mail = Mail { login, ..mail::target(25) };
-    let mail = Mail { to: vec![CANARY.into()], from: CANARY.into(), ..mail };
-    let web = Target::Web { url: "https://canary.example/canary".into(), form: Form::Json };
+    let login = Some(SmtpLogin { user: CANARY.into(), password: CANARY.into() });
+    let mail = SmtpTarget { login, ..mail::target(25) };
+    let mail = SmtpTarget { to: vec![CANARY.into()], from: CANARY.into(), ..mail };
+    let web = NotificationTarget::Web {
+        url: "https://canary.example/canary".into(),
+        form: BodyFormat::Json,
+    };
     let to = Some(vec![CANARY.to_owned()]);
-    let message = Message { to, subject: Some(CANARY.to_owned()), ..message(json!({CANARY: 1})) };
-    let shown = format!("{:?} {:?} {message:?}", outbox(web), outbox(Target::Mail(Box::new(mail))));
+    let message = OutgoingNotification {
+        to,
+        subject: Some(CANARY.to_owned()),
+        ..message(json!({CANARY: 1}))
+    };
+    let shown = format!(
+        "{:?} {:?} {message:?}",
+        outbox(web),
+        outbox(NotificationTarget::Mail(Box::new(mail)))
+    );
     assert!(!shown.contains(CANARY), "{shown}");
     assert!(shown.contains("Message(evt_1/tell to ops)"), "{shown}");
 }

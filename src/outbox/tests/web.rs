@@ -4,14 +4,14 @@ use super::*;
 
 const PATH: &str = "canary/canary?canary=canary";
 
-fn to(address: SocketAddr, form: Form) -> Outbox {
-    outbox(Target::Web { url: format!("http://{address}/{PATH}").into(), form })
+fn to(address: SocketAddr, form: BodyFormat) -> Notifier {
+    outbox(NotificationTarget::Web { url: format!("http://{address}/{PATH}").into(), form })
 }
 
 /// Sends one text to a server that replies with this.
-async fn sent(reply: Reply) -> Sent {
+async fn sent(reply: Reply) -> DeliveryResult {
     let server = server::web(reply);
-    let sent = to(server.address, Form::Chat).send(&message(json!("x"))).await;
+    let sent = to(server.address, BodyFormat::Chat).send(&message(json!("x"))).await;
     server.heard();
     assert!(!format!("{sent:?}").contains(CANARY), "{sent:?}");
     sent
@@ -23,7 +23,7 @@ const OK: Reply = Reply::Say("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n");
 async fn a_notification_is_one_post_with_its_key() {
     let server = server::web(OK);
     let message = message(json!({"id": 7, "card": "4242424242424242"}));
-    let sent = to(server.address, Form::Json).send(&message).await;
+    let sent = to(server.address, BodyFormat::Json).send(&message).await;
     check(&sent, "done", "");
     let address = server.address;
     let heard = server.heard();
@@ -48,7 +48,7 @@ async fn what_was_refused_is_refused_and_what_is_put_off_was_not_sent() {
 #[tokio::test]
 async fn a_refused_connection_proves_that_nothing_was_sent() {
     let (_socket, address) = nobody();
-    let sent = to(address, Form::Chat).send(&message(json!("x"))).await;
+    let sent = to(address, BodyFormat::Chat).send(&message(json!("x"))).await;
     let (word, reason) = parts(&sent);
     assert_eq!(word, "not sent");
     assert!(reason.contains("refused") && !reason.contains(CANARY), "{reason}");
@@ -63,7 +63,7 @@ async fn an_answer_that_did_not_arrive_leaves_doubt() {
 #[tokio::test]
 async fn an_answer_that_is_late_leaves_doubt() {
     let mut server = server::web(Reply::Hold);
-    let sent = send_until_late(&to(server.address, Form::Chat), &mut server).await;
+    let sent = send_until_late(&to(server.address, BodyFormat::Chat), &mut server).await;
     check(&sent, "in doubt", "the target did not answer in time");
 }
 
@@ -82,14 +82,15 @@ async fn a_redirect_is_not_followed() {
 #[tokio::test]
 async fn what_cannot_be_said_is_refused_before_anything_is_opened() {
     let (_socket, address) = nobody();
-    let outbox = to(address, Form::Json);
+    let outbox = to(address, BodyFormat::Json);
     let large = message(json!("x".repeat(70_000)));
     check(
         &outbox.send(&large).await,
         "refused",
         "its body has 70000 bytes; at most 65536 are sent",
     );
-    let letter = Message { to: Some(vec!["jane@a.example".to_owned()]), ..message(json!("x")) };
+    let letter =
+        OutgoingNotification { to: Some(vec!["jane@a.example".to_owned()]), ..message(json!("x")) };
     let reason = "`ops` is a web address: only mail takes `to`";
     check(&outbox.send(&letter).await, "refused", reason);
 }

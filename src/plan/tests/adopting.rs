@@ -7,14 +7,14 @@ use super::*;
 fn what_is_wanted_of_an_object_is_what_its_document_says() {
     let mut rig = Rig::applied(vec![acme(), card("card")]);
     rig.write(vec![charge("club", "card", 20)]);
-    let card = rig.planner.wanted(&rig.known, &key("SavedMethod/card")).unwrap();
+    let card = rig.planner.adoption_target(&rig.known, &key("SavedMethod/card")).unwrap();
     assert_eq!((card.row.name, &card.manifest.key), ("SavedMethod", &key("SavedMethod/card")));
     assert!(card.expects.is_ok_and(|expects| expects.is_empty()));
-    let club = rig.planner.wanted(&rig.known, &key("RecurringCharge/club")).unwrap();
-    assert_eq!(club.said.text("status"), Some("ACTIVE"));
-    assert!(club.said.exists && club.said.merchant == key("Merchant/acme"));
+    let club = rig.planner.adoption_target(&rig.known, &key("RecurringCharge/club")).unwrap();
+    assert_eq!(club.assumed.text("status"), Some("ACTIVE"));
+    assert!(club.assumed.exists && club.assumed.merchant == key("Merchant/acme"));
     let wants: Vec<(&str, Value)> =
-        club.expects.unwrap().into_iter().map(|one| (one.path, one.want)).collect();
+        club.expects.unwrap().into_iter().map(|one| (one.path, one.expected)).collect();
     let start = ("schedule.start", json!("2030-02-01"));
     assert_eq!(wants, [("amount", json!("USD")), start]);
 }
@@ -23,15 +23,15 @@ fn what_is_wanted_of_an_object_is_what_its_document_says() {
 fn nothing_is_taken_over_without_a_good_document_or_for_a_merchant() {
     let mut rig = Rig::applied(vec![acme(), card("card")]);
     rig.remove(&["SavedMethod/card"]);
-    assert!(rig.planner.wanted(&rig.known, &key("SavedMethod/card")).is_none());
-    let acme = rig.planner.wanted(&rig.known, &key("Merchant/acme")).unwrap();
+    assert!(rig.planner.adoption_target(&rig.known, &key("SavedMethod/card")).is_none());
+    let acme = rig.planner.adoption_target(&rig.known, &key("Merchant/acme")).unwrap();
     assert!(acme.expects.is_err_and(|why| why.starts_with("a merchant is no object")));
 }
 
 #[test]
 fn what_still_uses_something_without_a_document_is_told() {
     let used = |rig: &Rig, name| {
-        let keys = rig.planner.without_document(&key(name));
+        let keys = rig.planner.dependants_without_document(&key(name));
         keys.iter().map(Key::short).collect::<Vec<_>>()
     };
     let (club, none) = ("RecurringCharge/club", Vec::<String>::new());

@@ -5,15 +5,15 @@ use super::*;
 
 /// Returns the world in which one set of documents was applied and another is desired, and its
 /// plan.
-fn compared(before: Vec<Manifest>, after: Vec<Manifest>) -> (Assumed, Planner) {
-    let settings = settings(Prune::open());
-    let world = Assumed::new(&settings, &tree(before), tree(after), at(NOW));
+fn compared(before: Vec<Manifest>, after: Vec<Manifest>) -> (AssumedState, Planner) {
+    let settings = settings(PruneGuards::without_guards());
+    let world = AssumedState::new(&settings, &tree(before), tree(after), at(NOW));
     let mut planner = Planner::new(settings);
-    planner.all(&world);
+    planner.recompute_all(&world);
     (world, planner)
 }
 
-fn plan((world, planner): &(Assumed, Planner)) -> Vec<String> {
+fn plan((world, planner): &(AssumedState, Planner)) -> Vec<String> {
     let steps = planner.plan(world).steps;
     steps.iter().map(|step| format!("{}: {}", step.key.short(), line(step))).collect()
 }
@@ -57,14 +57,17 @@ fn accounts_that_either_tree_names_are_taken_to_be_there() {
 #[test]
 fn such_a_world_knows_the_first_tree_and_nothing_else() {
     let (world, _) = compared(vec![acme(), card("card")], vec![acme(), contact("jane", "Jane")]);
-    assert_eq!(world.known(), [key("Merchant/acme"), key("SavedMethod/card")]);
+    assert_eq!(world.known_keys(), [key("Merchant/acme"), key("SavedMethod/card")]);
     assert!(world.observed(&key("SavedMethod/card")).is_some_and(|card| card.exists));
     assert!(world.observed(&key("Contact/jane")).is_none());
     assert!(world.desired().manifests.contains_key(&key("Contact/jane")));
     assert_eq!(world.now(), at(NOW));
     for name in ["Merchant/acme", "SavedMethod/card", "Contact/jane"] {
         let key = key(name);
-        assert!(world.open(&key).is_none() && world.suspension(&key).is_none());
-        assert!(world.unsure(&key).is_none() && world.unsettled(&key).is_empty(), "{name}");
+        assert!(world.open_intent(&key).is_none() && world.suspension(&key).is_none());
+        assert!(
+            world.possibly_created(&key).is_none() && world.unsettled_keys(&key).is_empty(),
+            "{name}"
+        );
     }
 }

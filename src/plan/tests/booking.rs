@@ -3,22 +3,30 @@
 use super::facts::*;
 use super::removal::{allowed, marked};
 use super::*;
-use crate::model::absence::{Absence, AbsenceRecord, Marked, MovedRecord, Said};
+use crate::model::absence::{
+    MarkedForPrune, MissingDocument, MissingDocumentChange, MissingDocumentRecord, MovedRecord,
+};
 use crate::model::going::Removal;
 use crate::model::record::Record;
 
 const CARD: &str = "SavedMethod/card";
 
 fn booked(rig: &Rig) -> Vec<Record> {
-    rig.planner.booking(&rig.known, at(NOW), Some("c0ffee"))
+    rig.planner.pending_records(&rig.known, at(NOW), Some("c0ffee"))
 }
 
-fn said(name: &str, said: Said) -> Record {
-    Record::Absence(Box::new(AbsenceRecord { key: key(name), said }))
+fn said(name: &str, said: MissingDocumentChange) -> Record {
+    Record::MissingDocument(Box::new(MissingDocumentRecord { key: key(name), change: said }))
 }
 
 fn mark(name: &str) -> Record {
-    said(name, Said::Marked(Marked { at: at(NOW), commit: Some("c0ffee".to_owned()) }))
+    said(
+        name,
+        MissingDocumentChange::Marked(MarkedForPrune {
+            at: at(NOW),
+            commit: Some("c0ffee".to_owned()),
+        }),
+    )
 }
 
 /// A merchant of this mode with this card, whose document is missing.
@@ -29,18 +37,18 @@ fn gone(mode: &str, card: Manifest) -> Rig {
 }
 
 fn removed(rig: &Rig) -> Vec<(Removal, usize)> {
-    rig.planner.removed().iter().map(|(removal, count)| (*removal, *count)).collect()
+    rig.planner.removal_counts().iter().map(|(removal, count)| (*removal, *count)).collect()
 }
 
 #[test]
 fn what_is_live_and_goes_is_marked_once() {
     let mut rig = gone("live", deleted(card("card")));
     assert_eq!(booked(&rig), [mark(CARD)]);
-    let word = Absence { marked: None, allowed: Some(allowed(true)) };
-    rig.know(CARD, |known| known.absence = Some(Box::new(word)));
+    let word = MissingDocument { marked: None, allowed: Some(allowed(true)) };
+    rig.know(CARD, |known| known.missing_document = Some(Box::new(word)));
     assert_eq!(booked(&rig), [mark(CARD)], "a word is no mark");
-    let seen = Absence { marked: Some(marked(NOW)), allowed: None };
-    rig.know(CARD, |known| known.absence = Some(Box::new(seen)));
+    let seen = MissingDocument { marked: Some(marked(NOW)), allowed: None };
+    rig.know(CARD, |known| known.missing_document = Some(Box::new(seen)));
     assert_eq!(booked(&rig), []);
     assert_eq!(booked(&gone("test", deleted(card("card")))), [], "a test waits for nothing");
     assert_eq!(booked(&gone("live", card("card"))), [], "it stays");
@@ -49,16 +57,16 @@ fn what_is_live_and_goes_is_marked_once() {
 #[test]
 fn a_document_that_is_back_is_written_down_once() {
     let mut rig = gone("live", deleted(card("card")));
-    let seen = Absence { marked: Some(marked(NOW)), allowed: None };
-    rig.know(CARD, |known| known.absence = Some(Box::new(seen)));
+    let seen = MissingDocument { marked: Some(marked(NOW)), allowed: None };
+    rig.know(CARD, |known| known.missing_document = Some(Box::new(seen)));
     rig.write(vec![deleted(card("card"))]);
-    let back = said(CARD, Said::Back { at: at(NOW) });
+    let back = said(CARD, MissingDocumentChange::Returned { at: at(NOW) });
     assert_eq!(booked(&rig), std::slice::from_ref(&back));
-    rig.known.desired.coverage = Coverage::Partial;
+    rig.known.desired.tree_state = TreeState::Incomplete;
     assert_eq!(booked(&rig), [back], "it is there whatever else cannot be read");
-    rig.know(CARD, |known| known.absence = None);
+    rig.know(CARD, |known| known.missing_document = None);
     assert_eq!(booked(&rig), []);
-    rig.know(CARD, |known| (known.absence, known.exists) = (Some(Box::default()), false));
+    rig.know(CARD, |known| (known.missing_document, known.exists) = (Some(Box::default()), false));
     assert_eq!(booked(&rig), [], "there is nothing that could have been away");
 }
 
@@ -69,9 +77,9 @@ fn a_move_is_written_down_until_it_is_known() {
     let (from, to) = (key(CARD), key("SavedMethod/new"));
     let record = MovedRecord { from, to, at: at(NOW), commit: Some("c0ffee".to_owned()) };
     assert_eq!(booked(&rig), [Record::Moved(Box::new(record))]);
-    rig.known.desired.coverage = Coverage::Partial;
+    rig.known.desired.tree_state = TreeState::Incomplete;
     assert_eq!(booked(&rig), [], "its old name may have a document");
-    rig.known.desired.coverage = Coverage::Whole;
+    rig.known.desired.tree_state = TreeState::Complete;
     let known = rig.known.observed.remove(&key(CARD)).unwrap();
     rig.know("SavedMethod/new", |new| {
         *new = Observed { former: vec![key(CARD)], ..Observed::clone(&known) };
@@ -86,12 +94,15 @@ fn moves_come_first_then_what_is_back_then_marks() {
     let mut rig = Rig::applied([vec![merchant("acme", "live")], names.to_vec()].concat());
     rig.remove(&["SavedMethod/a", "SavedMethod/b"]);
     rig.write(vec![moved(card_of("acme", "d", "b"), "SavedMethod/b")]);
-    rig.know("SavedMethod/c", |known| known.absence = Some(Box::default()));
+    rig.know("SavedMethod/c", |known| known.missing_document = Some(Box::default()));
     let booked = booked(&rig);
     assert!(matches!(booked[0], Record::Moved(_)));
-    let rest = [said("SavedMethod/c", Said::Back { at: at(NOW) }), mark("SavedMethod/a")];
+    let rest = [
+        said("SavedMethod/c", MissingDocumentChange::Returned { at: at(NOW) }),
+        mark("SavedMethod/a"),
+    ];
     assert_eq!(booked[1..], rest);
-    rig.known.desired.coverage = Coverage::Partial;
+    rig.known.desired.tree_state = TreeState::Incomplete;
     assert_eq!(self::booked(&rig), [rest[0].clone()]);
 }
 

@@ -5,10 +5,10 @@ use crate::api::{Auth, Host, Method};
 use crate::base::hash::{SourceId, sha256};
 use crate::base::id::Mode;
 use crate::model::intent::{Cause, Intent, StoredBody, StoredRequest};
-use crate::model::limit::Scope;
-use crate::model::observed::Applied;
-use crate::model::plan::Verdict;
-use crate::model::stake::Stake;
+use crate::model::limit::LimitScope;
+use crate::model::observed::AppliedSpec;
+use crate::model::plan::PlannedAction;
+use crate::model::stake::Exposure;
 
 pub(super) fn document(kind: &str, name: &str, spec: &str) -> Manifest {
     Arc::unwrap_or_clone(manifest(kind, name, spec))
@@ -81,9 +81,9 @@ pub(super) fn needing(document: Manifest, name: &str) -> Manifest {
 }
 
 /// A refusal of the effect with this digest.
-pub(super) fn refusal(digest: Digest) -> Refusal {
-    let problem = ServiceProblem::shown("invalid_data", "no");
-    Refusal { intent: IntentId::new(1), digest, status: 422, problem, at: at(NOW) }
+pub(super) fn refusal(digest: Digest) -> ServiceRefusal {
+    let problem = ServiceProblem::from_code("invalid_data", "no");
+    ServiceRefusal { intent: IntentId::new(1), digest, status: 422, problem, at: at(NOW) }
 }
 
 pub(super) fn suspension(name: &str, until: Option<&str>) -> Suspension {
@@ -92,14 +92,14 @@ pub(super) fn suspension(name: &str, until: Option<&str>) -> Suspension {
 }
 
 /// An exceeded limit.
-pub(super) fn over() -> Over {
-    Over {
+pub(super) fn over() -> LimitExceeded {
+    LimitExceeded {
         limit: "policy.limits.per_day".to_owned(),
-        allows: "10.00 USD".to_owned(),
-        would: "20.00 USD".to_owned(),
+        allowed: "10.00 USD".to_owned(),
+        resulting: "20.00 USD".to_owned(),
         place: "reckon.yaml:14".to_owned(),
-        scope: Scope::Sum,
-        wants: Verdict::Settled,
+        scope: LimitScope::Sum,
+        intended: PlannedAction::Settled,
         approved_by: Vec::new(),
         approvers: 1,
     }
@@ -123,13 +123,13 @@ pub(super) fn intent(name: &str, state: IntentState) -> Arc<OpenIntent> {
         source_id,
         request: StoredRequest { endpoint, method, host, path, auth, account, web_url, body },
         expect: BTreeMap::new(),
-        applied: Applied { spec, digest, generation: 0, deletion: Deletion::Orphan },
+        applied: AppliedSpec { spec, digest, generation: 0, deletion: Deletion::Orphan },
         baseline: Value::Null,
-        about: Value::Null,
+        subject: Value::Null,
         on_doubt: OnDoubt::Hold,
         cause: Cause::default(),
         at: at(NOW),
-        stake: Stake::default(),
+        exposure: Exposure::default(),
     };
     Arc::new(OpenIntent { intent, state, since: None })
 }

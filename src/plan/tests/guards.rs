@@ -3,13 +3,15 @@
 use super::facts::*;
 use super::removal::allowed;
 use super::*;
-use crate::model::absence::Absence;
-use crate::model::going::{Going, Trip};
+use crate::model::absence::MissingDocument;
+use crate::model::going::{GuardTripped, RemovalStatus};
 
 /// Returns the guard that stops a removal, with its counts.
-fn trip(rig: &Rig, name: &str) -> Trip {
-    let Reason::Going(going) = rig.reason(name) else { panic!("{}", rig.step(name)) };
-    let Going::Guarded { key: guarded, trip } = *going else { panic!("{}", rig.step(name)) };
+fn trip(rig: &Rig, name: &str) -> GuardTripped {
+    let Reason::Removal(going) = rig.reason(name) else { panic!("{}", rig.step(name)) };
+    let RemovalStatus::Guarded { key: guarded, trip } = *going else {
+        panic!("{}", rig.step(name))
+    };
     assert_eq!(guarded, key(name));
     trip
 }
@@ -26,7 +28,7 @@ fn the_last_of_a_kind_stays_until_there_is_another_one() {
     let mut rig = Rig::watched(cards(1));
     rig.remove(&["SavedMethod/c0"]);
     assert_eq!(rig.step("SavedMethod/c0"), "Blocked Guarded ready");
-    let expected = Trip {
+    let expected = GuardTripped {
         guard: "policy.prune.empty",
         why: "no document of kind SavedMethod is left, and 1 would be removed".to_owned(),
         set_at: "default".to_owned(),
@@ -103,15 +105,15 @@ fn a_person_s_word_about_one_lets_that_one_go_and_the_others_stay() {
     let (first, second) = ("SavedMethod/c0", "SavedMethod/c1");
     rig.remove(&[first, second]);
     assert_eq!(rig.guarded(), [first, second]);
-    let word = Absence { marked: None, allowed: Some(allowed(false)) };
-    rig.know(first, |known| known.absence = Some(Box::new(word)));
+    let word = MissingDocument { marked: None, allowed: Some(allowed(false)) };
+    rig.know(first, |known| known.missing_document = Some(Box::new(word)));
     assert_eq!(
         (rig.step(first).as_str(), rig.guarded()),
         ("Delete Removed", vec![second.to_owned()])
     );
     assert_eq!(rig.step(second), "Blocked Guarded ready");
-    let seen = Absence::default();
-    rig.know(first, |known| known.absence = Some(Box::new(seen)));
+    let seen = MissingDocument::default();
+    rig.know(first, |known| known.missing_document = Some(Box::new(seen)));
     assert_eq!(rig.guarded(), [first, second], "an absence without a word is none");
 }
 
@@ -139,6 +141,6 @@ fn what_has_its_document_is_neither_gone_nor_held_by_what_it_uses() {
     for name in ["Merchant/acme", "SavedMethod/c0", "RecurringCharge/club"] {
         assert_eq!(rig.step(name), "Settled InSync ready");
         assert!(!rig.planner.may_be_allowed(&key(name)), "{name}");
-        assert_eq!(rig.planner.without_document(&key(name)), Vec::<Key>::new());
+        assert_eq!(rig.planner.dependants_without_document(&key(name)), Vec::<Key>::new());
     }
 }

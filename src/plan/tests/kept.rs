@@ -2,15 +2,15 @@
 
 use super::facts::*;
 use super::*;
-use crate::model::effect::Work;
-use crate::model::unauthorised::Unauthorised;
+use crate::model::effect::StepWork;
+use crate::model::unauthorised::RefusedCredentials;
 
 fn stalled(rig: &Rig) -> Vec<String> {
-    rig.planner.stalled().map(Key::short).collect()
+    rig.planner.account_blocked_merchants().map(Key::short).collect()
 }
 
 fn dated(rig: &Rig) -> Vec<String> {
-    rig.planner.dated().iter().map(Key::short).collect()
+    rig.planner.date_dependent().iter().map(Key::short).collect()
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn a_plan_has_everything_of_what_is_not_settled_and_ready() {
     let (new, club) = ("new Create NotCreated", "club Settled Unfit");
     let (acme, card) = ("acme Settled InSync ready", "card Settled InSync ready");
     assert_eq!(told, [(acme, false), (new, true), (card, false), (club, true)]);
-    assert!(matches!(rig.whole("SavedMethod/card").work.as_deref(), Some(Work::Note(_))));
+    assert!(matches!(rig.whole("SavedMethod/card").work.as_deref(), Some(StepWork::Record(_))));
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn a_plan_has_the_sums_of_its_steps() {
         .map(|((currency, _, meaning), sum)| format!("{sum} {currency} {meaning}"))
         .collect();
     assert_eq!(sums, ["5000 USD collected_per_occurrence"]);
-    assert_eq!((rig.planner.totals().changes(), rig.planner.totals().unready()), (2, 2));
+    assert_eq!((rig.planner.totals().changes(), rig.planner.totals().unready_count()), (2, 2));
     rig.remove(&["RecurringCharge/gym"]);
     let left: Vec<i64> = rig.planner.totals().money().values().copied().collect();
     assert_eq!((left, rig.planner.totals().changes()), (vec![2000], 1));
@@ -68,12 +68,12 @@ fn a_plan_has_the_sums_of_its_steps() {
 fn what_can_be_done_now_is_known_without_making_it() {
     let mut rig = Rig::applied(vec![acme()]);
     let jane = key("Contact/jane");
-    assert!(!rig.planner.doable(&jane) && !rig.planner.doable(&key("Merchant/acme")));
+    assert!(!rig.planner.has_work(&jane) && !rig.planner.has_work(&key("Merchant/acme")));
     rig.write(vec![contact("jane", "Jane")]);
-    assert!(rig.planner.doable(&jane));
+    assert!(rig.planner.has_work(&jane));
     rig.known.open.insert(jane.clone(), intent("Contact/jane", IntentState::Open { attempt: 1 }));
     rig.touch(&["Contact/jane"]);
-    assert!(!rig.planner.doable(&jane), "it is being done");
+    assert!(!rig.planner.has_work(&jane), "it is being done");
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn a_merchant_without_a_document_stalls_itself_once_its_credentials_are_refused(
     rig.know("Merchant/acme", |known| {
         known.facts["public_key"] = json!("pk_0123456789abcdefghij");
         let spec = known.applied.as_ref().unwrap().spec.clone();
-        known.unauthorised = Some(Box::new(Unauthorised::new(&spec, 0, at(NOW))));
+        known.unauthorised = Some(Box::new(RefusedCredentials::new(&spec, 0, at(NOW))));
     });
     assert_eq!(rig.step("Merchant/acme"), "Blocked AwaitsAuthorization");
     assert_eq!(stalled(&rig), ["Merchant/acme"]);
@@ -128,5 +128,5 @@ fn a_merchant_without_a_document_stalls_itself_once_its_credentials_are_refused(
 
 #[test]
 fn settings_show_whose_they_are_and_no_key() {
-    assert_eq!(format!("{:?}", settings(Prune::open())), "Settings(acme)");
+    assert_eq!(format!("{:?}", settings(PruneGuards::without_guards())), "Settings(acme)");
 }

@@ -3,15 +3,15 @@
 use super::facts::*;
 use super::*;
 use crate::base::id::Mode;
-use crate::model::effect::Counts;
-use crate::model::observed::Applied;
-use crate::model::plan::Verdict;
+use crate::model::effect::ExposureCounts;
+use crate::model::observed::AppliedSpec;
+use crate::model::plan::PlannedAction;
 use crate::plan::generation_of;
 
 const CLUB: &str = "RecurringCharge/club";
 
 /// Returns the requests that limits receive while this step is computed.
-fn asked(rig: &mut Rig, name: &str) -> Vec<(Wish, Digest)> {
+fn asked(rig: &mut Rig, name: &str) -> Vec<(SpendRequest, Digest)> {
     rig.known.asked.borrow_mut().clear();
     rig.touch(&[name]);
     rig.known.asked.take()
@@ -33,9 +33,9 @@ fn limits_are_asked_about_what_moves_money_mails_or_removes_and_nothing_else() {
     rig.write(vec![invoice("first", mailed)]);
     assert_eq!(asked(&mut rig, "Merchant/acme").len(), 2, "the charge and the invoice");
     let invoice = asked(&mut rig, "Invoice/first").remove(0).0;
-    assert_eq!(invoice.stake.counts, Counts { deletes: 0, emails: 2 });
-    assert_eq!(invoice.stake.moves.len(), 1);
-    rig.know(CLUB, |known| known.held = Some(steps::held()));
+    assert_eq!(invoice.exposure.counts, ExposureCounts { deletes: 0, emails: 2 });
+    assert_eq!(invoice.exposure.moves.len(), 1);
+    rig.know(CLUB, |known| known.on_hold = Some(steps::held()));
     assert_eq!(asked(&mut rig, CLUB), Vec::new(), "it is stopped anyway");
 }
 
@@ -44,11 +44,11 @@ fn a_wish_says_what_is_done_for_whom() {
     let raised = saying(charge("club", "card", 20), |said| said.generation = 3);
     let (wish, _) = asked(&mut new(raised), CLUB).remove(0);
     assert_eq!((wish.key, wish.merchant), (key(CLUB), key("Merchant/acme")));
-    assert_eq!((wish.mode, wish.generation, wish.rest), (Mode::Test, 3, None));
-    let moved = &wish.stake.moves[0];
+    assert_eq!((wish.mode, wish.generation, wish.amountless_digest), (Mode::Test, 3, None));
+    let moved = &wish.exposure.moves[0];
     assert_eq!(moved.meaning, "collected_per_occurrence");
     assert_eq!(moved.amount.to_string(), "20.00 USD");
-    assert_eq!(wish.stake.counts, Counts::default());
+    assert_eq!(wish.exposure.counts, ExposureCounts::default());
 }
 
 #[test]
@@ -67,8 +67,8 @@ fn a_removal_counts_as_one_under_the_generation_that_was_made() {
     rig.remove(&["SavedMethod/card"]);
     let (wish, _) = asked(&mut rig, "SavedMethod/card").remove(0);
     assert_eq!((wish.merchant, wish.generation), (key("Merchant/acme"), 4));
-    assert_eq!(wish.stake.counts, Counts { deletes: 1, emails: 0 });
-    assert_eq!(rig.whole("SavedMethod/card").counts, Counts { deletes: 1, emails: 0 });
+    assert_eq!(wish.exposure.counts, ExposureCounts { deletes: 1, emails: 0 });
+    assert_eq!(rig.whole("SavedMethod/card").counts, ExposureCounts { deletes: 1, emails: 0 });
     rig.known.over = Some(over());
     rig.touch(&["SavedMethod/card"]);
     assert_eq!(rig.step("SavedMethod/card"), "Blocked OverLimit");
@@ -93,7 +93,7 @@ fn what_a_limit_stops_shows_what_it_wants_and_does_nothing() {
     let mut rig = new(charge("club", "card", 20));
     rig.known.over = Some(over());
     rig.touch(&[CLUB]);
-    let wanted = Over { wants: Verdict::Create, ..over() };
+    let wanted = LimitExceeded { intended: PlannedAction::Create, ..over() };
     assert_eq!(rig.reason(CLUB), Reason::OverLimit(Box::new(wanted)));
     let whole = rig.whole(CLUB);
     assert_eq!((line(&whole).as_str(), whole.money.len()), ("Blocked OverLimit", 1));
@@ -104,14 +104,14 @@ fn what_a_limit_stops_shows_what_it_wants_and_does_nothing() {
     going.known.over = Some(over());
     going.touch(&[CLUB]);
     assert_eq!(going.step(CLUB), "Blocked OverLimit", "and it is not ready");
-    assert_eq!(going.whole(CLUB).counts, Counts { deletes: 1, emails: 0 });
+    assert_eq!(going.whole(CLUB).counts, ExposureCounts { deletes: 1, emails: 0 });
 }
 
 #[test]
 fn a_generation_is_what_the_document_says_else_what_was_made() {
     let unknown = Observed::unknown(key("Merchant/acme"), at(NOW));
     let (spec, digest, deletion) = (json!({}), card("card").digest, Deletion::Orphan);
-    let applied = Some(Applied { spec, digest, generation: 3, deletion });
+    let applied = Some(AppliedSpec { spec, digest, generation: 3, deletion });
     let made = Observed { applied, ..unknown.clone() };
     for (said, known, expected) in [
         (Some(2), Some(&made), 2),

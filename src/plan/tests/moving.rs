@@ -2,7 +2,7 @@
 
 use super::facts::*;
 use super::*;
-use crate::model::going::Going;
+use crate::model::going::RemovalStatus;
 
 const JANE: &str = "Contact/jane";
 const NEW: &str = "Contact/new";
@@ -17,8 +17,8 @@ fn rig() -> Rig {
 
 /// Returns the reason why a document cannot take over a name.
 fn why(rig: &Rig, name: &str) -> String {
-    let Reason::Going(going) = rig.reason(name) else { panic!("{}", rig.step(name)) };
-    let Going::CannotMove(why) = *going else { panic!("{}", rig.step(name)) };
+    let Reason::Removal(going) = rig.reason(name) else { panic!("{}", rig.step(name)) };
+    let RemovalStatus::CannotMove(why) = *going else { panic!("{}", rig.step(name)) };
     assert_eq!(rig.step(name), "Blocked CannotMove");
     why.strip_prefix("reckon.dev/moved-from: ").unwrap().to_owned()
 }
@@ -26,8 +26,8 @@ fn why(rig: &Rig, name: &str) -> String {
 #[test]
 fn a_document_takes_over_what_is_known_and_its_old_name_has_no_step_any_more() {
     let mut rig = rig();
-    let moved_from = Going::Moved { from: key(JANE) };
-    assert_eq!(rig.reason(NEW), Reason::Going(Box::new(moved_from)));
+    let moved_from = RemovalStatus::Moved { from: key(JANE) };
+    assert_eq!(rig.reason(NEW), Reason::Removal(Box::new(moved_from)));
     assert_eq!((rig.step(NEW).as_str(), rig.step(JANE).as_str()), ("Update Moved", "none"));
     let whole = rig.whole(NEW);
     assert!(whole.work.is_none() && whole.changes.is_empty(), "nothing changes on the service");
@@ -50,8 +50,8 @@ fn once_it_is_written_down_it_is_a_resource_like_any_other() {
     });
     assert_eq!(rig.step(JANE), "none");
     rig.write(vec![contact("jane", "Jane")]);
-    let away = Going::MovedAway { to: key(NEW) };
-    assert_eq!(rig.reason(JANE), Reason::Going(Box::new(away)));
+    let away = RemovalStatus::MovedAway { to: key(NEW) };
+    assert_eq!(rig.reason(JANE), Reason::Removal(Box::new(away)));
     assert_eq!(rig.step(JANE), "Blocked MovedAway");
 }
 
@@ -62,7 +62,7 @@ fn a_move_waits_for_what_is_under_way_and_for_every_document() {
     rig.touch(&[NEW]);
     assert_eq!(rig.reason(NEW), Reason::WaitsFor(vec![key(JANE)]));
     assert_eq!(rig.step(NEW), "Wait WaitsFor");
-    rig.known.desired.coverage = Coverage::Partial;
+    rig.known.desired.tree_state = TreeState::Incomplete;
     rig.touch(&[NEW]);
     assert_eq!(rig.step(NEW), "Wait AbsenceNotBelieved");
 }

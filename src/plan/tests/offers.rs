@@ -16,7 +16,7 @@ const QUIET: [(&str, Change); 5] = [
         rig.known.open.insert(key(name), intent(name, IntentState::Open { attempt: 1 }));
     }),
     ("held", |rig, name| {
-        rig.know(name, |known| known.held = Some(held()));
+        rig.know(name, |known| known.on_hold = Some(held()));
     }),
     ("suspended by its name", |rig, name| {
         rig.known.suspensions.insert(key(name), Arc::new(suspension(name, None)));
@@ -35,11 +35,11 @@ fn invoiced() -> Rig {
 }
 
 fn offer(rig: &Rig) -> Option<&'static str> {
-    rig.planner.offer(&rig.known, &key(INVOICE)).map(|effect| effect.name)
+    rig.planner.on_demand(&rig.known, &key(INVOICE)).map(|effect| effect.name)
 }
 
 fn again(rig: &Rig, name: &str) -> Vec<&'static str> {
-    rig.planner.again(&rig.known, &key(name)).iter().map(|reading| reading.name).collect()
+    rig.planner.refresh_reads(&rig.known, &key(name)).iter().map(|reading| reading.name).collect()
 }
 
 #[test]

@@ -2,22 +2,22 @@
 
 use super::facts::*;
 use super::*;
-use crate::base::planted::plant;
+use crate::base::planted::inject;
 
 /// Returns a step without the fault, and with it.
 fn with(fault: &'static str, rig: &mut Rig, name: &str) -> [String; 2] {
     rig.touch(&[name]);
     let without = rig.step(name);
-    plant(Some(fault));
+    inject(Some(fault));
     rig.touch(&[name]);
-    plant(None);
+    inject(None);
     [without, rig.step(name)]
 }
 
 #[test]
 fn a_planner_that_believes_every_absence_removes_under_partial_coverage() {
     let mut rig = Rig::applied(vec![acme(), deleted(card("card"))]);
-    rig.known.desired.coverage = Coverage::Partial;
+    rig.known.desired.tree_state = TreeState::Incomplete;
     rig.remove(&["SavedMethod/card"]);
     let told = with("prune-under-partial", &mut rig, "SavedMethod/card");
     assert_eq!(told, ["Wait AbsenceNotBelieved ready", "Delete Removed"]);

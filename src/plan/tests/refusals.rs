@@ -2,7 +2,7 @@
 
 use super::facts::*;
 use super::*;
-use crate::api::Message;
+use crate::api::ProblemMessage;
 use crate::base::hash::sha256;
 
 /// Returns the step of a contact that does not exist yet, after a refusal of the effect with this
@@ -35,7 +35,7 @@ fn what_is_there_or_offered_minds_a_refusal_only_if_it_asks_for_something() {
     let digest = application().digest;
     rig.know("MerchantApplication/jo", |known| known.refusal = Some(refusal(digest)));
     assert_eq!(rig.step("MerchantApplication/jo"), "Blocked Refused");
-    assert!(rig.whole("MerchantApplication/jo").offer.is_none());
+    assert!(rig.whole("MerchantApplication/jo").on_demand.is_none());
 }
 
 #[test]
@@ -43,12 +43,12 @@ fn a_refusal_is_told_in_the_service_s_words_with_its_class() {
     let mut rig = Rig::applied(vec![acme()]);
     let jane = contact("jane", "Jane");
     rig.write(vec![jane.clone()]);
-    let bare = Message { code: "strange".to_owned(), ..Message::default() };
-    let named = Message::new("invalid_data", "is bad").about("email");
-    let plain = Message::new("other", "no").about("");
+    let bare = ProblemMessage { code: "strange".to_owned(), ..ProblemMessage::default() };
+    let named = ProblemMessage::new("invalid_data", "is bad").with_context("email");
+    let plain = ProblemMessage::new("other", "no").with_context("");
     rig.know("Contact/jane", |known| {
-        let problem = ServiceProblem::told(vec![named, bare, plain]);
-        known.refusal = Some(Refusal { problem, ..refusal(jane.digest) });
+        let problem = ServiceProblem::from_messages(vec![named, bare, plain]);
+        known.refusal = Some(ServiceRefusal { problem, ..refusal(jane.digest) });
     });
     let words = "email: is bad; strange; no (HTTP 422); \
                  invalid: nothing of it is sent until its document changes";
@@ -61,7 +61,7 @@ fn what_nothing_can_find_is_held_after_a_restore_and_the_rest_goes_on() {
     rig.known.unsure = Some("a backup was restored".to_owned());
     rig.write(vec![contact("jane", "Jane"), card("card")]);
     rig.touch(&["Contact/joe"]);
-    assert_eq!(rig.reason("Contact/jane"), Reason::Held("a backup was restored".to_owned()));
+    assert_eq!(rig.reason("Contact/jane"), Reason::OnHold("a backup was restored".to_owned()));
     let whole = rig.whole("Contact/jane");
     assert!(whole.work.is_none() && !whole.changes.is_empty());
     assert_eq!(rig.step("Contact/jane"), "Blocked Held");

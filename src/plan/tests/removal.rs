@@ -5,33 +5,33 @@ use std::time::Duration;
 use super::facts::*;
 use super::*;
 use crate::base::id::Mode;
-use crate::model::absence::{Absence, Allowed, Marked};
-use crate::model::effect::Work;
-use crate::model::going::Going;
-use crate::policy::prune::Limit;
+use crate::model::absence::{MarkedForPrune, MissingDocument, PruneAllowed};
+use crate::model::effect::StepWork;
+use crate::model::going::RemovalStatus;
+use crate::policy::prune::Configured;
 
 const CARD: &str = "SavedMethod/card";
 const CLUB: &str = "RecurringCharge/club";
 
-pub(super) fn marked(since: &str) -> Marked {
-    Marked { at: at(since), commit: None }
+pub(super) fn marked(since: &str) -> MarkedForPrune {
+    MarkedForPrune { at: at(since), commit: None }
 }
 
-pub(super) fn allowed(at_once: bool) -> Allowed {
-    Allowed { at: at(NOW), actor: "uid 7".to_owned(), at_once }
+pub(super) fn allowed(at_once: bool) -> PruneAllowed {
+    PruneAllowed { at: at(NOW), actor: "uid 7".to_owned(), at_once }
 }
 
 /// A merchant of this mode with two cards; the document of one, which is removed with it, is
 /// missing.
-fn gone(prune: Prune, mode: &str) -> Rig {
+fn gone(prune: PruneGuards, mode: &str) -> Rig {
     let documents = vec![merchant("acme", mode), deleted(card("card")), card("other")];
     let mut rig = Rig::with(prune, documents);
     rig.remove(&[CARD]);
     rig
 }
 
-fn going(rig: &Rig, name: &str) -> Going {
-    let Reason::Going(going) = rig.reason(name) else { panic!("{}", rig.step(name)) };
+fn going(rig: &Rig, name: &str) -> RemovalStatus {
+    let Reason::Removal(going) = rig.reason(name) else { panic!("{}", rig.step(name)) };
     *going
 }
 
@@ -50,27 +50,27 @@ fn what_is_live_goes_once_it_was_marked_for_long_enough_or_a_person_says_at_once
         (Some(marked("2026-11-01T00:00:00Z")), None, goes),
     ] {
         for (mode, step) in [("live", live), ("test", goes)] {
-            let mut rig = gone(Prune::default(), mode);
-            let absence = Absence { marked: mark.clone(), allowed: word.clone() };
-            rig.know(CARD, |known| known.absence = Some(Box::new(absence)));
+            let mut rig = gone(PruneGuards::default(), mode);
+            let absence = MissingDocument { marked: mark.clone(), allowed: word.clone() };
+            rig.know(CARD, |known| known.missing_document = Some(Box::new(absence)));
             assert_eq!(rig.step(CARD), step, "{mode} {mark:?} {word:?}");
-            assert_eq!(rig.planner.dated().contains(&key(CARD)), step == waits);
+            assert_eq!(rig.planner.date_dependent().contains(&key(CARD)), step == waits);
         }
     }
 }
 
 #[test]
 fn a_mark_tells_since_when_and_until_when() {
-    let mut rig = gone(Prune::default(), "live");
+    let mut rig = gone(PruneGuards::default(), "live");
     assert!(rig.whole(CARD).work.is_none());
-    let absence = Absence { marked: Some(marked("2026-11-22T01:00:00Z")), allowed: None };
-    rig.know(CARD, |known| known.absence = Some(Box::new(absence)));
+    let absence = MissingDocument { marked: Some(marked("2026-11-22T01:00:00Z")), allowed: None };
+    rig.know(CARD, |known| known.missing_document = Some(Box::new(absence)));
     let (since, until) = (at("2026-11-22T01:00:00Z"), at("2026-11-23T01:00:00Z"));
-    assert_eq!(going(&rig, CARD), Going::Marked { until, since });
+    assert_eq!(going(&rig, CARD), RemovalStatus::Marked { until, since });
     rig.known.now = until;
     rig.touch(&[CARD]);
     assert_eq!(rig.step(CARD), "Delete Removed");
-    assert!(matches!(rig.whole(CARD).work.as_deref(), Some(Work::Effect(_))));
+    assert!(matches!(rig.whole(CARD).work.as_deref(), Some(StepWork::Effect(_))));
 }
 
 #[test]
@@ -78,11 +78,11 @@ fn a_delay_is_told_in_its_largest_whole_unit_and_none_is_no_delay() {
     for (seconds, told) in
         [(86_400, "24h"), (3600, "1h"), (5400, "90m"), (60, "1m"), (61, "61s"), (3601, "3601s")]
     {
-        let delay = Limit::default_of(Duration::from_secs(seconds));
-        let rig = gone(Prune { delay, ..Prune::open() }, "live");
-        assert_eq!(going(&rig, CARD), Going::Unmarked { delay: told.to_owned() });
+        let delay = Configured::default_of(Duration::from_secs(seconds));
+        let rig = gone(PruneGuards { delay, ..PruneGuards::without_guards() }, "live");
+        assert_eq!(going(&rig, CARD), RemovalStatus::Unmarked { delay: told.to_owned() });
     }
-    assert_eq!(gone(Prune::open(), "live").step(CARD), "Delete Removed");
+    assert_eq!(gone(PruneGuards::without_guards(), "live").step(CARD), "Delete Removed");
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_resource_of_a_merchant_with_another_name_by_now_is_live_as_that_one_is() {
     rig.know("Merchant/acme", |known| known.moved_to = Some(Box::new(key("Merchant/apex"))));
     rig.touch(&[CARD]);
     assert_eq!(rig.step(CARD), "Wait Unmarked ready");
-    assert_eq!(rig.planner.without_document(&key("Merchant/apex")), [key(CARD)]);
+    assert_eq!(rig.planner.dependants_without_document(&key("Merchant/apex")), [key(CARD)]);
 }
 
 #[test]
@@ -146,8 +146,8 @@ fn what_a_document_still_uses_stays() {
 
 #[test]
 fn a_removal_that_was_refused_is_not_tried_again_until_it_is_another_one() {
-    let mut rig = gone(Prune::open(), "test");
-    let Some(Work::Effect(effect)) = rig.whole(CARD).work.as_deref().cloned() else { panic!() };
+    let mut rig = gone(PruneGuards::without_guards(), "test");
+    let Some(StepWork::Effect(effect)) = rig.whole(CARD).work.as_deref().cloned() else { panic!() };
     let refused = refusal(effect.applied.digest);
     rig.know(CARD, |known| known.refusal = Some(refused));
     assert_eq!(rig.reason(CARD), Reason::Refused("no (HTTP 422)".to_owned()));
@@ -187,7 +187,7 @@ fn a_cancellation_that_was_refused_still_shows_its_money() {
         known.facts["looked"] = json!({"about": about, "status": "ACTIVE", "pending": []});
     };
     rig.know(CLUB, |known| look(known, Value::Null));
-    let Some(Work::Effect(effect)) = rig.whole(CLUB).work.as_deref().cloned() else { panic!() };
+    let Some(StepWork::Effect(effect)) = rig.whole(CLUB).work.as_deref().cloned() else { panic!() };
     assert_eq!(effect.name, "recurring.cancel");
     rig.know(CLUB, |known| {
         known.refusal = Some(refusal(effect.applied.digest));

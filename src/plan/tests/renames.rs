@@ -3,8 +3,8 @@
 use super::facts::*;
 use super::removal::allowed;
 use super::*;
-use crate::model::absence::Absence;
-use crate::model::going::Going;
+use crate::model::absence::MissingDocument;
+use crate::model::going::RemovalStatus;
 
 const CLUB: &str = "RecurringCharge/club";
 const GYM: &str = "RecurringCharge/gym";
@@ -20,7 +20,7 @@ fn people(names: &[&str]) -> Vec<Manifest> {
 }
 
 fn renamed(name: &str, from: &str) -> Reason {
-    Reason::Going(Box::new(Going::LooksRenamed { key: key(name), from: key(from) }))
+    Reason::Removal(Box::new(RemovalStatus::LooksRenamed { key: key(name), from: key(from) }))
 }
 
 #[test]
@@ -75,8 +75,8 @@ fn the_old_one_of_a_rename_does_not_go() {
     let mut rig = club(deleted(charge("club", "card", 20)));
     rig.remove(&[CLUB]);
     rig.write(vec![charge("gym", "card", 20)]);
-    let Reason::Going(going) = rig.reason(CLUB) else { panic!("{}", rig.step(CLUB)) };
-    let Going::Guarded { key: _, trip } = *going else { panic!("{}", rig.step(CLUB)) };
+    let Reason::Removal(going) = rig.reason(CLUB) else { panic!("{}", rig.step(CLUB)) };
+    let RemovalStatus::Guarded { key: _, trip } = *going else { panic!("{}", rig.step(CLUB)) };
     assert_eq!((trip.guard, trip.set_at.as_str()), ("policy.prune.renames", "default"));
     let why = "RecurringCharge/gym is new and says the same; a new name takes over by reckon.dev/moved-from";
     assert_eq!(trip.why, why);
@@ -121,10 +121,10 @@ fn all_that_went_at_once_are_looked_for_among_what_was_new_before() {
 
 #[test]
 fn what_is_there_allowed_moved_or_different_does_not_look_renamed() {
-    let word = Absence { marked: None, allowed: Some(allowed(false)) };
+    let word = MissingDocument { marked: None, allowed: Some(allowed(false)) };
     let mut rig = club(charge("club", "card", 20));
     rig.remove(&[CLUB]);
-    rig.know(GYM, |known| known.absence = Some(Box::new(word)));
+    rig.know(GYM, |known| known.missing_document = Some(Box::new(word)));
     rig.write(vec![charge("gym", "card", 20)]);
     assert_eq!(rig.step(GYM), "Create NotCreated", "a person said that it is another one");
     let both = vec![acme(), card("card"), charge("club", "card", 20), charge("gym", "card", 20)];

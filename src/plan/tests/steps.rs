@@ -4,17 +4,17 @@ use super::facts::*;
 use super::*;
 use crate::base::hash::Mark;
 use crate::base::id::RemoteId;
-use crate::model::adoption::Stray;
-use crate::model::observed::Held;
+use crate::model::adoption::UnknownObject;
+use crate::model::observed::OnHold;
 
-pub(super) fn held() -> Held {
-    Held { intent: None, reason: "look".to_owned(), at: at(NOW) }
+pub(super) fn held() -> OnHold {
+    OnHold { intent: None, reason: "look".to_owned(), at: at(NOW) }
 }
 
-fn strays() -> Vec<Stray> {
+fn strays() -> Vec<UnknownObject> {
     let mark = Mark::parse("rkabcdefghijklmnopqrstuvwxya").unwrap();
     let (id, list) = (RemoteId::new("card_9").unwrap(), "cards".to_owned());
-    vec![Stray { id, mark, list, second: false, collects: None }]
+    vec![UnknownObject { id, mark, list, is_duplicate: false, collection: None }]
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn what_has_no_document_has_a_step_as_long_as_anything_is_to_be_told_of_it() {
         (both.0, both.1, both.2, "Blocked Held"),
     ] {
         rig.know("Contact/jane", |known| {
-            (known.exists, known.held, known.strays) = (exists, held, strays);
+            (known.exists, known.on_hold, known.unknown_objects) = (exists, held, strays);
         });
         assert_eq!(rig.step("Contact/jane"), step);
     }
@@ -47,7 +47,7 @@ fn what_no_kind_knows_has_no_step() {
 fn while_something_is_under_way_nothing_newer_is_done() {
     let text = || "lost".to_owned();
     let doubt = IntentState::InDoubt { attempt: 1, reason: text() };
-    let hold = IntentState::Held { attempt: 1, reason: text() };
+    let hold = IntentState::OnHold { attempt: 1, reason: text() };
     for (state, new, old) in [
         (IntentState::Open { attempt: 1 }, "Wait InFlight", "Wait InFlight ready"),
         (IntentState::Closed, "Wait InFlight", "Wait InFlight ready"),
@@ -72,10 +72,10 @@ fn a_doubt_and_a_hold_tell_what_happened() {
     rig.touch(&["Contact/jane"]);
     assert_eq!(rig.reason("Contact/jane"), Reason::InDoubt("lost".to_owned()));
     rig.known.open.clear();
-    rig.know("Contact/jane", |known| known.held = Some(held()));
-    assert_eq!(rig.reason("Contact/jane"), Reason::Held("look".to_owned()));
-    rig.know("Contact/jane", |known| (known.held, known.strays) = (None, strays()));
-    assert_eq!(rig.reason("Contact/jane"), Reason::Strays(strays().into_boxed_slice()));
+    rig.know("Contact/jane", |known| known.on_hold = Some(held()));
+    assert_eq!(rig.reason("Contact/jane"), Reason::OnHold("look".to_owned()));
+    rig.know("Contact/jane", |known| (known.on_hold, known.unknown_objects) = (None, strays()));
+    assert_eq!(rig.reason("Contact/jane"), Reason::UnknownObjects(strays().into_boxed_slice()));
 }
 
 /// Goes from the kind's own draft to the most urgent obstacle, one after the other.
@@ -94,9 +94,9 @@ fn of_several_reasons_the_most_urgent_one_is_told() {
     rig.known.suspensions.insert(key("Contact/jane"), suspension);
     rig.touch(&["Contact/jane"]);
     assert!(matches!(rig.reason("Contact/jane"), Reason::SuspendedBy(_)));
-    rig.know("Contact/jane", |known| known.strays = strays());
+    rig.know("Contact/jane", |known| known.unknown_objects = strays());
     assert_eq!(rig.step("Contact/jane"), "Blocked UnknownMarks");
-    rig.know("Contact/jane", |known| known.held = Some(held()));
+    rig.know("Contact/jane", |known| known.on_hold = Some(held()));
     assert_eq!(rig.step("Contact/jane"), "Blocked Held");
     rig.known.desired.broken.insert(key("Contact/jane"));
     rig.touch(&["Contact/jane"]);
@@ -111,7 +111,7 @@ fn of_several_reasons_the_most_urgent_one_is_told() {
 fn absence_is_not_believed_while_some_document_cannot_be_read() {
     for document in [card("card"), deleted(card("card"))] {
         let mut rig = Rig::applied(vec![acme(), document]);
-        rig.known.desired.coverage = Coverage::Partial;
+        rig.known.desired.tree_state = TreeState::Incomplete;
         rig.remove(&["SavedMethod/card"]);
         assert_eq!(rig.step("SavedMethod/card"), "Wait AbsenceNotBelieved ready");
         assert!(rig.whole("SavedMethod/card").work.is_none());
@@ -156,8 +156,8 @@ fn what_a_person_is_offered_waits_for_what_is_needed_too() {
     rig.write(vec![contact("jane", "Jane"), application()]);
     let name = "MerchantApplication/jo";
     assert_eq!(rig.step(name), "Wait AwaitsApplicant");
-    assert!(rig.whole(name).offer.is_some());
+    assert!(rig.whole(name).on_demand.is_some());
     rig.write(vec![needing(application(), "Contact/jane")]);
     assert_eq!(rig.step(name), "Wait WaitsFor");
-    assert!(rig.whole(name).offer.is_none());
+    assert!(rig.whole(name).on_demand.is_none());
 }

@@ -5,19 +5,19 @@ use serde_json::json;
 
 use super::*;
 use crate::base::id::{IntentId, Key, Mode};
-use crate::model::effect::Counts;
+use crate::model::effect::ExposureCounts;
 use crate::model::plan::MoneyMove;
 
-fn wish(name: usize, minor: i64) -> Wish {
+fn wish(name: usize, minor: i64) -> SpendRequest {
     let amount = Money::new(minor, Currency::USD);
     let money = MoneyMove { amount, mode: Mode::Live, meaning: "invoiced" };
-    Wish {
+    SpendRequest {
         key: format!("Invoice/i{name}").parse().unwrap(),
         merchant: "Merchant/acme".parse().unwrap(),
         mode: Mode::Live,
         generation: 0,
-        rest: Some(rest(Some(&json!({"contact": "jane"})), &[1; 32])),
-        stake: Stake::new(&[money], Counts { deletes: 0, emails: 1 }),
+        amountless_digest: Some(amountless_digest(Some(&json!({"contact": "jane"})), &[1; 32])),
+        exposure: Exposure::new(&[money], ExposureCounts { deletes: 0, emails: 1 }),
     }
 }
 
@@ -27,7 +27,7 @@ fn at(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
 
-fn kept(actor: &str, steps: &[Wish]) -> KeptApproval {
+fn kept(actor: &str, steps: &[SpendRequest]) -> StoredApproval {
     let approval = PlanApproval {
         id: format!("{actor}-{}", steps.len()),
         checksum: "c".to_owned(),
@@ -37,11 +37,11 @@ fn kept(actor: &str, steps: &[Wish]) -> KeptApproval {
         at: at(START),
         signed: None,
     };
-    KeptApproval { approval, used: Vec::new() }
+    StoredApproval { approval, used: Vec::new() }
 }
 
-fn passes(rules: &ApprovalRules, kept: &[KeptApproval], wish: &Wish) -> bool {
-    standing(rules, kept, wish, at(START)).is_enough()
+fn passes(rules: &ApprovalRules, kept: &[StoredApproval], wish: &SpendRequest) -> bool {
+    approval_status(rules, kept, wish, at(START)).is_enough()
 }
 
 #[test]
@@ -51,32 +51,36 @@ fn another_key_merchant_mode_generation_or_document_is_not_what_was_approved() {
     let others = [
         wish(2, 100),
         wish(1, 101),
-        Wish { merchant: "Merchant/other".parse().unwrap(), ..approved.clone() },
-        Wish { mode: Mode::Test, ..approved.clone() },
-        Wish { generation: 1, ..approved.clone() },
-        Wish { rest: Some(rest(Some(&json!({"contact": "joe"})), &[1; 32])), ..approved.clone() },
-        Wish { rest: None, ..approved.clone() },
+        SpendRequest { merchant: "Merchant/other".parse().unwrap(), ..approved.clone() },
+        SpendRequest { mode: Mode::Test, ..approved.clone() },
+        SpendRequest { generation: 1, ..approved.clone() },
+        SpendRequest {
+            amountless_digest: Some(amountless_digest(Some(&json!({"contact": "joe"})), &[1; 32])),
+            ..approved.clone()
+        },
+        SpendRequest { amountless_digest: None, ..approved.clone() },
     ];
     for other in &others {
         assert!(!covers(&approved, other), "{other:?}");
     }
     let counted = |deletes, emails| {
-        let stake = Stake { counts: Counts { deletes, emails }, ..approved.stake.clone() };
-        Wish { stake, ..approved.clone() }
+        let stake =
+            Exposure { counts: ExposureCounts { deletes, emails }, ..approved.exposure.clone() };
+        SpendRequest { exposure: stake, ..approved.clone() }
     };
     assert!(!covers(&approved, &counted(1, 1)) && !covers(&approved, &counted(0, 2)));
     assert!(covers(&approved, &counted(0, 0)));
     let mut renamed = approved.clone();
-    renamed.stake.moves[0].meaning = "charged".to_owned();
+    renamed.exposure.moves[0].meaning = "charged".to_owned();
     assert!(!covers(&approved, &renamed), "another meaning");
     let mut more = approved.clone();
-    more.stake.moves.push(more.stake.moves[0].clone());
+    more.exposure.moves.push(more.exposure.moves[0].clone());
     assert!(!covers(&approved, &more), "twice the amount in two parts");
 }
 
 #[test]
 fn a_document_is_the_same_but_for_its_amounts() {
-    let digest = |spec: Value| rest(Some(&spec), &[1; 32]);
+    let digest = |spec: Value| amountless_digest(Some(&spec), &[1; 32]);
     let spec = |amount: &str, account: &str| {
         json!({"amount": amount, "account": account, "max_amount": "9 USD",
             "line_items": [{"description": "A", "rate_per_quantity": amount}]})
@@ -84,7 +88,7 @@ fn a_document_is_the_same_but_for_its_amounts() {
     assert_eq!(digest(spec("1 USD", "a")), digest(spec("2 USD", "a")));
     assert_ne!(digest(spec("1 USD", "a")), digest(spec("1 USD", "b")));
     assert_ne!(digest(json!({"max_amount": 1})), digest(json!({"max_amount": 2})));
-    assert_ne!(rest(None, &[1; 32]), rest(None, &[2; 32]), "keyed");
+    assert_ne!(amountless_digest(None, &[1; 32]), amountless_digest(None, &[2; 32]), "keyed");
 }
 
 #[test]
@@ -96,7 +100,7 @@ fn two_people_are_two_people_and_an_approval_is_used_once() {
     };
     let small = [wish(1, 1000)];
     let large = [wish(1, 900), wish(2, 900)];
-    assert_eq!((rules.needed(&small), rules.needed(&large)), (1, 2));
+    assert_eq!((rules.approvers_needed(&small), rules.approvers_needed(&large)), (1, 2));
     assert!(passes(&rules, &[kept("ann", &small)], &small[0]));
     let twice = [kept("ann", &large), kept("ann", &large)];
     assert!(!passes(&rules, &twice, &large[0]), "one person twice is one person");
@@ -105,16 +109,20 @@ fn two_people_are_two_people_and_an_approval_is_used_once() {
     both[0].used.push((large[0].key.clone(), IntentId::new(1)));
     assert!(!passes(&rules, &both, &large[0]), "it was used for this step");
     assert!(passes(&rules, &both, &large[1]));
-    assert_eq!(ApprovalRules::default().needed(&large), 1, "without an amount one is enough");
+    assert_eq!(
+        ApprovalRules::default().approvers_needed(&large),
+        1,
+        "without an amount one is enough"
+    );
     let mut euro = wish(1, 1);
-    euro.stake.moves[0].amount = Money::new(1, "EUR".parse().unwrap());
-    assert_eq!(rules.needed(&[euro]), 2, "a currency that is not listed");
+    euro.exposure.moves[0].amount = Money::new(1, "EUR".parse().unwrap());
+    assert_eq!(rules.approvers_needed(&[euro]), 2, "a currency that is not listed");
 }
 
 #[test]
 fn an_approval_expires() {
     let (rules, kept) = (ApprovalRules::default(), [kept("ann", &[wish(1, 5)])]);
-    let passes = |now: &str| standing(&rules, &kept, &wish(1, 5), at(now)).is_enough();
+    let passes = |now: &str| approval_status(&rules, &kept, &wish(1, 5), at(now)).is_enough();
     assert!(passes("2026-11-28T11:59:59Z"));
     assert!(!passes("2026-11-28T12:00:00Z"));
 }
@@ -124,18 +132,18 @@ fn what_the_approver_said_is_compared_currency_by_currency() {
     let euro: Currency = "EUR".parse().unwrap();
     let sums = BTreeMap::from([(Currency::USD, 500), (euro, 1)]);
     let usd = Money::new(500, Currency::USD);
-    assert_eq!(beyond(&[], &sums), None, "nothing was said");
-    assert_eq!(beyond(&[usd], &sums), Some((Money::new(1, euro), None)));
+    assert_eq!(first_excess(&[], &sums), None, "nothing was said");
+    assert_eq!(first_excess(&[usd], &sums), Some((Money::new(1, euro), None)));
     let less = Money::new(499, Currency::USD);
-    assert_eq!(beyond(&[less, Money::new(9, euro)], &sums), Some((usd, Some(&less))));
-    assert_eq!(beyond(&[usd, Money::new(1, euro)], &sums), None);
+    assert_eq!(first_excess(&[less, Money::new(9, euro)], &sums), Some((usd, Some(&less))));
+    assert_eq!(first_excess(&[usd, Money::new(1, euro)], &sums), None);
 }
 
 fn plan() -> impl Strategy<Value = BTreeMap<usize, i64>> {
     prop::collection::btree_map(0_usize..6, 1_i64..50, 0..6)
 }
 
-fn steps(plan: &BTreeMap<usize, i64>) -> Vec<Wish> {
+fn steps(plan: &BTreeMap<usize, i64>) -> Vec<SpendRequest> {
     plan.iter().map(|(name, minor)| wish(*name, *minor)).collect()
 }
 

@@ -7,104 +7,104 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::base::id::Mode;
-use crate::model::effect::Counts;
+use crate::model::effect::ExposureCounts;
 use crate::model::plan::MoneyMove;
-use crate::model::stake::Stake;
+use crate::model::stake::Exposure;
 
-fn amounts(name: &str, usd: i64) -> Amounts {
+fn amounts(name: &str, usd: i64) -> AmountLimit {
     let listed = BTreeMap::from([(Currency::USD, (usd, Arc::from("reckon.yaml:7")))]);
-    Amounts { name: Arc::from(name), place: Arc::from("reckon.yaml:6"), listed }
+    AmountLimit { name: Arc::from(name), place: Arc::from("reckon.yaml:6"), listed }
 }
 
-fn most(name: &str, most: u32) -> Most {
-    Most { name: Arc::from(name), place: Arc::from("reckon.yaml:9"), most }
+fn most(name: &str, most: u32) -> CountLimit {
+    CountLimit { name: Arc::from(name), place: Arc::from("reckon.yaml:9"), maximum: most }
 }
 
-fn wish(minor: i64, currency: &str, counts: Counts) -> Wish {
+fn wish(minor: i64, currency: &str, counts: ExposureCounts) -> SpendRequest {
     let money = MoneyMove {
         amount: Money::new(minor, currency.parse().unwrap()),
         mode: Mode::Live,
         meaning: "charged",
     };
     let moves = if minor == 0 { Vec::new() } else { vec![money] };
-    Wish {
+    SpendRequest {
         key: "Invoice/jane".parse().unwrap(),
         merchant: "Merchant/acme".parse().unwrap(),
         mode: Mode::Live,
         generation: 0,
-        rest: None,
-        stake: Stake::new(&moves, counts),
+        amountless_digest: None,
+        exposure: Exposure::new(&moves, counts),
     }
 }
 
 /// A past: sums of a run and of a day, and the typical amounts.
 #[derive(Default)]
 struct Before {
-    run: Tally,
-    day: Tally,
-    of_merchant: Tally,
-    usual: Usual,
+    run: RunningTotals,
+    day: RunningTotals,
+    of_merchant: RunningTotals,
+    usual: TypicalAmounts,
 }
 
-impl Known for Before {
-    fn counted(&self, span: Span, merchant: Option<&Key>) -> Tally {
+impl SpendHistory for Before {
+    fn totals(&self, span: LimitPeriod, merchant: Option<&Key>) -> RunningTotals {
         match (span, merchant) {
             (_, Some(_)) => self.of_merchant.clone(),
-            (Span::Run, None) => self.run.clone(),
-            (Span::Day, None) => self.day.clone(),
+            (LimitPeriod::Run, None) => self.run.clone(),
+            (LimitPeriod::Day, None) => self.day.clone(),
         }
     }
 
-    fn usual(&self, _: &Wish, _: &Moved) -> Usual {
+    fn typical_amounts(&self, _: &SpendRequest, _: &RecordedMove) -> TypicalAmounts {
         self.usual.clone()
     }
 }
 
-fn usd(minor: i64) -> Tally {
-    Tally { money: BTreeMap::from([(Currency::USD, minor)]), ..Tally::default() }
+fn usd(minor: i64) -> RunningTotals {
+    RunningTotals { money: BTreeMap::from([(Currency::USD, minor)]), ..RunningTotals::default() }
 }
 
 /// Formats the name of the limit, its allowed value and the resulting value, or `within`.
-fn told(section: &Section, before: &Before, wish: &Wish) -> String {
+fn told(section: &LimitSet, before: &Before, wish: &SpendRequest) -> String {
     let limits = Limits { live: section.clone(), ..Limits::default() };
     check(&limits, wish, before).map_or_else(
         || "within".to_owned(),
-        |over| format!("{}: {} < {} at {}", over.limit, over.allows, over.would, over.place),
+        |over| format!("{}: {} < {} at {}", over.limit, over.allowed, over.resulting, over.place),
     )
 }
 
 #[test]
 fn each_limit_names_itself_its_value_and_its_line() {
-    let none = Counts::default();
+    let none = ExposureCounts::default();
     let before = Before { run: usd(900), day: usd(1900), ..Before::default() };
-    let check = |section: &Section, minor| told(section, &before, &wish(minor, "USD", none));
-    let object = Section { per_object: Some(amounts("per_object", 500)), ..Section::default() };
+    let check = |section: &LimitSet, minor| told(section, &before, &wish(minor, "USD", none));
+    let object = LimitSet { per_object: Some(amounts("per_object", 500)), ..LimitSet::default() };
     assert_eq!(check(&object, 500), "within");
     assert_eq!(check(&object, 501), "per_object: 5.00 USD < 5.01 USD at reckon.yaml:7");
     assert_eq!(check(&object, -501), "per_object: 5.00 USD < 5.01 USD at reckon.yaml:7");
-    let run = Section { per_run: Some(amounts("per_run", 1000)), ..Section::default() };
+    let run = LimitSet { per_run: Some(amounts("per_run", 1000)), ..LimitSet::default() };
     assert_eq!(check(&run, 100), "within");
     assert_eq!(check(&run, 101), "per_run: 10.00 USD < 10.01 USD at reckon.yaml:7");
-    let day = Section { per_day: Some(amounts("per_day", 2000)), ..Section::default() };
+    let day = LimitSet { per_day: Some(amounts("per_day", 2000)), ..LimitSet::default() };
     assert_eq!(check(&day, 101), "per_day: 20.00 USD < 20.01 USD at reckon.yaml:7");
 }
 
 #[test]
 fn a_currency_that_a_list_does_not_name_does_not_move() {
-    let euro = wish(1, "EUR", Counts::default());
+    let euro = wish(1, "EUR", ExposureCounts::default());
     for section in [
-        Section { per_object: Some(amounts("per_object", 500)), ..Section::default() },
-        Section { per_day: Some(amounts("per_day", 500)), ..Section::default() },
+        LimitSet { per_object: Some(amounts("per_object", 500)), ..LimitSet::default() },
+        LimitSet { per_day: Some(amounts("per_day", 500)), ..LimitSet::default() },
     ] {
         assert!(told(&section, &Before::default(), &euro).contains("0.00 EUR < 0.01 EUR"));
-        let lifted = |amounts: Option<Amounts>| {
-            amounts.map(|amounts| Amounts { listed: BTreeMap::new(), ..amounts })
+        let lifted = |amounts: Option<AmountLimit>| {
+            amounts.map(|amounts| AmountLimit { listed: BTreeMap::new(), ..amounts })
         };
-        let Section { per_object, per_day, .. } = section;
-        let section = Section {
+        let LimitSet { per_object, per_day, .. } = section;
+        let section = LimitSet {
             per_object: lifted(per_object),
             per_day: lifted(per_day),
-            ..Section::default()
+            ..LimitSet::default()
         };
         assert_eq!(told(&section, &Before::default(), &euro), "within", "an empty list lifts it");
     }
@@ -112,16 +112,16 @@ fn a_currency_that_a_list_does_not_name_does_not_move() {
 
 #[test]
 fn counts_are_limited_and_what_puts_nothing_at_stake_passes_whatever_was_counted() {
-    let counted = Tally { deletes: 2, emails: 5, money: usd(9000).money };
+    let counted = RunningTotals { deletes: 2, emails: 5, money: usd(9000).money };
     let before = Before { run: counted.clone(), day: counted, ..Before::default() };
-    let section = Section {
+    let section = LimitSet {
         per_day: Some(amounts("per_day", 100)),
         deletes_per_run: Some(most("deletes_per_run", 2)),
         emails_per_day: Some(most("emails_per_day", 6)),
-        ..Section::default()
+        ..LimitSet::default()
     };
-    let counts = |deletes, emails| wish(0, "USD", Counts { deletes, emails });
-    let check = |wish: &Wish| told(&section, &before, wish);
+    let counts = |deletes, emails| wish(0, "USD", ExposureCounts { deletes, emails });
+    let check = |wish: &SpendRequest| told(&section, &before, wish);
     assert_eq!(check(&counts(0, 1)), "within");
     assert_eq!(check(&counts(0, 2)), "emails_per_day: 6 e-mails < 7 at reckon.yaml:9");
     assert_eq!(check(&counts(1, 0)), "deletes_per_run: 2 deletes < 3 at reckon.yaml:9");
@@ -130,28 +130,29 @@ fn counts_are_limited_and_what_puts_nothing_at_stake_passes_whatever_was_counted
 
 #[test]
 fn what_is_usual_is_compared_with_the_same_resource_first() {
-    let section = Section { usual_percent: Some(most("usual_percent", 300)), ..Section::default() };
-    let usual = Usual { own: Some(100), recent: vec![1000; 9] };
+    let section =
+        LimitSet { typical_percent: Some(most("usual_percent", 300)), ..LimitSet::default() };
+    let usual = TypicalAmounts { own: Some(100), recent: vec![1000; 9] };
     let before = Before { usual, ..Before::default() };
-    let check = |minor| told(&section, &before, &wish(minor, "USD", Counts::default()));
+    let check = |minor| told(&section, &before, &wish(minor, "USD", ExposureCounts::default()));
     assert_eq!(check(300), "within");
     assert!(check(10_000).contains("300 % of what is usual, 1.00 USD, < 100.00 USD, 10000 %"));
 }
 
 #[test]
 fn a_merchant_s_own_limits_stand_in_place_of_single_ones_and_beside_sums() {
-    let own = Section {
+    let own = LimitSet {
         per_object: Some(amounts("own.per_object", 900)),
         per_day: Some(amounts("own.per_day", 1000)),
-        ..Section::default()
+        ..LimitSet::default()
     };
-    let general = Section {
+    let general = LimitSet {
         per_object: Some(amounts("per_object", 500)),
         per_day: Some(amounts("per_day", 5000)),
-        ..Section::default()
+        ..LimitSet::default()
     };
     let mut limits = Limits { live: general, ..Limits::default() };
-    let wish = wish(600, "USD", Counts::default());
+    let wish = wish(600, "USD", ExposureCounts::default());
     let over =
         |limits: &Limits, before: &Before| check(limits, &wish, before).map(|over| over.limit);
     assert_eq!(over(&limits, &Before::default()).as_deref(), Some("per_object"));
@@ -167,19 +168,19 @@ fn a_merchant_s_own_limits_stand_in_place_of_single_ones_and_beside_sums() {
 
 #[test]
 fn a_whole_plan_is_held_to_sums_and_counts_of_what_it_adds() {
-    let section = Section {
+    let section = LimitSet {
         per_run: Some(amounts("per_run", 500)),
         per_day: Some(amounts("per_day", 900)),
         deletes_per_run: Some(most("deletes_per_run", 1)),
         deletes_per_day: Some(most("deletes_per_day", 2)),
         emails_per_run: Some(most("emails_per_run", 3)),
         emails_per_day: Some(most("emails_per_day", 4)),
-        ..Section::default()
+        ..LimitSet::default()
     };
-    let tally = |minor, deletes, emails| Tally { money: usd(minor).money, deletes, emails };
-    let over = |run: &Tally, day: &Tally| {
-        let found = whole(&section, run, day).into_iter();
-        found.map(|(_, over)| format!("{} {}", over.limit, over.would)).collect::<Vec<_>>()
+    let tally = |minor, deletes, emails| RunningTotals { money: usd(minor).money, deletes, emails };
+    let over = |run: &RunningTotals, day: &RunningTotals| {
+        let found = check_plan(&section, run, day).into_iter();
+        found.map(|(_, over)| format!("{} {}", over.limit, over.resulting)).collect::<Vec<_>>()
     };
     assert_eq!(over(&tally(500, 1, 3), &tally(900, 2, 4)), Vec::<String>::new());
     let money = ["per_run 5.01 USD", "per_day 9.01 USD"];
@@ -190,15 +191,21 @@ fn a_whole_plan_is_held_to_sums_and_counts_of_what_it_adds() {
 
 #[test]
 fn a_limit_of_a_whole_plan_concerns_what_adds_to_it() {
-    let money = Whole::Money(Currency::USD);
-    let all = [money, Whole::Deletes, Whole::Emails];
-    let is_in = |tally: &Tally| all.map(|one| one.is_in(tally));
-    assert_eq!(is_in(&Tally::default()), [false; 3]);
+    let money = LimitSubject::Money(Currency::USD);
+    let all = [money, LimitSubject::Deletes, LimitSubject::Emails];
+    let is_in = |tally: &RunningTotals| all.map(|one| one.is_in(tally));
+    assert_eq!(is_in(&RunningTotals::default()), [false; 3]);
     assert_eq!(is_in(&usd(1)), [true, false, false]);
-    assert_eq!(is_in(&Tally { deletes: 1, ..Tally::default() }), [false, true, false]);
-    assert_eq!(is_in(&Tally { emails: 1, ..Tally::default() }), [false, false, true]);
+    assert_eq!(
+        is_in(&RunningTotals { deletes: 1, ..RunningTotals::default() }),
+        [false, true, false]
+    );
+    assert_eq!(
+        is_in(&RunningTotals { emails: 1, ..RunningTotals::default() }),
+        [false, false, true]
+    );
     let concerns = |minor, deletes, emails| {
-        let wish = wish(minor, "USD", Counts { deletes, emails });
+        let wish = wish(minor, "USD", ExposureCounts { deletes, emails });
         all.map(|one| one.concerns(&wish))
     };
     assert_eq!(concerns(0, 0, 0), [false; 3]);
@@ -216,18 +223,18 @@ proptest! {
         limit in 0_i64..8000,
         deletes in 0_u32..9,
     ) {
-        let section = Section {
+        let section = LimitSet {
             per_day: Some(amounts("per_day", limit)),
             deletes_per_day: Some(most("deletes_per_day", deletes)),
-            ..Section::default()
+            ..LimitSet::default()
         };
         let limits = Limits { live: section, ..Limits::default() };
         let mut before = Before::default();
         for (minor, removed) in wanted {
-            let wish = wish(minor, "USD", Counts { deletes: removed, emails: 0 });
-            let after = with(before.day.clone(), &wish);
+            let wish = wish(minor, "USD", ExposureCounts { deletes: removed, emails: 0 });
+            let after = with_exposure(before.day.clone(), &wish);
             let fits = after.sum(Currency::USD) <= limit && after.deletes <= deletes;
-            let touches = !wish.stake.is_empty();
+            let touches = !wish.exposure.is_empty();
             let passes = check(&limits, &wish, &before).is_none();
             prop_assert_eq!(passes, fits || !touches);
             if passes {

@@ -5,9 +5,9 @@ use insta::assert_snapshot;
 use crate::base::money::Currency;
 use crate::kinds::CheckCx;
 use crate::kinds::register::KINDS;
-use crate::model::desired::Coverage;
-use crate::render::diagnostic::{Look, text};
-use crate::spec::document::ReadCx;
+use crate::model::desired::TreeState;
+use crate::render::diagnostic::{OutputStyle, text};
+use crate::spec::document::ReadContext;
 use crate::spec::loader::Loader;
 use crate::spec::testing::Tree;
 
@@ -22,7 +22,7 @@ fn load(files: &[(&str, &str)]) -> (Tree, Loader) {
         variables: None,
         files: None,
     };
-    let cx = ReadCx { kinds: KINDS, check };
+    let cx = ReadContext { kinds: KINDS, check };
     let mut loader = Loader::new(tree.root(), "specs", cx);
     loader.load_all();
     (tree, loader)
@@ -31,7 +31,7 @@ fn load(files: &[(&str, &str)]) -> (Tree, Loader) {
 fn shown(files: &[(&str, &str)]) -> String {
     let (_tree, loader) = load(files);
     let problems = loader.problems().shown;
-    let look = Look { color: false, unicode: true, width: 100 };
+    let look = OutputStyle { color: false, unicode: true, width: 100 };
     text(&problems, &loader.sources(&problems), look)
 }
 
@@ -46,7 +46,7 @@ const INVOICE: &str = "apiVersion: reckon.dev/v1\nkind: Invoice\nmetadata: {name
 fn a_good_tree_is_whole() {
     let (_tree, loader) = load(&[("m.yaml", MERCHANT), ("c.yaml", CONTACT), ("i.yaml", INVOICE)]);
     assert_eq!(loader.problems().shown, []);
-    assert_eq!(loader.desired().coverage, Coverage::Whole);
+    assert_eq!(loader.desired().tree_state, TreeState::Complete);
     assert_eq!(loader.desired().manifests.len(), 3);
 }
 

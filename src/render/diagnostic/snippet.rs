@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
 
-use crate::model::issue::Problem;
-use crate::spec::lines::Source;
+use crate::model::issue::PlacedIssue;
+use crate::spec::lines::SourceText;
 use crate::spec::mask::MaskedSource;
 
 /// Bytes of the lines around a problem above which no snippet is shown.
@@ -13,11 +13,11 @@ const SHOWN_BYTES_MAX: usize = 2000;
 
 /// Text around one problem.
 #[derive(Debug)]
-pub(super) struct Snippet<'a>(&'a Source);
+pub(super) struct Snippet<'a>(&'a SourceText);
 
 impl<'a> Snippet<'a> {
     /// Returns the snippet of a problem; `None` if there is no text or too much.
-    pub(super) fn of(masked: &'a MaskedSource, problem: &Problem) -> Option<Self> {
+    pub(super) fn of(masked: &'a MaskedSource, problem: &PlacedIssue) -> Option<Self> {
         let source = masked.source();
         let inside = problem.line <= source.count() && !source.text.is_empty();
         let here = problem.related.iter().filter(|place| place.file == problem.file);
@@ -30,23 +30,23 @@ impl<'a> Snippet<'a> {
     }
 
     /// Returns the byte range of `length` characters, at most to the end of the line.
-    pub(super) fn bytes(&self, line: usize, column: usize, length: usize) -> Range<usize> {
-        let end_of_line = self.end(line);
+    pub(super) fn byte_range(&self, line: usize, column: usize, length: usize) -> Range<usize> {
+        let end_of_line = self.line_end(line);
         let start = self.0.byte(line, column).min(end_of_line);
         let end = self.0.byte(line, column.saturating_add(length)).min(end_of_line);
         start..end.max(start)
     }
 
     /// Returns the byte range of the word that starts there.
-    pub(super) fn word(&self, line: usize, column: usize) -> Range<usize> {
-        let Range { start, end } = self.bytes(line, column, usize::MAX);
+    pub(super) fn word_range(&self, line: usize, column: usize) -> Range<usize> {
+        let Range { start, end } = self.byte_range(line, column, usize::MAX);
         let rest = self.0.text.get(start..end).unwrap_or_default();
         let stop = rest.find([' ', ',', ':', '}', ']']);
         start..start.saturating_add(stop.unwrap_or(rest.len()))
     }
 
     /// Returns the byte after a line's last character.
-    fn end(&self, line: usize) -> usize {
+    fn line_end(&self, line: usize) -> usize {
         let range = self.0.start(line)..self.0.start(line.saturating_add(1));
         let text = self.0.text.get(range.clone()).unwrap_or_default();
         range.start.saturating_add(text.trim_end_matches(['\n', '\r']).len())
@@ -66,7 +66,7 @@ impl SourceCode for Snippet<'_> {
         let (last_line, _) = source.position(last);
         let first_line = line.saturating_sub(before).max(1);
         let start = if before == 0 { span.offset() } else { source.start(first_line) };
-        let end = self.end(last_line.saturating_add(after).min(source.count())).max(start);
+        let end = self.line_end(last_line.saturating_add(after).min(source.count())).max(start);
         let data = source.text.as_bytes().get(start..end).ok_or(MietteError::OutOfBounds)?;
         Ok(Box::new(MietteSpanContents::new_named(
             source.file.to_string(),

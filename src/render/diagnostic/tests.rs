@@ -6,7 +6,7 @@ use super::*;
 use crate::spec::loader::Loader;
 use crate::spec::testing::{Tree, document};
 
-const PLAIN: Look = Look { color: false, unicode: true, width: 80 };
+const PLAIN: OutputStyle = OutputStyle { color: false, unicode: true, width: 80 };
 
 fn shown(loader: &Loader) -> String {
     let problems = loader.problems().shown;
@@ -137,14 +137,14 @@ fn plain_ascii_is_possible_and_color_only_where_it_is_wanted() {
     let loader = Tree::new(&[("a.yaml", "a: 'x\n")]).load();
     let problems = loader.problems().shown;
     let with = |look| text(&problems, &loader.sources(&problems), look);
-    assert!(with(Look { unicode: false, ..PLAIN }).is_ascii());
-    assert!(with(Look { color: true, ..PLAIN }).contains('\u{1b}'));
+    assert!(with(OutputStyle { unicode: false, ..PLAIN }).is_ascii());
+    assert!(with(OutputStyle { color: true, ..PLAIN }).contains('\u{1b}'));
     assert!(!with(PLAIN).contains('\u{1b}'));
 }
 
 #[test]
 fn only_the_first_problems_are_shown_and_the_rest_is_counted() {
-    let problem = |line| Problem { line, ..problem_at_first_line() };
+    let problem = |line| PlacedIssue { line, ..problem_at_first_line() };
     let problems: Vec<_> = (1..=SHOWN_MAX + 7).map(problem).collect();
     let text = text(&problems, &Sources::default(), PLAIN);
     assert_eq!(text.matches("reckon::yaml::syntax").count(), SHOWN_MAX);
@@ -156,7 +156,7 @@ fn only_the_first_problems_are_shown_and_the_rest_is_counted() {
     assert_eq!(json["problems"][0]["severity"], "error");
 }
 
-fn problem_at_first_line() -> Problem {
+fn problem_at_first_line() -> PlacedIssue {
     let loader = Tree::new(&[("a.yaml", "a: 'x\n")]).load();
     loader.problems().shown.remove(0)
 }

@@ -3,43 +3,43 @@
 use serde_json::{Value, json};
 
 use crate::hooks::events::{self, EVENTS, FIELDS};
-use crate::hooks::register::{Group, HostFn, rows};
-use crate::policy::Power;
+use crate::hooks::register::{FunctionGroup, HostFn, rows};
+use crate::policy::ScriptPower;
 
 const INTRO: &str = include_str!("intro.md");
 const OUTRO: &str = include_str!("outro.md");
 
-const GROUPS: [(Group, &str, &str); 3] = [
+const GROUPS: [(FunctionGroup, &str, &str); 3] = [
     (
-        Group::Action,
+        FunctionGroup::Action,
         "Actions",
         "They happen when the script has ended well, all of them or none. Each answers its name.",
     ),
-    (Group::Read, "Reads", "Every answer is written down with the run."),
-    (Group::Helper, "Helpers", "They reckon, and touch nothing."),
+    (FunctionGroup::Read, "Reads", "Every answer is written down with the run."),
+    (FunctionGroup::Helper, "Helpers", "They reckon, and touch nothing."),
 ];
 
-fn of(group: Group) -> impl Iterator<Item = &'static HostFn> {
+fn rows_of(group: FunctionGroup) -> impl Iterator<Item = &'static HostFn> {
     rows().filter(move |row| row.group == group)
 }
 
 /// Renders the arguments: `charge` (an id, or …), `amount` (…).
-fn arguments(row: &HostFn) -> String {
+fn render_arguments(row: &HostFn) -> String {
     let words: Vec<String> = row
         .arguments
         .iter()
-        .map(|argument| format!("`{}`: {}", argument.name, argument.sort.words()))
+        .map(|argument| format!("`{}`: {}", argument.name, argument.value_type.description()))
         .collect();
     words.join("; ")
 }
 
 /// Renders the documentation for a terminal.
-pub fn doc() -> String {
+pub fn terminal_doc() -> String {
     let mut out =
         String::from("events (a function each; on_event(event) gets those that have none)\n");
     for row in EVENTS {
         let line =
-            format!("  {:50} {}\n", format!("{}(event)", events::function(row.name)), row.doc);
+            format!("  {:50} {}\n", format!("{}(event)", events::handler_name(row.name)), row.doc);
         out.push_str(&line);
     }
     out.push_str("\nan event\n");
@@ -50,12 +50,16 @@ pub fn doc() -> String {
     for (group, title, sentence) in GROUPS {
         let head = format!("\n{}: {sentence}\n", title.to_lowercase());
         out.push_str(&head);
-        for row in of(group) {
+        for row in rows_of(group) {
             let line = format!("  {}\n      {}\n", row.usage(), row.doc);
             out.push_str(&line);
             for option in row.options() {
-                let line =
-                    format!("        {}: {}; {}\n", option.name, option.sort.words(), option.doc);
+                let line = format!(
+                    "        {}: {}; {}\n",
+                    option.name,
+                    option.value_type.description(),
+                    option.doc
+                );
                 out.push_str(&line);
             }
         }
@@ -65,27 +69,27 @@ pub fn doc() -> String {
 
 /// Renders the documentation for programs.
 pub fn doc_json() -> Value {
-    let functions: Vec<Value> = rows().map(function).collect();
+    let functions: Vec<Value> = rows().map(function_json).collect();
     let events: Vec<Value> = EVENTS
         .iter()
-        .map(|row| json!({"type": row.name, "function": events::function(row.name), "data": row.data, "doc": row.doc}))
+        .map(|row| json!({"type": row.name, "function": events::handler_name(row.name), "data": row.data, "doc": row.doc}))
         .collect();
     let fields: Vec<Value> =
         FIELDS.iter().map(|field| json!({"name": field.name, "doc": field.doc})).collect();
     json!({ "version": 1, "events": events, "fields": fields, "functions": functions })
 }
 
-fn function(row: &HostFn) -> Value {
+fn function_json(row: &HostFn) -> Value {
     let arguments: Vec<Value> = row
         .arguments
         .iter()
-        .map(|argument| json!({"name": argument.name, "takes": argument.sort.words()}))
+        .map(|argument| json!({"name": argument.name, "takes": argument.value_type.description()}))
         .collect();
     let options: Vec<Value> = row
         .options()
-        .map(|option| json!({"name": option.name, "takes": option.sort.words(), "doc": option.doc}))
+        .map(|option| json!({"name": option.name, "takes": option.value_type.description(), "doc": option.doc}))
         .collect();
-    let right = row.power.map(Power::word);
+    let right = row.right.map(ScriptPower::word);
     json!({ "name": row.name, "usage": row.usage(), "doc": row.doc, "right": right, "arguments": arguments, "options": options })
 }
 
@@ -94,7 +98,7 @@ pub fn markdown() -> String {
     let mut out = String::from(INTRO);
     out.push_str("\n## Events\n\n| type | function | `event.data` | when |\n|---|---|---|---|\n");
     for row in EVENTS {
-        let function = events::function(row.name);
+        let function = events::handler_name(row.name);
         let line = format!("| `{}` | `{function}` | {} | {} |\n", row.name, row.data, row.doc);
         out.push_str(&line);
     }
@@ -111,7 +115,7 @@ pub fn markdown() -> String {
     for (group, title, sentence) in GROUPS {
         let head = format!("\n## {title}\n\n{sentence}\n");
         out.push_str(&head);
-        for row in of(group) {
+        for row in rows_of(group) {
             section(row, &mut out);
         }
     }
@@ -123,19 +127,24 @@ pub fn markdown() -> String {
 fn section(row: &HostFn, out: &mut String) {
     let head = format!("\n### `{}`\n\n{}\n", row.usage(), row.doc);
     out.push_str(&head);
-    if let Some(power) = row.power {
+    if let Some(power) = row.right {
         let line = format!("\nIt needs the right `{}` ([Rights](#rights)).\n", power.word());
         out.push_str(&line);
     }
     if !row.arguments.is_empty() {
-        let line = format!("\n{}\n", arguments(row));
+        let line = format!("\n{}\n", render_arguments(row));
         out.push_str(&line);
     }
     if row.options().next().is_some() {
         out.push_str("\n| option | takes | means |\n|---|---|---|\n");
     }
     for option in row.options() {
-        let line = format!("| `{}` | {} | {} |\n", option.name, option.sort.words(), option.doc);
+        let line = format!(
+            "| `{}` | {} | {} |\n",
+            option.name,
+            option.value_type.description(),
+            option.doc
+        );
         out.push_str(&line);
     }
 }

@@ -1,22 +1,22 @@
 //! Renders the results of test cases as the XML that build servers read.
 
-use crate::hooks::cases::Verdict;
+use crate::hooks::cases::CaseResult;
 
 /// Renders one suite, with one `testcase` for each case.
-pub fn junit(verdicts: &[Verdict]) -> String {
-    let failed = verdicts.iter().filter(|verdict| verdict.trouble.is_some()).count();
+pub fn junit(verdicts: &[CaseResult]) -> String {
+    let failed = verdicts.iter().filter(|verdict| verdict.difference.is_some()).count();
     let mut out = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"hooks\" tests=\"{}\" failures=\"{failed}\">\n",
         verdicts.len()
     );
-    for Verdict { script, case, trouble } in verdicts {
-        let (script, case) = (escaped(script), escaped(case));
+    for CaseResult { script, case, difference: trouble } in verdicts {
+        let (script, case) = (escape_xml(script), escape_xml(case));
         let line = match trouble {
             None => format!("  <testcase classname=\"{script}\" name=\"{case}\"/>\n"),
             Some(text) => format!(
                 "  <testcase classname=\"{script}\" name=\"{case}\">\n    <failure message=\"not as expected\">{}</failure>\n  \
                  </testcase>\n",
-                escaped(text)
+                escape_xml(text)
             ),
         };
         out.push_str(&line);
@@ -26,7 +26,7 @@ pub fn junit(verdicts: &[Verdict]) -> String {
 }
 
 /// Escapes characters that XML reserves, and replaces those that it cannot hold.
-fn escaped(text: &str) -> String {
+fn escape_xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for found in text.chars() {
         match found {
@@ -48,10 +48,10 @@ mod tests {
 
     #[test]
     fn what_xml_keeps_for_itself_is_written_otherwise() {
-        let verdict = |trouble: Option<&str>| Verdict {
+        let verdict = |trouble: Option<&str>| CaseResult {
             script: "a".to_owned(),
             case: "<b> & \"c\"".to_owned(),
-            trouble: trouble.map(str::to_owned),
+            difference: trouble.map(str::to_owned),
         };
         let text = junit(&[verdict(None), verdict(Some("- x\n+ \u{1b}<y>"))]);
         assert!(text.contains("tests=\"2\" failures=\"1\""), "{text}");

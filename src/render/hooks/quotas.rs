@@ -1,13 +1,13 @@
 //! Renders growing data against its quotas, for people.
 
 use crate::engine::QuotasView;
-use crate::render::words::{clean, line};
+use crate::render::words::{clean, push_line};
 
 /// Renders one line for the stored values of scripts, and one for the events of each merchant.
 pub fn text(quotas: &QuotasView) -> String {
     let QuotasView { kept, kept_max, .. } = quotas;
     let mut out = String::new();
-    line(
+    push_line(
         &mut out,
         &format!(
             "All scripts together keep {} of {} keys, {} of {} bytes.",
@@ -19,7 +19,7 @@ pub fn text(quotas: &QuotasView) -> String {
         let (waiting, failed) = (one.waiting, one.failed);
         let horizon = one.horizon.as_ref();
         let horizon = horizon.map(|at| format!("; settled ones up to {at} are dropped"));
-        line(
+        push_line(
             &mut out,
             &format!(
                 "{}: events held {held}, dropped {dropped}; actions waiting {waiting}; hooks failed {failed}{}",
@@ -35,7 +35,7 @@ pub fn text(quotas: &QuotasView) -> String {
 mod tests {
     use super::*;
     use crate::engine::MerchantQuota;
-    use crate::model::kept::KeptSize;
+    use crate::model::kept::ScriptValuesSize;
 
     /// Closes K11: quotas are shown with their limits.
     #[test]
@@ -48,8 +48,8 @@ mod tests {
             failed: 3,
             horizon: Some("2026-11-22T10:00:00.000Z".to_owned()),
         }];
-        let kept = KeptSize { keys: 4, bytes: 90 };
-        let kept_max = KeptSize { keys: 100, bytes: 1000 };
+        let kept = ScriptValuesSize { keys: 4, bytes: 90 };
+        let kept_max = ScriptValuesSize { keys: 100, bytes: 1000 };
         let quotas = QuotasView { kept, kept_max, merchants, ..QuotasView::default() };
         insta::assert_snapshot!(text(&quotas), @r"
         All scripts together keep 4 of 100 keys, 90 of 1000 bytes.

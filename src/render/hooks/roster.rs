@@ -1,27 +1,30 @@
 //! Renders the scripts that the state knows, for people.
 
-use crate::base::counted::{counted, verbed};
+use crate::base::counted::{count_noun, count_verb};
 use crate::engine::ScriptView;
 use crate::model::kept::{BYTES_MAX, KEYS_MAX};
 use crate::model::ran::FAILED_MAX;
-use crate::render::words::{clean, line};
+use crate::render::words::{clean, push_line};
 
 /// Renders all scripts, one line each; an absent or stopped one also with the way out.
 pub fn text(known: &[ScriptView]) -> String {
     let mut out = String::new();
     for one in known {
-        let (name, waiting) = (clean(&one.script), waiting(one));
-        let kept = kept(one);
+        let (name, waiting) = (clean(&one.script), waiting_events(one));
+        let kept = stored_size(one);
         match &one.absent {
-            None if one.stopped > 0 => stop(&mut out, one),
+            None if one.stopped > 0 => stopped_lines(&mut out, one),
             None => {
-                line(&mut out, &format!("{name}  in use since {}, {waiting}; {kept}", one.since));
+                push_line(
+                    &mut out,
+                    &format!("{name}  in use since {}, {waiting}; {kept}", one.since),
+                );
             }
-            Some(absent) => absence(&mut out, one, absent),
+            Some(absent) => absent_lines(&mut out, one, absent),
         }
     }
     if out.is_empty() {
-        line(&mut out, "No script is known.");
+        push_line(&mut out, "No script is known.");
     }
     out
 }
@@ -32,25 +35,25 @@ pub fn needs_attention(known: &[ScriptView]) -> bool {
 }
 
 /// Renders only the absent and stopped scripts.
-pub fn waited_for(out: &mut String, known: &[ScriptView]) {
+pub fn needing_attention(out: &mut String, known: &[ScriptView]) {
     for one in known {
         match &one.absent {
-            Some(absent) => absence(out, one, absent),
-            None if one.stopped > 0 => stop(out, one),
+            Some(absent) => absent_lines(out, one, absent),
+            None if one.stopped > 0 => stopped_lines(out, one),
             None => {}
         }
     }
 }
 
-fn stop(out: &mut String, one: &ScriptView) {
+fn stopped_lines(out: &mut String, one: &ScriptView) {
     let name = clean(&one.script);
-    let merchants = counted(usize::try_from(one.stopped).unwrap_or(usize::MAX), "merchant");
-    let (waiting, kept) = (waiting(one), kept(one));
-    line(
+    let merchants = count_noun(usize::try_from(one.stopped).unwrap_or(usize::MAX), "merchant");
+    let (waiting, kept) = (waiting_events(one), stored_size(one));
+    push_line(
         out,
         &format!("{name}  STOPPED for {merchants}: {FAILED_MAX} runs failed, {waiting}; {kept}"),
     );
-    line(
+    push_line(
         out,
         &format!(
             "    correct it, then run `reckon events replay --script {name}`; what is not needed any more, `reckon events dead --forget-script {name}` drops"
@@ -58,25 +61,28 @@ fn stop(out: &mut String, one: &ScriptView) {
     );
 }
 
-fn absence(out: &mut String, one: &ScriptView, absent: &str) {
+fn absent_lines(out: &mut String, one: &ScriptView, absent: &str) {
     let name = clean(&one.script);
-    line(out, &format!("{name}  ABSENT since {absent}, {}; {}", waiting(one), kept(one)));
-    line(out, &format!("    put its file back, or run `reckon hooks forget {name}`"));
+    push_line(
+        out,
+        &format!("{name}  ABSENT since {absent}, {}; {}", waiting_events(one), stored_size(one)),
+    );
+    push_line(out, &format!("    put its file back, or run `reckon hooks forget {name}`"));
 }
 
-fn waiting(one: &ScriptView) -> String {
-    verbed(one.waiting, "event waits", "events wait")
+fn waiting_events(one: &ScriptView) -> String {
+    count_verb(one.waiting, "event waits", "events wait")
 }
 
-fn kept(one: &ScriptView) -> String {
+fn stored_size(one: &ScriptView) -> String {
     let (keys, bytes) = (one.kept_keys, one.kept_bytes);
     format!("keeps {keys} of {KEYS_MAX} keys, {bytes} of {BYTES_MAX} bytes")
 }
 
 /// Renders the data that is lost with a forgotten script.
-pub fn forgetting(script: &ScriptView) -> String {
+pub fn forget_request(script: &ScriptView) -> String {
     let name = clean(&script.script);
-    let (waiting, keys) = (waiting(script), counted(script.kept_keys, "kept key"));
+    let (waiting, keys) = (waiting_events(script), count_noun(script.kept_keys, "kept key"));
     format!(
         "`{name}` is absent: {waiting} for it. To forget it drops its place in the events and {keys}; a script of \
          this name that comes later is a new one."
@@ -102,7 +108,7 @@ mod tests {
         };
         let known = [script("runs", 0), script("fails", 1)];
         let mut dead = String::new();
-        waited_for(&mut dead, &known);
+        needing_attention(&mut dead, &known);
         insta::assert_snapshot!(dead, @"
         fails  STOPPED for 1 merchant: 500 runs failed, 1 event waits; keeps 0 of 10000 keys, 0 of 8388608 bytes
             correct it, then run `reckon events replay --script fails`; what is not needed any more, `reckon events dead --forget-script fails` drops

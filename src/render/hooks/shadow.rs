@@ -3,15 +3,15 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::tried::action;
-use crate::base::counted::counted;
-use crate::hooks::cases::named;
-use crate::hooks::shadow::Differences;
-use crate::render::words::{Paint, clean, line};
+use super::tried::action_line;
+use crate::base::counted::count_noun;
+use crate::hooks::cases::render_named_action;
+use crate::hooks::shadow::RunDifferences;
+use crate::render::words::{Paint, clean, push_line};
 
 /// Result of a comparison.
 #[derive(Debug, Default, Serialize)]
-pub struct Shadow {
+pub struct HooksDiff {
     /// Version of this form.
     pub version: u8,
     /// Start of the compared events.
@@ -23,16 +23,18 @@ pub struct Shadow {
     /// Events whose body was erased.
     pub unreadable: usize,
     /// Reads with a recorded answer.
-    pub reads_of_then: usize,
+    #[serde(rename = "reads_of_then")]
+    pub recorded_reads: usize,
     /// Reads without a recorded answer, which used the present state.
-    pub reads_of_now: usize,
+    #[serde(rename = "reads_of_now")]
+    pub present_reads: usize,
     /// Events with changed results.
-    pub items: Vec<Item>,
+    pub items: Vec<EventDiff>,
 }
 
 /// One event with a changed result.
 #[derive(Debug, Serialize)]
-pub struct Item {
+pub struct EventDiff {
     pub event: String,
     /// Type of the event.
     #[serde(rename = "type")]
@@ -41,22 +43,24 @@ pub struct Item {
     /// Time of the event.
     pub created: String,
     /// Reads of this event that used the present state.
-    pub reads_of_now: usize,
+    #[serde(rename = "reads_of_now")]
+    pub present_reads: usize,
     /// Actions and stored values that differ.
     #[serde(serialize_with = "differences")]
-    pub differences: Differences,
+    pub differences: RunDifferences,
     /// Scripts that fail only now, with their messages.
     pub fails: Vec<(String, String)>,
     /// Scripts that failed before and succeed now.
-    pub mended: Vec<String>,
+    #[serde(rename = "mended")]
+    pub fixed: Vec<String>,
 }
 
-fn differences<S: serde::Serializer>(found: &Differences, out: S) -> Result<S::Ok, S::Error> {
-    let Differences { added, gone, changed, kept } = found;
-    let all = |wishes: &[_]| wishes.iter().map(named).collect::<Vec<Value>>();
+fn differences<S: serde::Serializer>(found: &RunDifferences, out: S) -> Result<S::Ok, S::Error> {
+    let RunDifferences { added, removed: gone, changed, kept } = found;
+    let all = |wishes: &[_]| wishes.iter().map(render_named_action).collect::<Vec<Value>>();
     let changed: Vec<Value> = changed
         .iter()
-        .map(|(one, other)| json!({"before": named(one), "after": named(other)}))
+        .map(|(one, other)| json!({"before": render_named_action(one), "after": render_named_action(other)}))
         .collect();
     let kept: Vec<Value> = kept
         .iter()
@@ -65,70 +69,70 @@ fn differences<S: serde::Serializer>(found: &Differences, out: S) -> Result<S::O
     json!({"added": all(added), "gone": all(gone), "changed": changed, "kept": kept}).serialize(out)
 }
 
-impl Shadow {
+impl HooksDiff {
     /// Returns true if no result differs.
-    pub fn is_same(&self) -> bool {
+    pub fn is_unchanged(&self) -> bool {
         self.items.is_empty()
     }
 }
 
 /// Renders for people: each changed event as a diff, then the counts.
-pub fn text(shadow: &Shadow, color: bool) -> String {
+pub fn text(shadow: &HooksDiff, color: bool) -> String {
     let paint = Paint { color };
     let mut out = String::new();
     for item in &shadow.items {
-        one(&mut out, paint, item);
+        event_diff(&mut out, paint, item);
     }
-    let (events, differ) = (counted(shadow.events, "event"), shadow.items.len());
+    let (events, differ) = (count_noun(shadow.events, "event"), shadow.items.len());
     let since = &shadow.since;
-    line(
+    push_line(
         &mut out,
         &format!("{events} since {since}: {} as then, {differ} otherwise.", shadow.same),
     );
     if shadow.unreadable > 0 {
-        line(
+        push_line(
             &mut out,
-            &format!("{} cannot be read any more.", counted(shadow.unreadable, "event")),
+            &format!("{} cannot be read any more.", count_noun(shadow.unreadable, "event")),
         );
     }
-    if shadow.reads_of_now > 0 {
-        let (now, then) = (shadow.reads_of_now, shadow.reads_of_then);
+    if shadow.present_reads > 0 {
+        let (now, then) = (shadow.present_reads, shadow.recorded_reads);
         let text = format!(
             "{} answered by what is known now, {then} as then: what rests on those may differ by itself.",
-            counted(now, "read")
+            count_noun(now, "read")
         );
-        line(&mut out, &text);
+        push_line(&mut out, &text);
     }
     out
 }
 
-fn one(out: &mut String, paint: Paint, item: &Item) {
-    let Item { event, kind, merchant, created, .. } = item;
-    line(out, &paint.bold(&clean(&format!("{created} {kind} {event} {merchant}"))));
-    let Differences { added, gone, changed, kept } = &item.differences;
+fn event_diff(out: &mut String, paint: Paint, item: &EventDiff) {
+    let EventDiff { event, kind, merchant, created, .. } = item;
+    push_line(out, &paint.bold(&clean(&format!("{created} {kind} {event} {merchant}"))));
+    let RunDifferences { added, removed: gone, changed, kept } = &item.differences;
     for wish in gone {
-        line(out, &format!("  - {}", action(wish)));
+        push_line(out, &format!("  - {}", action_line(wish)));
     }
     for (before, after) in changed {
-        line(out, &format!("  - {}", action(before)));
-        line(out, &format!("  + {}", action(after)));
+        push_line(out, &format!("  - {}", action_line(before)));
+        push_line(out, &format!("  + {}", action_line(after)));
     }
     for wish in added {
-        line(out, &format!("  + {}", action(wish)));
+        push_line(out, &format!("  + {}", action_line(wish)));
     }
     let value =
         |value: &Option<Value>| value.as_ref().map_or("nothing".to_owned(), Value::to_string);
     for (script, key, before, after) in kept {
         let text = format!("  ~ {script} keeps {key}: {} → {}", value(before), value(after));
-        line(out, &clean(&text));
+        push_line(out, &clean(&text));
     }
     for (script, why) in &item.fails {
-        line(out, &clean(&format!("  ! {script} fails now: {why}")));
+        push_line(out, &clean(&format!("  ! {script} fails now: {why}")));
     }
-    for script in &item.mended {
-        line(out, &clean(&format!("  ! {script} failed then, and ends well now")));
+    for script in &item.fixed {
+        push_line(out, &clean(&format!("  ! {script} failed then, and ends well now")));
     }
-    if item.reads_of_now > 0 {
-        line(out, &format!("    ({} of now)", counted(item.reads_of_now, "read")));
+    if item.present_reads > 0 {
+        push_line(out, &format!("    ({} of now)", count_noun(item.present_reads, "read")));
     }
 }

@@ -2,23 +2,23 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::base::counted::counted;
-use crate::hooks::cases::named;
-use crate::hooks::{Failure, Source};
-use crate::model::hook::{Run, Wish};
-use crate::render::words::{clean, line};
+use crate::base::counted::count_noun;
+use crate::hooks::cases::render_named_action;
+use crate::hooks::{RunFailure, ScriptSource};
+use crate::model::hook::{ActionRequest, HookRun};
+use crate::render::words::{clean, push_line};
 
 /// Outcome of a run.
-pub type End = Result<Run, Box<Failure>>;
+pub type TrialOutcome = Result<HookRun, Box<RunFailure>>;
 
 /// Renders runs for programs: `{version, event, runs: [{script, function, actions, kept, log,
 /// reads, operations}], failures}`.
-pub fn json(event: &Value, ends: &[End], sources: &[Source]) -> Value {
-    let runs: Vec<Value> = ends.iter().flatten().map(run).collect();
+pub fn json(event: &Value, ends: &[TrialOutcome], sources: &[ScriptSource]) -> Value {
+    let runs: Vec<Value> = ends.iter().flatten().map(run_json).collect();
     let failures: Vec<Value> = ends
         .iter()
         .filter_map(|end| end.as_ref().err())
-        .map(|failure| failed(failure, sources))
+        .map(|failure| failure_json(failure, sources))
         .collect();
     let field = |name: &str| event.get(name).cloned().unwrap_or_default();
     let event = json!({"id": field("id"), "type": field("type"), "merchant": field("merchant"),
@@ -26,11 +26,11 @@ pub fn json(event: &Value, ends: &[End], sources: &[Source]) -> Value {
     json!({ "version": 1, "event": event, "runs": runs, "failures": failures })
 }
 
-fn run(run: &Run) -> Value {
-    let actions: Vec<Value> = run.wishes.iter().map(named).collect();
+fn run_json(run: &HookRun) -> Value {
+    let actions: Vec<Value> = run.requests.iter().map(render_named_action).collect();
     let kept: Map<String, Value> = run.kept.iter().cloned().collect();
     let reads: Vec<Value> = run
-        .looks
+        .reads
         .iter()
         .map(|look| json!({"read": look.what, "arguments": look.arguments, "answer": look.answer}))
         .collect();
@@ -47,49 +47,49 @@ fn run(run: &Run) -> Value {
     })
 }
 
-fn failed(failure: &Failure, sources: &[Source]) -> Value {
+fn failure_json(failure: &RunFailure, sources: &[ScriptSource]) -> Value {
     json!({
         "script": failure.script,
         "function": failure.function,
-        "why": failure.why,
+        "why": failure.cause,
         "log": failure.log,
         "problem": failure.problem(sources),
     })
 }
 
 /// Renders one run for people.
-pub fn text(run: &Run) -> String {
+pub fn text(run: &HookRun) -> String {
     let mut out = String::new();
-    let reads = run.looks.len();
+    let reads = run.reads.len();
     let (script, function) = (clean(&run.script), clean(&run.function));
-    let (operations, reads) = (counted(run.operations, "operation"), counted(reads, "read"));
-    line(&mut out, &format!("{script}: {function} ({operations}, {reads})"));
-    for look in &run.looks {
+    let (operations, reads) = (count_noun(run.operations, "operation"), count_noun(reads, "read"));
+    push_line(&mut out, &format!("{script}: {function} ({operations}, {reads})"));
+    for look in &run.reads {
         let arguments = look.arguments.as_array().into_iter().flatten().map(ToString::to_string);
         let arguments: Vec<String> = arguments.collect();
-        line(&mut out, &clean(&format!("  reads {}({})", look.what, arguments.join(", "))));
+        push_line(&mut out, &clean(&format!("  reads {}({})", look.what, arguments.join(", "))));
     }
-    if run.wishes.is_empty() {
-        line(&mut out, "  asks for nothing");
+    if run.requests.is_empty() {
+        push_line(&mut out, "  asks for nothing");
     }
-    for wish in &run.wishes {
-        line(&mut out, &format!("  asks for {}", action(wish)));
+    for wish in &run.requests {
+        push_line(&mut out, &format!("  asks for {}", action_line(wish)));
     }
     for (key, value) in &run.kept {
-        line(&mut out, &clean(&format!("  keeps {key}: {value}")));
+        push_line(&mut out, &clean(&format!("  keeps {key}: {value}")));
     }
     for (key, number) in &run.added {
-        line(&mut out, &clean(&format!("  adds to {key}: {number}")));
+        push_line(&mut out, &clean(&format!("  adds to {key}: {number}")));
     }
     for told in &run.log {
-        line(&mut out, &clean(&format!("  log: {told}")));
+        push_line(&mut out, &clean(&format!("  log: {told}")));
     }
     out
 }
 
 /// Renders an action in a line: `refund give-back {merchant: acme, …}`.
-pub(super) fn action(wish: &Wish) -> String {
-    let Value::Object(mut fields) = named(wish) else { return String::new() };
+pub(super) fn action_line(wish: &ActionRequest) -> String {
+    let Value::Object(mut fields) = render_named_action(wish) else { return String::new() };
     fields.shift_remove("do");
     fields.shift_remove("name");
     let fields = fields.iter().map(|(name, value)| match value {

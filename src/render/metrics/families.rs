@@ -19,40 +19,40 @@ impl<'a> Families<'a> {
     }
 
     /// Writes one value without labels: a counter if the name ends in `_total`, else a gauge.
-    pub(super) fn one(
+    pub(super) fn write_one(
         &mut self,
         name: &str,
         help: &str,
         value: impl EncodeGaugeValue + Copy,
     ) -> fmt::Result {
-        self.0.encode_descriptor(name, help, None, kind(name))?.encode_gauge(&value)
+        self.0.encode_descriptor(name, help, None, metric_type(name))?.encode_gauge(&value)
     }
 
     /// Writes one duration in seconds; the unit ends the name.
-    pub(super) fn seconds(&mut self, name: &str, help: &str, value: i64) -> fmt::Result {
+    pub(super) fn write_seconds(&mut self, name: &str, help: &str, value: i64) -> fmt::Result {
         let unit = Some(&Unit::Seconds);
         self.0.encode_descriptor(name, help, unit, MetricType::Gauge)?.encode_gauge(&value)
     }
 
     /// Writes one value for each value of a label: counters if the name ends in `_total`, else
     /// gauges.
-    pub(super) fn by<'w, V: EncodeGaugeValue>(
+    pub(super) fn write_by<'w, V: EncodeGaugeValue>(
         &mut self,
         (name, label): (&str, &str),
         help: &str,
         values: impl IntoIterator<Item = (&'w str, V)>,
     ) -> fmt::Result {
-        self.labelled((name, label), help, None, values)
+        self.write_labelled((name, label), help, None, values)
     }
 
     /// Writes one duration in seconds for each value of a label; the unit ends the name.
-    pub(super) fn seconds_by<'w>(
+    pub(super) fn write_seconds_by<'w>(
         &mut self,
         (name, label): (&str, &str),
         help: &str,
         values: impl IntoIterator<Item = (&'w str, i64)>,
     ) -> fmt::Result {
-        self.labelled((name, label), help, Some(&Unit::Seconds), values)
+        self.write_labelled((name, label), help, Some(&Unit::Seconds), values)
     }
 
     /// Writes a histogram of durations in seconds: their sum and count, and the count of each
@@ -74,13 +74,13 @@ impl<'a> Families<'a> {
     }
 
     /// Writes one value for each pair of values of two labels.
-    pub(super) fn by_two<'w, V: EncodeGaugeValue>(
+    pub(super) fn write_by_two<'w, V: EncodeGaugeValue>(
         &mut self,
         (name, labels): (&str, [&str; 2]),
         help: &str,
         values: impl IntoIterator<Item = ([&'w str; 2], V)>,
     ) -> fmt::Result {
-        let mut family = self.0.encode_descriptor(name, help, None, kind(name))?;
+        let mut family = self.0.encode_descriptor(name, help, None, metric_type(name))?;
         let [first, second] = labels;
         for ([one, other], value) in values {
             family.encode_family(&[(first, one), (second, other)])?.encode_gauge(&value)?;
@@ -88,14 +88,14 @@ impl<'a> Families<'a> {
         Ok(())
     }
 
-    fn labelled<'w, V: EncodeGaugeValue>(
+    fn write_labelled<'w, V: EncodeGaugeValue>(
         &mut self,
         (name, label): (&str, &str),
         help: &str,
         unit: Option<&Unit>,
         values: impl IntoIterator<Item = (&'w str, V)>,
     ) -> fmt::Result {
-        let mut family = self.0.encode_descriptor(name, help, unit, kind(name))?;
+        let mut family = self.0.encode_descriptor(name, help, unit, metric_type(name))?;
         for (word, value) in values {
             family.encode_family(&[(label, word)])?.encode_gauge(&value)?;
         }
@@ -105,6 +105,6 @@ impl<'a> Families<'a> {
 
 /// Returns the type of a metric. The text format names a counter with its ending, which the
 /// library's own counters (`OpenMetrics`) omit in the descriptor.
-fn kind(name: &str) -> MetricType {
+fn metric_type(name: &str) -> MetricType {
     if name.ends_with(TOTAL) { MetricType::Counter } else { MetricType::Gauge }
 }

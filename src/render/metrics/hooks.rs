@@ -9,7 +9,7 @@ use crate::model::kept::{ALL_BYTES_MAX, ALL_KEYS_MAX};
 pub(super) fn families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     let (events, ledger) = (&all.events, &all.events.ledger);
     let runs = [("well", ledger.runs), ("failed", ledger.failures)];
-    out.by(("hook_runs_total", "end"), "Hook runs, by outcome.", runs)?;
+    out.write_by(("hook_runs_total", "end"), "Hook runs, by outcome.", runs)?;
     let fates = ledger.actions;
     let fates = [
         ("done", fates.done),
@@ -18,20 +18,20 @@ pub(super) fn families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
         ("unknown", fates.unknown),
         ("skipped", fates.skipped),
     ];
-    out.by(("hook_actions_total", "fate"), "Actions of hooks, by outcome.", fates)?;
+    out.write_by(("hook_actions_total", "fate"), "Actions of hooks, by outcome.", fates)?;
     let help = "Actions of hooks that are not settled.";
-    out.one("hook_actions_waiting", help, events.actions_waiting)?;
+    out.write_one("hook_actions_waiting", help, events.actions_waiting)?;
     let failed = [("again", events.hooks_again), ("dead", events.hooks_dead)];
     let help = "Hooks that failed; dead ones need attention.";
-    out.by(("hooks_failed", "stands"), help, failed)?;
-    out.one("hooks_kept_keys", "Keys that scripts keep.", events.kept.keys)?;
-    out.one("hooks_kept_keys_max", "Keys that scripts may keep.", ALL_KEYS_MAX)?;
-    out.one("hooks_kept_bytes", "Bytes that scripts keep.", events.kept.bytes)?;
-    out.one("hooks_kept_bytes_max", "Bytes that scripts may keep.", ALL_BYTES_MAX)?;
+    out.write_by(("hooks_failed", "stands"), help, failed)?;
+    out.write_one("hooks_kept_keys", "Keys that scripts keep.", events.kept.keys)?;
+    out.write_one("hooks_kept_keys_max", "Keys that scripts may keep.", ALL_KEYS_MAX)?;
+    out.write_one("hooks_kept_bytes", "Bytes that scripts keep.", events.kept.bytes)?;
+    out.write_one("hooks_kept_bytes_max", "Bytes that scripts may keep.", ALL_BYTES_MAX)?;
     let help = "Partner notifications that are about nothing submitted here.";
-    out.one("notices_ignored_total", help, events.notices_ignored)?;
+    out.write_one("notices_ignored_total", help, events.notices_ignored)?;
     let help = "Scripts whose file is gone; events wait for them.";
-    out.one("hooks_absent", help, events.hooks_absent)?;
+    out.write_one("hooks_absent", help, events.hooks_absent)?;
     let help = "Scripts and merchants whose events wait, since too many runs failed.";
-    out.one("hooks_stopped", help, events.hooks_stopped)
+    out.write_one("hooks_stopped", help, events.hooks_stopped)
 }

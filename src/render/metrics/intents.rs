@@ -8,8 +8,8 @@ use crate::engine::Metrics;
 pub(super) fn families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     let counts = all.intents.iter().map(|(state, (number, _))| (state.as_str(), *number));
     let help = "Effects that are not settled, by state; held ones need attention.";
-    out.by(("intents", "state"), help, counts)?;
+    out.write_by(("intents", "state"), help, counts)?;
     let ages = all.intents.iter().map(|(state, (_, age))| (state.as_str(), *age));
     let help = "Age of the oldest effect in each state.";
-    out.seconds_by(("intents_oldest", "state"), help, ages)
+    out.write_seconds_by(("intents_oldest", "state"), help, ages)
 }

@@ -11,7 +11,11 @@ use crate::engine::Metrics;
     reason = "the library takes spans as floats; none of these is money"
 )]
 pub(super) fn families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
-    out.one("journal_position", "Sequence of the journal's last record.", all.overview.position)?;
+    out.write_one(
+        "journal_position",
+        "Sequence of the journal's last record.",
+        all.overview.position,
+    )?;
     let (count, total) = all.syncs;
     let mut before = 0;
     let mut buckets = Vec::new();

@@ -8,9 +8,9 @@ use crate::engine::Metrics;
 pub(super) fn families(out: &mut Families<'_>, all: &Metrics) -> fmt::Result {
     let traffic = &all.overview.traffic;
     let help = "Answers 429 of the service since the process began.";
-    out.one("service_throttled_total", help, traffic.throttled)?;
+    out.write_one("service_throttled_total", help, traffic.throttled)?;
     let help = "Merchants whose calls are slowed down.";
-    out.one("service_slowed_merchants", help, traffic.slowed)?;
+    out.write_one("service_slowed_merchants", help, traffic.slowed)?;
     let help = "Hosts of the service that do not answer.";
-    out.one("service_silent_hosts", help, traffic.silent.len())
+    out.write_one("service_silent_hosts", help, traffic.silent.len())
 }

@@ -12,7 +12,7 @@ use crate::model::event::EventLedger;
 
 /// Returns metrics without an empty family.
 fn counts() -> Metrics {
-    let ledger = EventLedger { posts: 4, told: 5, missed: 2, ..EventLedger::default() };
+    let ledger = EventLedger { posts: 4, verified: 5, missed: 2, ..EventLedger::default() };
     let (age_seconds, lag_seconds) = (Some(7), Some(3));
     Metrics {
         overview: overview(),

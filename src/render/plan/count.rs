@@ -1,16 +1,16 @@
 //! Summary of a plan in one line.
 
-use crate::base::counted::verbed;
+use crate::base::counted::count_verb;
 use crate::engine::{PlanView, StepView};
 use crate::model::going::Removal;
-use crate::model::plan::Verdict;
+use crate::model::plan::PlannedAction;
 
 /// Word of the reason of a move, which changes nothing at the service.
 const MOVED: &str = "Moved";
 
 /// Number of steps of each sort.
 #[derive(Default)]
-struct Counts {
+struct StepCounts {
     create: usize,
     update: usize,
     delete: usize,
@@ -24,25 +24,25 @@ struct Counts {
     unready: usize,
 }
 
-impl Counts {
-    fn of(steps: &[StepView]) -> Self {
+impl StepCounts {
+    fn from_steps(steps: &[StepView]) -> Self {
         let mut counts = Self::default();
         for step in steps {
             let count = match step.verdict {
-                Verdict::Create => &mut counts.create,
-                Verdict::Update if step.reason == MOVED => &mut counts.moves,
-                Verdict::Update => &mut counts.update,
-                Verdict::Delete => match step.removal {
+                PlannedAction::Create => &mut counts.create,
+                PlannedAction::Update if step.reason == MOVED => &mut counts.moves,
+                PlannedAction::Update => &mut counts.update,
+                PlannedAction::Delete => match step.removal {
                     Some(Removal::Neutralise) => &mut counts.neutralise,
                     Some(Removal::Deauthorise) => &mut counts.deauthorise,
                     Some(Removal::Delete | Removal::Orphan) | None => &mut counts.delete,
                 },
-                Verdict::Read => &mut counts.read,
-                Verdict::Wait => &mut counts.wait,
-                Verdict::Blocked => &mut counts.blocked,
-                Verdict::Orphan => &mut counts.orphan,
-                Verdict::Settled if step.stuck => &mut counts.blocked,
-                Verdict::Settled => &mut counts.unready,
+                PlannedAction::Read => &mut counts.read,
+                PlannedAction::Wait => &mut counts.wait,
+                PlannedAction::Blocked => &mut counts.blocked,
+                PlannedAction::Orphan => &mut counts.orphan,
+                PlannedAction::Settled if step.stuck => &mut counts.blocked,
+                PlannedAction::Settled => &mut counts.unready,
             };
             *count = count.saturating_add(1);
         }
@@ -50,7 +50,7 @@ impl Counts {
     }
 
     /// Renders the counts of steps that do nothing now; empty if there are none.
-    fn aside(&self) -> String {
+    fn remaining_text(&self) -> String {
         let parts = [
             (self.wait, "waiting"),
             (self.blocked, "blocked"),
@@ -62,7 +62,7 @@ impl Counts {
     }
 
     /// Renders the counts of steps to do.
-    fn work(&self) -> String {
+    fn work_text(&self) -> String {
         let Self { create, update, delete, .. } = self;
         let work = format!("{create} to create, {update} to update, {delete} to delete");
         let more = [
@@ -76,7 +76,7 @@ impl Counts {
     }
 
     /// Returns true if nothing would be done and nothing is blocked.
-    fn is_quiet(&self) -> bool {
+    fn is_empty(&self) -> bool {
         let Self {
             create,
             update,
@@ -97,13 +97,13 @@ impl Counts {
 
 /// Renders `Plan: 3 to create, 1 to update, 0 to delete; 2 waiting, 1 blocked`.
 pub(super) fn summary(plan: &PlanView) -> String {
-    let counts = Counts::of(&plan.steps);
-    let aside = counts.aside();
+    let counts = StepCounts::from_steps(&plan.steps);
+    let aside = counts.remaining_text();
     let aside = if aside.is_empty() { aside } else { format!("; {aside}") };
-    if !counts.is_quiet() {
-        return format!("Plan: {}{aside}", counts.work());
+    if !counts.is_empty() {
+        return format!("Plan: {}{aside}", counts.work_text());
     }
     let matching = plan.resources.saturating_sub(plan.steps.len());
-    let matching = verbed(matching, "resource matches", "resources match");
+    let matching = count_verb(matching, "resource matches", "resources match");
     format!("Nothing to do: {matching}{aside}.")
 }

@@ -1,10 +1,10 @@
 //! Amounts due by month, before a plan and after it.
 
 use crate::engine::{DueView, PlanView};
-use crate::render::words::money_of;
+use crate::render::words::format_amount;
 
 /// One row: consecutive months with equal amounts.
-pub(super) struct Row {
+pub(super) struct DueRow {
     /// `2030-01`, or `2030-01 to 2030-12, each month`.
     pub(super) months: String,
     /// Amount due before the plan.
@@ -18,30 +18,30 @@ pub(super) struct Row {
 }
 
 /// Returns the rows of a plan.
-pub(super) fn rows(plan: &PlanView) -> Vec<Row> {
-    plan.due.chunk_by(follows).filter_map(row).collect()
+pub(super) fn rows(plan: &PlanView) -> Vec<DueRow> {
+    plan.due.chunk_by(continues).filter_map(due_row).collect()
 }
 
 /// Returns true if a month directly follows another one with equal amounts.
-fn follows(one: &DueView, next: &DueView) -> bool {
+fn continues(one: &DueView, next: &DueView) -> bool {
     let like = |due: &DueView| (due.currency.clone(), due.mode, due.before, due.after);
     like(one) == like(next)
-        && number(&next.month) == number(&one.month).and_then(|one| one.checked_add(1))
+        && month_number(&next.month) == month_number(&one.month).and_then(|one| one.checked_add(1))
 }
 
 /// Returns the months since the year 0.
-fn number(month: &str) -> Option<i32> {
+fn month_number(month: &str) -> Option<i32> {
     let (year, month) = month.split_once('-')?;
     year.parse::<i32>().ok()?.checked_mul(12)?.checked_add(month.parse().ok()?)
 }
 
-fn row(alike: &[DueView]) -> Option<Row> {
+fn due_row(alike: &[DueView]) -> Option<DueRow> {
     let (first, last) = (alike.first()?, alike.last()?);
     let several = format!("{} to {}, each month", first.month, last.month);
     let months = if alike.len() > 1 { several } else { first.month.clone() };
-    let money = |amount| money_of(amount, &first.currency);
+    let money = |amount| format_amount(amount, &first.currency);
     let sign = if first.difference > 0 { "+" } else { "" };
-    Some(Row {
+    Some(DueRow {
         months,
         before: money(first.before),
         after: money(first.after),

@@ -4,10 +4,10 @@
 //! code spans, or with all markup escaped, so that they cannot end a block, draw a link, or mention
 //! a person.
 
-use super::{before_after, count, due, fixed, notes, origin, symbol};
-use crate::base::counted::counted;
+use super::{before_after, count, due, notes, origin, symbol, unchangeable_fields};
+use crate::base::counted::count_noun;
 use crate::engine::{PlanView, StepView};
-use crate::render::words::{self, clean, key, line, place, value};
+use crate::render::words::{self, clean, file_place, push_line, resource_key, value_text};
 
 /// Size in bytes after which steps are only counted; a comment may have 65,536 characters.
 const BYTES_MAX: usize = 60_000;
@@ -17,23 +17,23 @@ const OPEN_STEPS_MAX: usize = 10;
 /// Renders a plan as markdown.
 pub fn markdown(plan: &PlanView) -> String {
     let mut out = String::new();
-    line(&mut out, &format!("### {}", count::summary(plan)));
+    push_line(&mut out, &format!("### {}", count::summary(plan)));
     out.push('\n');
     totals(&mut out, plan);
     due_table(&mut out, plan);
     let folded = plan.steps.len() > OPEN_STEPS_MAX;
     if folded {
-        let steps = counted(plan.steps.len(), "step");
-        line(&mut out, &format!("<details><summary>{steps}</summary>\n"));
+        let steps = count_noun(plan.steps.len(), "step");
+        push_line(&mut out, &format!("<details><summary>{steps}</summary>\n"));
     }
-    steps(&mut out, &plan.steps);
+    step_list(&mut out, &plan.steps);
     if folded {
-        line(&mut out, "</details>\n");
+        push_line(&mut out, "</details>\n");
     }
     for note in notes(plan) {
-        line(&mut out, &format!("**{note}**\n"));
+        push_line(&mut out, &format!("**{note}**\n"));
     }
-    line(&mut out, &format!("<sub>{}</sub>", prose(&origin(plan))));
+    push_line(&mut out, &format!("<sub>{}</sub>", escape_markdown(&origin(plan))));
     out
 }
 
@@ -42,11 +42,11 @@ fn totals(out: &mut String, plan: &PlanView) {
     if plan.totals.is_empty() {
         return;
     }
-    line(out, "| Amount | What happens | Mode |\n|---:|---|---|");
+    push_line(out, "| Amount | What happens | Mode |\n|---:|---|---|");
     for money in &plan.totals {
-        let amount = prose(&words::amount(money));
-        let meaning = prose(&words::meaning(&money.meaning));
-        line(out, &format!("| {amount} | {meaning} | {} |", money.mode));
+        let amount = escape_markdown(&words::money_amount(money));
+        let meaning = escape_markdown(&words::meaning(&money.meaning));
+        push_line(out, &format!("| {amount} | {meaning} | {} |", money.mode));
     }
     out.push('\n');
 }
@@ -57,21 +57,21 @@ fn due_table(out: &mut String, plan: &PlanView) {
     if rows.is_empty() {
         return;
     }
-    line(out, "| Due | Before | After | Difference | Mode |\n|---|---:|---:|---:|---|");
+    push_line(out, "| Due | Before | After | Difference | Mode |\n|---|---:|---:|---:|---|");
     for row in &rows {
         let cells = [&row.months, &row.before, &row.after, &row.difference, &row.mode];
-        line(out, &format!("| {} |", cells.map(|cell| prose(cell)).join(" | ")));
+        push_line(out, &format!("| {} |", cells.map(|cell| escape_markdown(cell)).join(" | ")));
     }
     out.push('\n');
 }
 
 /// Renders as many steps as fit.
-fn steps(out: &mut String, steps: &[StepView]) {
+fn step_list(out: &mut String, steps: &[StepView]) {
     for (done, step) in steps.iter().enumerate() {
-        let text = item(step);
+        let text = step_item(step);
         if out.len().saturating_add(text.len()) > BYTES_MAX {
-            let more = counted(steps.len().saturating_sub(done), "more step");
-            line(out, &format!("- … and {more}: `reckon plan` shows all of them"));
+            let more = count_noun(steps.len().saturating_sub(done), "more step");
+            push_line(out, &format!("- … and {more}: `reckon plan` shows all of them"));
             break;
         }
         out.push_str(&text);
@@ -82,37 +82,40 @@ fn steps(out: &mut String, steps: &[StepView]) {
 }
 
 /// Renders one step as a list item, with its fields below.
-fn item(step: &StepView) -> String {
+fn step_item(step: &StepView) -> String {
     let (symbol, _) = symbol(step);
-    let name = code(&key(&step.kind, &step.namespace, &step.name));
+    let name = code_span(&resource_key(&step.kind, &step.namespace, &step.name));
     let mut out = String::new();
-    let place = place(step.file.as_deref(), step.line);
-    let place = place.map_or_else(String::new, |place| format!(" ({})", code(&place)));
-    line(&mut out, &format!("- `{symbol}` **{name}** {}{place}", prose(&step.message)));
+    let place = file_place(step.file.as_deref(), step.line);
+    let place = place.map_or_else(String::new, |place| format!(" ({})", code_span(&place)));
+    push_line(
+        &mut out,
+        &format!("- `{symbol}` **{name}** {}{place}", escape_markdown(&step.message)),
+    );
     for money in &step.money {
-        line(&mut out, &format!("  - {}", prose(&words::money(money))));
+        push_line(&mut out, &format!("  - {}", escape_markdown(&words::money_text(money))));
     }
     if let Some(replaced) = &step.replaces {
-        line(&mut out, &format!("  - {}", prose(&replaced.to_string())));
+        push_line(&mut out, &format!("  - {}", escape_markdown(&replaced.to_string())));
     }
     for problem in &step.problems {
-        line(&mut out, &format!("  - {}", prose(&words::problem(problem))));
+        push_line(&mut out, &format!("  - {}", escape_markdown(&words::problem_line(problem))));
     }
-    let fixed = fixed(step);
+    let fixed = unchangeable_fields(step);
     for change in &step.changes {
-        let sides = before_after(step, change, |side| code(&value(side)));
+        let sides = before_after(step, change, |side| code_span(&value_text(side)));
         let mark = if fixed.contains(change.path.as_str()) {
             " **the service cannot change this**"
         } else {
             ""
         };
-        line(&mut out, &format!("  - {}: {sides}{mark}", code(&change.path)));
+        push_line(&mut out, &format!("  - {}: {sides}{mark}", code_span(&change.path)));
     }
     out
 }
 
 /// Renders text as a code span, in which no markup takes effect.
-fn code(text: &str) -> String {
+fn code_span(text: &str) -> String {
     let text = clean(text);
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(longest.saturating_add(1));
@@ -122,7 +125,7 @@ fn code(text: &str) -> String {
 
 /// Escapes all markup in a text. A zero-width space cuts off a name after `@` or a number after
 /// `#`: the sites that show comments search for these after the markup.
-pub(in crate::render) fn prose(text: &str) -> String {
+pub(in crate::render) fn escape_markdown(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in clean(text).chars() {
         if c.is_ascii_punctuation() && !matches!(c, ',' | ';' | '\'' | '"' | '/' | '-' | '%') {
@@ -142,18 +145,18 @@ mod tests {
 
     #[test]
     fn a_code_span_holds_whatever_it_is_given() {
-        assert_eq!(code("Invoice/jane"), "`Invoice/jane`");
-        assert_eq!(code("a`b``c"), "``` a`b``c ```");
-        assert_eq!(code("`"), "`` ` ``");
-        assert_eq!(code("a\n# b"), "`a\\u{a}# b`");
-        assert_eq!(code(""), "`  `");
+        assert_eq!(code_span("Invoice/jane"), "`Invoice/jane`");
+        assert_eq!(code_span("a`b``c"), "``` a`b``c ```");
+        assert_eq!(code_span("`"), "`` ` ``");
+        assert_eq!(code_span("a\n# b"), "`a\\u{a}# b`");
+        assert_eq!(code_span(""), "`  `");
     }
 
     #[test]
     fn prose_has_no_markup_links_or_mentions() {
-        assert_eq!(prose("<b>*x*</b> [a](b)"), r"\<b\>\*x\*\</b\> \[a\]\(b\)");
-        assert_eq!(prose("www.evil.example"), r"www\.evil\.example");
-        assert_eq!(prose("@team #1"), "\\@\u{200b}team \\#\u{200b}1");
-        assert_eq!(prose("a | b"), r"a \| b");
+        assert_eq!(escape_markdown("<b>*x*</b> [a](b)"), r"\<b\>\*x\*\</b\> \[a\]\(b\)");
+        assert_eq!(escape_markdown("www.evil.example"), r"www\.evil\.example");
+        assert_eq!(escape_markdown("@team #1"), "\\@\u{200b}team \\#\u{200b}1");
+        assert_eq!(escape_markdown("a | b"), r"a \| b");
     }
 }

@@ -6,7 +6,7 @@ use crate::engine::MoneyView;
 use crate::model::issue::ProblemCounts;
 use crate::model::plan::Reason;
 
-fn step(verdict: Verdict, name: &str, reason: &Reason) -> StepView {
+fn step(verdict: PlannedAction, name: &str, reason: &Reason) -> StepView {
     StepView {
         kind: "Invoice".to_owned(),
         namespace: "default".to_owned(),
@@ -35,7 +35,7 @@ fn change(path: &str, before: Value, after: Value) -> FieldChange {
 fn plan(steps: Vec<StepView>) -> PlanView {
     PlanView {
         version: 1,
-        coverage: Coverage::Whole,
+        coverage: TreeState::Complete,
         position: 42,
         head: "9f86d081884c7d659a2feaa0c55ad015".to_owned(),
         commit: Some("0123456789abcdef0123".to_owned()),
@@ -54,7 +54,7 @@ fn plan(steps: Vec<StepView>) -> PlanView {
 
 /// Returns a plan with a step of every sort.
 fn full() -> PlanView {
-    let mut made = step(Verdict::Create, "jane", &Reason::NotCreated);
+    let mut made = step(PlannedAction::Create, "jane", &Reason::NotCreated);
     made.changes =
         vec![change("line_items[0].rate_per_quantity", Value::Null, json!("125.00 USD"))];
     made.money = vec![MoneyView {
@@ -63,7 +63,7 @@ fn full() -> PlanView {
         meaning: "invoiced".to_owned(),
         amount: 12_500,
     }];
-    let mut changed = step(Verdict::Update, "memo", &Reason::Changed);
+    let mut changed = step(PlannedAction::Update, "memo", &Reason::Changed);
     changed.namespace = "team-b".to_owned();
     changed.changes = vec![
         change("memo", json!("old"), json!("new")),
@@ -71,21 +71,21 @@ fn full() -> PlanView {
         change("number", Value::Null, json!(7)),
     ];
     let fixed = Reason::CannotChange(vec!["amount".to_owned()]);
-    let mut blocked = step(Verdict::Blocked, "sent", &fixed);
+    let mut blocked = step(PlannedAction::Blocked, "sent", &fixed);
     blocked.changes = vec![
         change("amount", json!("1.00 USD"), json!("2.00 USD")),
         change("memo", json!("a"), json!("b")),
     ];
     let wait = Reason::WaitsFor(vec!["Contact/jo".parse().unwrap()]);
-    let mut gone = step(Verdict::Orphan, "gone", &Reason::Orphaned);
+    let mut gone = step(PlannedAction::Orphan, "gone", &Reason::Orphaned);
     (gone.file, gone.line) = (None, None);
     plan(vec![
         made,
         changed,
-        step(Verdict::Delete, "old", &Reason::Removed),
-        step(Verdict::Read, "acme", &Reason::NotSurveyed),
+        step(PlannedAction::Delete, "old", &Reason::Removed),
+        step(PlannedAction::Read, "acme", &Reason::NotSurveyed),
         blocked,
-        step(Verdict::Wait, "later", &wait),
+        step(PlannedAction::Wait, "later", &wait),
         gone,
     ])
 }
@@ -154,9 +154,9 @@ fn nothing_to_do_is_said_in_one_line() {
     assert_eq!(summary(&plan(Vec::new())), "Nothing to do: 9 resources match.");
     let one = PlanView { resources: 1, ..plan(Vec::new()) };
     assert_eq!(summary(&one), "Nothing to do: 1 resource matches.");
-    let orphan = plan(vec![step(Verdict::Orphan, "gone", &Reason::Orphaned)]);
+    let orphan = plan(vec![step(PlannedAction::Orphan, "gone", &Reason::Orphaned)]);
     assert_eq!(summary(&orphan), "Nothing to do: 8 resources match; 1 orphaned.");
-    let blocked = plan(vec![step(Verdict::Blocked, "x", &Reason::BrokenDocument)]);
+    let blocked = plan(vec![step(PlannedAction::Blocked, "x", &Reason::BrokenDocument)]);
     assert_eq!(summary(&blocked), "Plan: 0 to create, 0 to update, 0 to delete; 1 blocked");
 }
 
@@ -169,7 +169,7 @@ fn colour_is_there_when_asked_for_and_changes_no_word() {
 
 #[test]
 fn a_partial_plan_says_that_nothing_is_removed() {
-    let partial = PlanView { coverage: Coverage::Partial, ..plan(Vec::new()) };
+    let partial = PlanView { coverage: TreeState::Incomplete, ..plan(Vec::new()) };
     for shown in [text(&partial, false), markdown(&partial)] {
         assert!(shown.contains("absence of one removes nothing"), "{shown}");
     }
@@ -177,7 +177,7 @@ fn a_partial_plan_says_that_nothing_is_removed() {
 
 #[test]
 fn names_and_values_cannot_break_out_of_a_comment() {
-    let mut step = step(Verdict::Create, "x", &Reason::NotCreated);
+    let mut step = step(PlannedAction::Create, "x", &Reason::NotCreated);
     step.file = Some("a`b\n# |.yaml".to_owned());
     step.message = "</details><img src=x> [a](http://b) @team".to_owned();
     step.changes = vec![change("memo", Value::Null, json!("```\n</details>`"))];
@@ -192,7 +192,7 @@ fn names_and_values_cannot_break_out_of_a_comment() {
 fn a_long_plan_is_folded_and_cut_to_the_size_of_a_comment() {
     let long = |count: usize| {
         let make = |number| {
-            let mut made = step(Verdict::Create, &format!("n{number}"), &Reason::NotCreated);
+            let mut made = step(PlannedAction::Create, &format!("n{number}"), &Reason::NotCreated);
             made.changes = vec![change("memo", Value::Null, json!("x".repeat(150)))];
             made
         };
@@ -209,6 +209,6 @@ fn a_long_plan_is_folded_and_cut_to_the_size_of_a_comment() {
 fn totals_add_up_by_currency_mode_and_meaning() {
     let full = full();
     let twice: Vec<StepView> = full.steps.iter().chain(&full.steps).cloned().collect();
-    let sums: Vec<String> = totals(&twice).iter().map(words::money).collect();
+    let sums: Vec<String> = totals(&twice).iter().map(words::money_text).collect();
     assert_eq!(sums, ["250.00 USD invoiced (test)"]);
 }

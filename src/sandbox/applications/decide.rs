@@ -7,20 +7,20 @@
 use chrono::TimeDelta;
 use serde_json::{Map, Value};
 
-use super::record::{self, Found, text};
-use super::states::{Change, after};
+use super::record::{self, StoredApplication, text};
+use super::states::{ApplicationTransition, after};
 use crate::api::application::ApplicationId;
 use crate::api::credentials::MerchantProfile;
 use crate::api::partner_event::{DeclineReason, PartnerEvent};
 use crate::api::wire::Timestamp;
 use crate::base::secret::Secret;
-use crate::sandbox::due::{self, Due};
-use crate::sandbox::ids::LONG;
+use crate::sandbox::due::{self, TimerEntry};
+use crate::sandbox::ids::LONG_LENGTH;
 use crate::sandbox::oauth::issue_code;
-use crate::sandbox::options::Decide;
+use crate::sandbox::options::DecisionMode;
 use crate::sandbox::outbox;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 
 /// Time between a submission and the sandbox's own decision.
 const DELAY: TimeDelta = TimeDelta::seconds(5);
@@ -29,40 +29,49 @@ pub(crate) const TEST_DELAY: TimeDelta = TimeDelta::seconds(2);
 
 /// An underwriting decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Decision {
+pub(crate) enum SandboxDecision {
     Approve,
     Decline(DeclineReason),
 }
 
 /// Schedules the sandbox's own decision, unless people decide.
-pub(crate) fn schedule(cx: &mut Cx<'_>, id: ApplicationId, is_test: bool) -> Result<(), Refusal> {
-    if is_test || cx.world.options.decide == Decide::Manual {
+pub(crate) fn schedule(
+    cx: &mut ChangeUnit<'_>,
+    id: ApplicationId,
+    is_test: bool,
+) -> Result<(), SandboxRefusal> {
+    if is_test || cx.environment.options.decide == DecisionMode::Manual {
         return Ok(());
     }
     let moment = cx.now.checked_add_signed(DELAY).unwrap_or(cx.now);
-    due::schedule(cx, moment, &Due::Decision { id: id.to_string() })
+    due::schedule(cx, moment, &TimerEntry::Decision { id: id.to_string() })
 }
 
 /// Decides as the sandbox, unless the application was decided or deleted.
-pub(crate) fn fall_due(cx: &mut Cx<'_>, id: &str) -> Result<(), Refusal> {
-    let found: Option<Found> = cx.any(record::KIND, id)?;
-    let waits = |found: &Found| after(found.object.state, Change::Approve).is_ok();
+pub(crate) fn run_due_decision(cx: &mut ChangeUnit<'_>, id: &str) -> Result<(), SandboxRefusal> {
+    let found: Option<StoredApplication> = cx.find_any_owner(record::KIND, id)?;
+    let waits = |found: &StoredApplication| {
+        after(found.object.state, ApplicationTransition::Approve).is_ok()
+    };
     let Some(found) = found.filter(waits) else {
         return Ok(());
     };
-    let decision = judge(cx, &found)?;
+    let decision = decide_automatically(cx, &found)?;
     settle(cx, found, &decision, false)
 }
 
-fn judge(cx: &Cx<'_>, found: &Found) -> Result<Decision, Refusal> {
-    if record::is_repeated(cx, found)? {
-        return Ok(Decision::Decline(DeclineReason::DuplicateApplication));
+fn decide_automatically(
+    cx: &ChangeUnit<'_>,
+    found: &StoredApplication,
+) -> Result<SandboxDecision, SandboxRefusal> {
+    if record::is_duplicate(cx, found)? {
+        return Ok(SandboxDecision::Decline(DeclineReason::DuplicateApplication));
     }
-    let name = text(&found.inside.fields, "business_name");
+    let name = text(&found.internal.fields, "business_name");
     if cx.merchants()?.iter().any(|merchant| merchant.name == name) {
-        return Ok(Decision::Decline(DeclineReason::DuplicateMerchant));
+        return Ok(SandboxDecision::Decline(DeclineReason::DuplicateMerchant));
     }
-    Ok(Decision::Approve)
+    Ok(SandboxDecision::Approve)
 }
 
 /// Applies a person's decision; `again` approves an application that was declined.
@@ -71,46 +80,46 @@ fn judge(cx: &Cx<'_>, found: &Found) -> Result<Decision, Refusal> {
 ///
 /// 404 for no such application, 422 for one that is not submitted or was already decided.
 pub(crate) fn decide(
-    cx: &mut Cx<'_>,
+    cx: &mut ChangeUnit<'_>,
     id: &str,
-    decision: &Decision,
+    decision: &SandboxDecision,
     again: bool,
-) -> Result<Found, Refusal> {
+) -> Result<StoredApplication, SandboxRefusal> {
     let found = record::load(cx, id)?;
     settle(cx, found, decision, again)?;
     record::load(cx, id)
 }
 
 /// Returns the state change of a decision.
-fn change(decision: &Decision, again: bool) -> Change {
+fn transition_of(decision: &SandboxDecision, again: bool) -> ApplicationTransition {
     match decision {
-        Decision::Approve if again => Change::Reconsider,
-        Decision::Approve => Change::Approve,
-        Decision::Decline(_) => Change::Decline,
+        SandboxDecision::Approve if again => ApplicationTransition::Reconsider,
+        SandboxDecision::Approve => ApplicationTransition::Approve,
+        SandboxDecision::Decline(_) => ApplicationTransition::Decline,
     }
 }
 
 fn settle(
-    cx: &mut Cx<'_>,
-    mut found: Found,
-    decision: &Decision,
+    cx: &mut ChangeUnit<'_>,
+    mut found: StoredApplication,
+    decision: &SandboxDecision,
     again: bool,
-) -> Result<(), Refusal> {
-    found.object.state = after(found.object.state, change(decision, again))?;
+) -> Result<(), SandboxRefusal> {
+    found.object.state = after(found.object.state, transition_of(decision, again))?;
     found.object.decided = Some(Timestamp(cx.now));
     let reference = found.object.reference.clone();
     let event = match decision {
-        Decision::Approve => {
-            let name = text(&found.inside.fields, "business_name").to_owned();
-            let profile = profile(&name, &found.inside.fields);
+        SandboxDecision::Approve => {
+            let name = text(&found.internal.fields, "business_name").to_owned();
+            let profile = profile(&name, &found.internal.fields);
             let merchant = cx.merchant_of_application(&name, profile)?;
             found.owner.merchant.clone_from(&merchant.id);
             found.object.reason = None;
-            PartnerEvent::provisioned(&reference, issue_code(cx, &merchant.id)?.into())
+            PartnerEvent::new_provisioned(&reference, issue_code(cx, &merchant.id)?.into())
         }
-        Decision::Decline(reason) => {
+        SandboxDecision::Decline(reason) => {
             found.object.reason = Some(reason.clone());
-            PartnerEvent::declined(&reference, found.object.id, reason.clone())
+            PartnerEvent::new_declined(&reference, found.object.id, reason.clone())
         }
     };
     record::store(cx, &found)?;
@@ -141,17 +150,17 @@ fn profile(name: &str, fields: &Map<String, Value>) -> MerchantProfile {
 }
 
 /// Sends the outcome of a test. No merchant was made, so its code cannot be exchanged.
-pub(crate) fn tested(
-    cx: &mut Cx<'_>,
+pub(crate) fn send_test_outcome(
+    cx: &mut ChangeUnit<'_>,
     id: u64,
     reference: &str,
     provisioned: bool,
-) -> Result<(), Refusal> {
+) -> Result<(), SandboxRefusal> {
     let event = if provisioned {
-        let code = Secret::from(cx.fresh("fake code", LONG));
-        PartnerEvent::provisioned(reference, code)
+        let code = Secret::from(cx.fresh_secret("fake code", LONG_LENGTH));
+        PartnerEvent::new_provisioned(reference, code)
     } else {
-        PartnerEvent::declined(reference, ApplicationId(id), DeclineReason::Unexplained)
+        PartnerEvent::new_declined(reference, ApplicationId(id), DeclineReason::Unexplained)
     };
     outbox::send(cx, reference, event)
 }

@@ -9,13 +9,14 @@ use serde_json::{Map, Value};
 
 use super::{strokes, trouble, words};
 use crate::api::application::{
-    FIELDS, Field, FieldType, Privacy, SECOND_OWNER, SECOND_OWNER_FIELDS, fields,
+    ApplicationField, ApplicationPrivacy, FIELDS, FieldType, SECOND_OWNER, SECOND_OWNER_FIELDS,
+    fields,
 };
 use crate::api::rules::FieldProblem;
 
 /// Fields that the form does not ask for: the partner's own, and those that the service fills from
 /// the request.
-pub(super) const UNASKED: [&str; 7] = [
+pub(super) const OMITTED_FIELDS: [&str; 7] = [
     "reference",
     "plan",
     "test",
@@ -29,7 +30,7 @@ pub(super) const UNASKED: [&str; 7] = [
 const SIGNATURE: &str = "signature";
 
 /// One part of the form.
-struct Part {
+struct FormPart {
     heading: &'static str,
     /// Prefixes of the names of its fields.
     begins: &'static [&'static str],
@@ -37,8 +38,8 @@ struct Part {
     folds: bool,
 }
 
-const fn part(heading: &'static str, begins: &'static [&'static str], folds: bool) -> Part {
-    Part { heading, begins, folds }
+const fn part(heading: &'static str, begins: &'static [&'static str], folds: bool) -> FormPart {
+    FormPart { heading, begins, folds }
 }
 
 const BUSINESS: &[&str] = &[
@@ -54,7 +55,7 @@ const BUSINESS: &[&str] = &[
 const MORE: &[&str] = &["number_of_", "currently_", "current_", "wants_"];
 
 /// The parts of the form, in order.
-const PARTS: [Part; 9] = [
+const PARTS: [FormPart; 9] = [
     part("You", &["first_name", "last_name", "email"], false),
     part("Your business", BUSINESS, false),
     part("Another name that the business trades under", &["has_dba", "dba_"], true),
@@ -67,30 +68,30 @@ const PARTS: [Part; 9] = [
 ];
 
 /// A field with its name in the form.
-struct Input {
+struct FormInput {
     name: String,
-    field: &'static Field,
+    field: &'static ApplicationField,
 }
 
 /// Returns every input, in the order of the fields.
-fn inputs() -> Vec<Input> {
-    let asked = FIELDS.iter().filter(|field| !UNASKED.contains(&field.name));
-    let own = asked.map(|field| Input { name: field.name.to_owned(), field });
+fn inputs() -> Vec<FormInput> {
+    let asked = FIELDS.iter().filter(|field| !OMITTED_FIELDS.contains(&field.name));
+    let own = asked.map(|field| FormInput { name: field.name.to_owned(), field });
     let second = SECOND_OWNER_FIELDS.iter();
     let second =
-        second.map(|field| Input { name: format!("{SECOND_OWNER}.{}", field.name), field });
+        second.map(|field| FormInput { name: format!("{SECOND_OWNER}.{}", field.name), field });
     own.chain(second).collect()
 }
 
 /// Renders the form with the filled-in values, and each problem beside its field.
-pub(super) fn inner(fields: &Map<String, Value>, problems: &[FieldProblem]) -> Markup {
-    let form = Form { fields, problems };
+pub(super) fn render_form(fields: &Map<String, Value>, problems: &[FieldProblem]) -> Markup {
+    let form = SignUpForm { fields, problems };
     let inputs = inputs();
     html! {
         (form.notice())
         form method="post" novalidate {
             @for part in &PARTS {
-                @let own: Vec<&Input> = inputs.iter().filter(|input| part.has(&input.name)).collect();
+                @let own: Vec<&FormInput> = inputs.iter().filter(|input| part.contains_field(&input.name)).collect();
                 (form.part(part, &own))
             }
             div.actions { button { "Submit the application" } }
@@ -98,19 +99,19 @@ pub(super) fn inner(fields: &Map<String, Value>, problems: &[FieldProblem]) -> M
     }
 }
 
-impl Part {
-    fn has(&self, name: &str) -> bool {
+impl FormPart {
+    fn contains_field(&self, name: &str) -> bool {
         self.begins.iter().any(|start| name.starts_with(start))
     }
 }
 
 /// The filled-in values and their problems.
-struct Form<'a> {
+struct SignUpForm<'a> {
     fields: &'a Map<String, Value>,
     problems: &'a [FieldProblem],
 }
 
-impl Form<'_> {
+impl SignUpForm<'_> {
     /// Renders the list of wrong fields, each with a link to it. The page opens at this list.
     fn notice(&self) -> Markup {
         let count = match self.problems.len() {
@@ -125,7 +126,7 @@ impl Form<'_> {
                     (count)
                     ul {
                         @for problem in self.problems {
-                            li { a href={ "#" (problem.context) } { (place(&problem.context)) } ": " (trouble::words(problem)) }
+                            li { a href={ "#" (problem.context) } { (field_title(&problem.context)) } ": " (trouble::applicant_message(problem)) }
                         }
                     }
                 }
@@ -133,15 +134,16 @@ impl Form<'_> {
         }
     }
 
-    fn part(&self, part: &Part, inputs: &[&Input]) -> Markup {
+    fn part(&self, part: &FormPart, inputs: &[&FormInput]) -> Markup {
         let fields = html! {
             fieldset {
                 legend { (part.heading) }
                 div.fields { @for input in inputs { (self.input(input)) } }
             }
         };
-        let is_used =
-            |input: &&Input| self.known(input).is_some() || self.problem(&input.name).is_some();
+        let is_used = |input: &&FormInput| {
+            self.filled_value(input).is_some() || self.problem(&input.name).is_some()
+        };
         html! {
             @if part.folds {
                 details.part open[inputs.iter().any(is_used)] { summary { (part.heading) } (fields) }
@@ -154,7 +156,7 @@ impl Form<'_> {
     }
 
     /// Returns the filled-in value; `None` where it is empty.
-    fn known(&self, input: &Input) -> Option<String> {
+    fn filled_value(&self, input: &FormInput) -> Option<String> {
         let value = match input.name.split_once('.') {
             Some((whole, own)) => self.fields.get(whole)?.get(own)?,
             None => self.fields.get(&input.name)?,
@@ -164,33 +166,34 @@ impl Form<'_> {
     }
 
     /// Renders one labelled input with its problem.
-    fn input(&self, input: &Input) -> Markup {
+    fn input(&self, input: &FormInput) -> Markup {
         let (name, field) = (input.name.as_str(), input.field);
         let problem = self.problem(name);
         html! {
-            div.field.wide[field.of == FieldType::Signature] {
+            div.field.wide[field.field_type == FieldType::Signature] {
                 label for=(name) {
-                    (words::of(name).label)
+                    (words::labels_of(name).label)
                     @if let Some(hint) = words::may_be_empty(field) { " " span.hint { (hint) } }
                 }
                 (self.control(input, problem.is_some()))
                 @if let Some(problem) = problem {
-                    span.error id={ (name) "-error" } data-field=(name) { (trouble::words(problem)) }
+                    span.error id={ (name) "-error" } data-field=(name) { (trouble::applicant_message(problem)) }
                 }
             }
         }
     }
 
     /// Renders the input element. A secret that was given before is not shown again.
-    fn control(&self, input: &Input, is_wrong: bool) -> Markup {
+    fn control(&self, input: &FormInput, is_wrong: bool) -> Markup {
         let (name, field) = (input.name.as_str(), input.field);
-        let known = self.known(input);
-        let is_given = field.privacy == Privacy::Secret && known.is_some();
+        let known = self.filled_value(input);
+        let is_given = field.privacy == ApplicationPrivacy::Secret && known.is_some();
         let given = is_given.then_some("given");
-        let value = known.filter(|_| field.privacy != Privacy::Secret).unwrap_or_default();
+        let value =
+            known.filter(|_| field.privacy != ApplicationPrivacy::Secret).unwrap_or_default();
         let wrong = is_wrong.then_some("true");
         let beside = is_wrong.then(|| format!("{name}-error"));
-        match field.of {
+        match field.field_type {
             FieldType::Boolean => self.select(input, &["true", "false"], &value, is_wrong),
             FieldType::Choice(choices) => self.select(input, choices, &value, is_wrong),
             FieldType::Signature => html! {
@@ -209,15 +212,15 @@ impl Form<'_> {
             | FieldType::Date
             | FieldType::Timestamp) => html! {
                 input id=(name) name=(name) type=(kind(of)) value=(value) placeholder=[given]
-                    autocomplete=(words::of(name).complete) maxlength=[of.length_max()] aria-invalid=[wrong]
+                    autocomplete=(words::labels_of(name).complete) maxlength=[of.length_max()] aria-invalid=[wrong]
                     aria-describedby=[beside];
             },
         }
     }
 
     #[expect(clippy::unused_self, reason = "beside the other inputs")]
-    fn select(&self, input: &Input, choices: &[&str], chosen: &str, is_wrong: bool) -> Markup {
-        let Input { name, field } = input;
+    fn select(&self, input: &FormInput, choices: &[&str], chosen: &str, is_wrong: bool) -> Markup {
+        let FormInput { name, field } = input;
         html! {
             select id=(name) name=(name) aria-invalid=[is_wrong.then_some("true")]
                 aria-describedby=[is_wrong.then(|| format!("{name}-error"))] {
@@ -250,15 +253,15 @@ fn kind(of: FieldType) -> &'static str {
 }
 
 /// Returns a field's label with its part: `Owner, City`.
-fn place(name: &str) -> String {
-    let label = words::of(name).label;
-    let part = PARTS.iter().find(|part| part.has(name));
+fn field_title(name: &str) -> String {
+    let label = words::labels_of(name).label;
+    let part = PARTS.iter().find(|part| part.contains_field(name));
     part.map_or_else(|| label.to_owned(), |part| format!("{}, {label}", part.heading))
 }
 
 /// Parses a submitted form. Empty inputs are left out; the second owner's inputs become one object,
 /// which is empty where all of them were left empty.
-pub(super) fn read(sent: Value) -> Map<String, Value> {
+pub(super) fn parse_submission(sent: Value) -> Map<String, Value> {
     let Value::Object(sent) = sent else {
         return Map::new();
     };
@@ -295,8 +298,9 @@ pub(super) fn merge(fields: &mut Map<String, Value>, sent: Map<String, Value>) {
 /// Returns the secrets among these fields. They are stored while the applicant corrects the form,
 /// since no page shows them again.
 pub(super) fn secrets(all: &Map<String, Value>) -> Map<String, Value> {
-    let is_secret =
-        |path: &str| fields::find(path).is_some_and(|field| field.privacy == Privacy::Secret);
+    let is_secret = |path: &str| {
+        fields::find(path).is_some_and(|field| field.privacy == ApplicationPrivacy::Secret)
+    };
     let mut kept = Map::new();
     for (name, value) in all {
         match value {

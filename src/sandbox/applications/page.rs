@@ -10,17 +10,17 @@ use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::record::{self, Found};
-use super::{form, is_started, problems, submitted};
+use super::record::{self, StoredApplication};
+use super::{form, is_started, problems, submit_and_schedule};
 use crate::api::application::{ApplicationId, Submission};
 use crate::api::wire::Timestamp;
 use crate::base::clock::timestamp;
-use crate::sandbox::answer::Answer;
-use crate::sandbox::asked::Asked;
-use crate::sandbox::ids::LONG;
-use crate::sandbox::pages::Page;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::answer::SandboxAnswer;
+use crate::sandbox::asked::ParsedRequest;
+use crate::sandbox::ids::LONG_LENGTH;
+use crate::sandbox::pages::SandboxPage;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 
 /// Path of the page; only the applicant knows its token.
 pub(crate) const PATH: &str = "/merchant_applications/sign_up/{token}";
@@ -33,7 +33,7 @@ const HEADER_BYTES_MAX: usize = 1024;
 
 /// An address that was issued.
 #[derive(Serialize, Deserialize)]
-struct Link {
+struct SignUpLink {
     id: ApplicationId,
     expires: Timestamp,
     opened: bool,
@@ -44,17 +44,21 @@ fn key(token: &str) -> String {
 }
 
 /// Issues a fresh address for an application.
-pub(crate) fn open(cx: &mut Cx<'_>, asked: &Asked, id: ApplicationId) -> Result<String, Refusal> {
-    let token = cx.fresh("sign up", LONG);
+pub(crate) fn open(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+    id: ApplicationId,
+) -> Result<String, SandboxRefusal> {
+    let token = cx.fresh_secret("sign up", LONG_LENGTH);
     let expires = Timestamp(cx.now.checked_add_signed(OPENS_FOR).unwrap_or(cx.now));
-    cx.put(&key(&token), &Link { id, expires, opened: false })?;
+    cx.put(&key(&token), &SignUpLink { id, expires, opened: false })?;
     Ok(format!("{}{}", web_url(cx, asked), PATH.replace("{token}", &token)))
 }
 
 /// Returns `{web_url}` of the brand: the host of the request, with the scheme of the sandbox's own
 /// URL.
-fn web_url(cx: &Cx<'_>, asked: &Asked) -> String {
-    let own = cx.world.options.web_url.trim_end_matches('/');
+fn web_url(cx: &ChangeUnit<'_>, asked: &ParsedRequest) -> String {
+    let own = cx.environment.options.web_url.trim_end_matches('/');
     let host = asked.headers.get(header::HOST).and_then(|value| value.to_str().ok());
     match (host, own.split_once("://")) {
         (Some(host), Some((scheme, _))) => format!("{scheme}://{host}"),
@@ -63,41 +67,47 @@ fn web_url(cx: &Cx<'_>, asked: &Asked) -> String {
 }
 
 /// GET of the page: the prefilled form. A second or late GET gets 410.
-pub(crate) fn show(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
+pub(crate) fn show(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<SandboxAnswer, SandboxRefusal> {
     let token = asked.parameter(0);
-    let Some((mut link, found)) = usable(cx, token, |link| !link.opened)? else {
-        return Ok(gone(cx));
+    let Some((mut link, found)) = find_usable_link(cx, token, |link| !link.opened)? else {
+        return Ok(render_gone(cx));
     };
     link.opened = true;
     cx.put(&key(token), &link)?;
-    Ok(form_page(cx, StatusCode::OK, form::inner(&found.inside.fields, &[])))
+    Ok(form_page(cx, StatusCode::OK, form::render_form(&found.internal.fields, &[])))
 }
 
 /// POST of the form: submits a complete application, and shows the form again for an incomplete
 /// one.
-pub(crate) fn finish(cx: &mut Cx<'_>, asked: &Asked) -> Result<Answer, Refusal> {
+pub(crate) fn finish(
+    cx: &mut ChangeUnit<'_>,
+    asked: &ParsedRequest,
+) -> Result<SandboxAnswer, SandboxRefusal> {
     let token = asked.parameter(0);
-    let Some((_, mut found)) = usable(cx, token, |_| true)? else {
-        return Ok(gone(cx));
+    let Some((_, mut found)) = find_usable_link(cx, token, |_| true)? else {
+        return Ok(render_gone(cx));
     };
     let sent = if asked.is_form() { asked.form() } else { asked.json()? };
-    let fields = completed(cx, asked, &found, sent);
+    let fields = merge_submission(cx, asked, &found, sent);
     let problems = problems(cx, Submission::Complete, &fields)?;
     if !problems.is_empty() {
-        let inner = form::inner(&fields, &problems);
-        form::merge(&mut found.inside.fields, form::secrets(&fields));
+        let inner = form::render_form(&fields, &problems);
+        form::merge(&mut found.internal.fields, form::secrets(&fields));
         record::store(cx, &found)?;
         return Ok(form_page(cx, StatusCode::UNPROCESSABLE_ENTITY, inner));
     }
-    found.inside.fields = fields;
-    submitted(cx, found)?;
+    found.internal.fields = fields;
+    submit_and_schedule(cx, found)?;
     cx.remove(&key(token));
     let thanks = format!("{}{THANKS_PATH}", web_url(cx, asked));
-    Ok(Answer::redirect(StatusCode::SEE_OTHER, &thanks))
+    Ok(SandboxAnswer::redirect(StatusCode::SEE_OTHER, &thanks))
 }
 
 /// GET of the page of thanks.
-pub(crate) fn thanks(cx: &Cx<'_>) -> Answer {
+pub(crate) fn thanks(cx: &ChangeUnit<'_>) -> SandboxAnswer {
     let inner = html! {
         p.notice.good role="status" { "Thank you. Your application was submitted." }
         p { "We are reviewing it now. You will get our answer by e-mail; there is nothing else to do." }
@@ -107,27 +117,32 @@ pub(crate) fn thanks(cx: &Cx<'_>) -> Answer {
 
 /// Returns the link of a token and its application while they can be used: `fits` holds, and the
 /// link was opened before or is in time.
-fn usable(
-    cx: &Cx<'_>,
+fn find_usable_link(
+    cx: &ChangeUnit<'_>,
     token: &str,
-    fits: impl Fn(&Link) -> bool,
-) -> Result<Option<(Link, Found)>, Refusal> {
+    fits: impl Fn(&SignUpLink) -> bool,
+) -> Result<Option<(SignUpLink, StoredApplication)>, SandboxRefusal> {
     if !token.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return Ok(None);
     }
-    let link: Option<Link> = cx.get(&key(token))?;
+    let link: Option<SignUpLink> = cx.get(&key(token))?;
     let Some(link) = link.filter(|link| fits(link) && (link.opened || cx.now < link.expires.0))
     else {
         return Ok(None);
     };
-    let found: Option<Found> = cx.any(record::KIND, &link.id.to_string())?;
+    let found: Option<StoredApplication> = cx.find_any_owner(record::KIND, &link.id.to_string())?;
     Ok(found.filter(is_started).map(|found| (link, found)))
 }
 
 /// Merges the partner's values, the applicant's input, and the data that the service sees of the
 /// applicant. Reference and plan stay the partner's.
-fn completed(cx: &Cx<'_>, asked: &Asked, found: &Found, sent: Value) -> Map<String, Value> {
-    let mut fields = found.inside.fields.clone();
+fn merge_submission(
+    cx: &ChangeUnit<'_>,
+    asked: &ParsedRequest,
+    found: &StoredApplication,
+    sent: Value,
+) -> Map<String, Value> {
+    let mut fields = found.internal.fields.clone();
     let header = |name: header::HeaderName| {
         let value = asked.headers.get(name)?.to_str().ok()?;
         value.get(..value.len().min(HEADER_BYTES_MAX)).map(Value::from)
@@ -141,22 +156,22 @@ fn completed(cx: &Cx<'_>, asked: &Asked, found: &Found, sent: Value) -> Map<Stri
     for (name, value) in seen {
         fields.extend(value.map(|value| (name.to_owned(), value)));
     }
-    form::merge(&mut fields, form::read(sent));
-    record::natural(fields)
+    form::merge(&mut fields, form::parse_submission(sent));
+    record::normalise_fields(fields)
 }
 
-fn form_page(cx: &Cx<'_>, status: StatusCode, inner: Markup) -> Answer {
-    let page = Page::new(&cx.world.options.brand, "Merchant application", inner);
+fn form_page(cx: &ChangeUnit<'_>, status: StatusCode, inner: Markup) -> SandboxAnswer {
+    let page = SandboxPage::new(&cx.environment.options.brand, "Merchant application", inner);
     page.scripts(&["/assets/sign.js"]).answer(status)
 }
 
 /// Renders a short page.
-fn plain(cx: &Cx<'_>, status: StatusCode, title: &str, inner: Markup) -> Answer {
-    Page::new(&cx.world.options.brand, title, inner).narrow().answer(status)
+fn plain(cx: &ChangeUnit<'_>, status: StatusCode, title: &str, inner: Markup) -> SandboxAnswer {
+    SandboxPage::new(&cx.environment.options.brand, title, inner).narrow().answer(status)
 }
 
 /// Answers 410 for an address that is used up, too old or unknown, without saying which.
-fn gone(cx: &Cx<'_>) -> Answer {
+fn render_gone(cx: &ChangeUnit<'_>) -> SandboxAnswer {
     let inner =
         html! { p { "This page has been used or is no longer valid. Ask for a new link." } };
     plain(cx, StatusCode::GONE, "No longer valid", inner)

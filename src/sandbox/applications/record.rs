@@ -3,19 +3,19 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::states::{Change, State, after};
+use super::states::{ApplicationState, ApplicationTransition, after};
 use crate::api::application::{
-    ApplicationFields, ApplicationId, FIELDS, Field, FieldType, Privacy, SECOND_OWNER,
-    SECOND_OWNER_FIELDS, Submission, is_test_name,
+    ApplicationField, ApplicationFields, ApplicationId, ApplicationPrivacy, FIELDS, FieldType,
+    SECOND_OWNER, SECOND_OWNER_FIELDS, Submission, is_test_name,
 };
 use crate::api::partner_event::DeclineReason;
 use crate::api::wire::Timestamp;
-use crate::sandbox::ids::named;
-use crate::sandbox::lists::{Kept, KindOf, Mode, Owner};
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::{Cx, ordered};
+use crate::sandbox::ids::derive_id;
+use crate::sandbox::lists::{MerchantMode, ObjectKind, ObjectOwner, Stored};
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::{ChangeUnit, sortable_key};
 
-pub(crate) const KIND: KindOf = KindOf { word: "application", name: "MerchantApplication" };
+pub(crate) const KIND: ObjectKind = ObjectKind { word: "application", name: "MerchantApplication" };
 /// List key: all applications belong to the partner.
 const LIST: &str = "partner";
 /// First id, so that ids look like those of a service in use.
@@ -29,7 +29,7 @@ const TEST_TAKEN: &str = "x/application/test";
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Application {
     pub(crate) id: ApplicationId,
-    pub(crate) state: State,
+    pub(crate) state: ApplicationState,
     pub(crate) submission: Submission,
     pub(crate) created: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,13 +46,13 @@ pub(crate) struct Application {
 
 /// The private part, stored beside it.
 #[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct Inside {
+pub(crate) struct ApplicationInternals {
     pub(crate) fields: Map<String, Value>,
     /// Its position among all submissions.
     pub(crate) submission: u64,
 }
 
-pub(crate) type Found = Kept<Application, Inside>;
+pub(crate) type StoredApplication = Stored<Application, ApplicationInternals>;
 
 /// Returns a field's trimmed text; empty where there is none.
 pub(crate) fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a str {
@@ -60,20 +60,20 @@ pub(crate) fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a str {
 }
 
 /// Returns an id that no application has.
-pub(crate) fn fresh_id(cx: &mut Cx<'_>) -> ApplicationId {
+pub(crate) fn fresh_id(cx: &mut ChangeUnit<'_>) -> ApplicationId {
     ApplicationId(ID_BASE.saturating_add(cx.next()))
 }
 
 /// Stores a new application, not submitted yet.
 pub(crate) fn create(
-    cx: &mut Cx<'_>,
+    cx: &mut ChangeUnit<'_>,
     submission: Submission,
     fields: Map<String, Value>,
-) -> Result<Found, Refusal> {
+) -> Result<StoredApplication, SandboxRefusal> {
     let id = fresh_id(cx);
     let object = Application {
         id,
-        state: State::Started,
+        state: ApplicationState::Started,
         submission,
         created: Timestamp(cx.now),
         submitted: None,
@@ -81,11 +81,11 @@ pub(crate) fn create(
         reason: None,
         reference: text(&fields, "reference").to_owned(),
         plan: text(&fields, "plan").to_owned(),
-        fields: masked(&fields),
+        fields: mask_secrets(&fields),
     };
-    let owner = Owner { merchant: String::new(), mode: Mode::Live };
-    let inside = Inside { fields, submission: 0 };
-    let found = Kept { owner, sequence: cx.next(), object, inside };
+    let owner = ObjectOwner { merchant: String::new(), mode: MerchantMode::Live };
+    let inside = ApplicationInternals { fields, submission: 0 };
+    let found = Stored { owner, sequence: cx.next(), object, internal: inside };
     cx.create(KIND, LIST, &id.to_string(), &found)?;
     Ok(found)
 }
@@ -95,55 +95,65 @@ pub(crate) fn create(
 /// # Errors
 ///
 /// 404 for no such application.
-pub(crate) fn load(cx: &Cx<'_>, id: &str) -> Result<Found, Refusal> {
-    cx.any(KIND, id)?.ok_or_else(|| Refusal::missing(KIND.name, id))
+pub(crate) fn load(cx: &ChangeUnit<'_>, id: &str) -> Result<StoredApplication, SandboxRefusal> {
+    cx.find_any_owner(KIND, id)?.ok_or_else(|| SandboxRefusal::not_found(KIND.name, id))
 }
 
 /// Updates a stored application.
-pub(crate) fn store(cx: &mut Cx<'_>, found: &Found) -> Result<(), Refusal> {
+pub(crate) fn store(
+    cx: &mut ChangeUnit<'_>,
+    found: &StoredApplication,
+) -> Result<(), SandboxRefusal> {
     cx.update(KIND, &found.object.id.to_string(), found)
 }
 
 /// Deletes an application, as support does with a test.
-pub(crate) fn delete(cx: &mut Cx<'_>, id: &str) -> Result<(), Refusal> {
+pub(crate) fn delete(cx: &mut ChangeUnit<'_>, id: &str) -> Result<(), SandboxRefusal> {
     let found = load(cx, id)?;
     cx.delete(KIND, LIST, id, found.sequence)
 }
 
 /// Marks an application as submitted, and stores the keys by which a duplicate is recognised.
-pub(crate) fn submit(cx: &mut Cx<'_>, mut found: Found) -> Result<(), Refusal> {
-    found.object.state = after(found.object.state, Change::Submit)?;
-    let mut fields = ApplicationFields(std::mem::take(&mut found.inside.fields));
+pub(crate) fn submit(
+    cx: &mut ChangeUnit<'_>,
+    mut found: StoredApplication,
+) -> Result<(), SandboxRefusal> {
+    found.object.state = after(found.object.state, ApplicationTransition::Submit)?;
+    let mut fields = ApplicationFields(std::mem::take(&mut found.internal.fields));
     fields.fill_defaults();
-    found.inside.fields = fields.0;
+    found.internal.fields = fields.0;
     found.object.submitted = Some(Timestamp(cx.now));
-    found.object.fields = masked(&found.inside.fields);
-    found.inside.submission = cx.next();
+    found.object.fields = mask_secrets(&found.internal.fields);
+    found.internal.submission = cx.next();
     let id = found.object.id.to_string();
-    for known in known_by(&found) {
-        let key = format!("{}{}", prefix(cx, &known), ordered(found.inside.submission));
+    for known in duplicate_keys(&found) {
+        let key = format!("{}{}", prefix(cx, &known), sortable_key(found.internal.submission));
         cx.put(&key, &id)?;
     }
-    if is_test_name(text(&found.inside.fields, "business_name")) {
+    if is_test_name(text(&found.internal.fields, "business_name")) {
         cx.put(TEST_TAKEN, &id)?;
     }
     store(cx, &found)
 }
 
 /// Returns true once the one test of the sign-up was submitted.
-pub(crate) fn test_taken(cx: &Cx<'_>) -> Result<bool, Refusal> {
+pub(crate) fn is_test_submitted(cx: &ChangeUnit<'_>) -> Result<bool, SandboxRefusal> {
     Ok(cx.get::<String>(TEST_TAKEN)?.is_some())
 }
 
 /// Returns true if an application with the same reference or tax id was submitted before and not
 /// declined.
-pub(crate) fn is_repeated(cx: &Cx<'_>, found: &Found) -> Result<bool, Refusal> {
-    for known in known_by(found) {
+pub(crate) fn is_duplicate(
+    cx: &ChangeUnit<'_>,
+    found: &StoredApplication,
+) -> Result<bool, SandboxRefusal> {
+    for known in duplicate_keys(found) {
         for (_, id) in cx.scan(&prefix(cx, &known), None, usize::MAX)? {
-            let other: Option<Found> = cx.any(KIND, id.as_str().unwrap_or_default())?;
-            let counts = |other: Found| {
-                other.inside.submission < found.inside.submission
-                    && other.object.state != State::Declined
+            let other: Option<StoredApplication> =
+                cx.find_any_owner(KIND, id.as_str().unwrap_or_default())?;
+            let counts = |other: StoredApplication| {
+                other.internal.submission < found.internal.submission
+                    && other.object.state != ApplicationState::Declined
             };
             if other.is_some_and(counts) {
                 return Ok(true);
@@ -154,35 +164,38 @@ pub(crate) fn is_repeated(cx: &Cx<'_>, found: &Found) -> Result<bool, Refusal> {
 }
 
 /// Returns the duplicate keys: the reference, and the tax id without punctuation.
-fn known_by(found: &Found) -> [String; 2] {
-    let tax = text(&found.inside.fields, "federal_tax_id");
+fn duplicate_keys(found: &StoredApplication) -> [String; 2] {
+    let tax = text(&found.internal.fields, "federal_tax_id");
     let tax: String = tax.chars().filter(char::is_ascii_alphanumeric).collect();
     [format!("reference {}", found.object.reference), format!("tax {tax}")]
 }
 
-fn prefix(cx: &Cx<'_>, known: &str) -> String {
-    format!("x/application/of/{}/", named(&cx.world.seed, "application", known))
+fn prefix(cx: &ChangeUnit<'_>, known: &str) -> String {
+    format!("x/application/of/{}/", derive_id(&cx.environment.seed, "application", known))
 }
 
 /// Normalises leniently accepted input: drops explicit nulls, and converts numbers and booleans
 /// sent as text (service-facts, 9).
-pub(crate) fn natural(fields: Map<String, Value>) -> Map<String, Value> {
-    present(fields)
+pub(crate) fn normalise_fields(fields: Map<String, Value>) -> Map<String, Value> {
+    without_nulls(fields)
         .into_iter()
         .map(|(name, value)| match name.as_str() {
-            SECOND_OWNER => (name, natural_second(value)),
-            _ => typed(FIELDS, name, value),
+            SECOND_OWNER => (name, normalise_second_owner(value)),
+            _ => convert_value(FIELDS, name, value),
         })
         .collect()
 }
 
-fn natural_second(value: Value) -> Value {
+fn normalise_second_owner(value: Value) -> Value {
     let Value::Object(second) = value else { return value };
-    second.into_iter().map(|(name, value)| typed(SECOND_OWNER_FIELDS, name, value)).collect()
+    second
+        .into_iter()
+        .map(|(name, value)| convert_value(SECOND_OWNER_FIELDS, name, value))
+        .collect()
 }
 
 /// Drops null fields, also of the second owner.
-pub(crate) fn present(mut fields: Map<String, Value>) -> Map<String, Value> {
+pub(crate) fn without_nulls(mut fields: Map<String, Value>) -> Map<String, Value> {
     fields.retain(|_, value| !value.is_null());
     if let Some(Value::Object(second)) = fields.get_mut(SECOND_OWNER) {
         second.retain(|_, value| !value.is_null());
@@ -190,8 +203,8 @@ pub(crate) fn present(mut fields: Map<String, Value>) -> Map<String, Value> {
     fields
 }
 
-fn typed(table: &[Field], name: String, value: Value) -> (String, Value) {
-    let of = table.iter().find(|field| field.name == name).map(|field| field.of);
+fn convert_value(table: &[ApplicationField], name: String, value: Value) -> (String, Value) {
+    let of = table.iter().find(|field| field.name == name).map(|field| field.field_type);
     let value = match (of, value) {
         (Some(FieldType::Integer(..)), Value::String(text)) => {
             text.trim().parse::<i64>().map_or(Value::String(text), Value::from)
@@ -205,7 +218,7 @@ fn typed(table: &[Field], name: String, value: Value) -> (String, Value) {
 }
 
 /// Returns the fields with their secrets masked.
-fn masked(fields: &Map<String, Value>) -> Map<String, Value> {
+fn mask_secrets(fields: &Map<String, Value>) -> Map<String, Value> {
     let second = |value: &Value| {
         let fields = value.as_object().cloned().unwrap_or_default();
         Value::Object(fields.iter().map(|one| mask(SECOND_OWNER_FIELDS, one)).collect())
@@ -218,8 +231,8 @@ fn masked(fields: &Map<String, Value>) -> Map<String, Value> {
 }
 
 /// Masks a value that the table marks secret or does not name.
-fn mask(table: &[Field], (name, value): (&String, &Value)) -> (String, Value) {
+fn mask(table: &[ApplicationField], (name, value): (&String, &Value)) -> (String, Value) {
     let field = table.iter().find(|field| field.name == name);
-    let is_open = field.is_some_and(|field| field.privacy != Privacy::Secret);
+    let is_open = field.is_some_and(|field| field.privacy != ApplicationPrivacy::Secret);
     (name.clone(), if is_open { value.clone() } else { Value::from(MASK) })
 }

@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::sandbox::refusal::Refusal;
+use crate::sandbox::refusal::SandboxRefusal;
 
 /// State of an application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum State {
+pub(crate) enum ApplicationState {
     /// A sign-up that its applicant has not finished.
     Started,
     Submitted,
@@ -17,7 +17,7 @@ pub(crate) enum State {
 
 /// A transition of an application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Change {
+pub(crate) enum ApplicationTransition {
     /// The application is complete and goes to underwriting.
     Submit,
     /// Underwriting approves it.
@@ -33,21 +33,44 @@ pub(crate) enum Change {
 /// # Errors
 ///
 /// 422 for a change that the state does not allow.
-pub(crate) fn after(state: State, change: Change) -> Result<State, Refusal> {
+pub(crate) fn after(
+    state: ApplicationState,
+    change: ApplicationTransition,
+) -> Result<ApplicationState, SandboxRefusal> {
     match (state, change) {
-        (State::Started, Change::Submit) => Ok(State::Submitted),
-        (State::Submitted, Change::Approve)
-        | (State::Submitted | State::Declined, Change::Reconsider) => Ok(State::Provisioned),
-        (State::Submitted, Change::Decline) => Ok(State::Declined),
-        (State::Started, Change::Approve | Change::Decline | Change::Reconsider)
-        | (State::Submitted, Change::Submit)
-        | (State::Declined, Change::Submit | Change::Approve | Change::Decline)
+        (ApplicationState::Started, ApplicationTransition::Submit) => {
+            Ok(ApplicationState::Submitted)
+        }
+        (ApplicationState::Submitted, ApplicationTransition::Approve)
         | (
-            State::Provisioned,
-            Change::Submit | Change::Approve | Change::Decline | Change::Reconsider,
+            ApplicationState::Submitted | ApplicationState::Declined,
+            ApplicationTransition::Reconsider,
+        ) => Ok(ApplicationState::Provisioned),
+        (ApplicationState::Submitted, ApplicationTransition::Decline) => {
+            Ok(ApplicationState::Declined)
+        }
+        (
+            ApplicationState::Started,
+            ApplicationTransition::Approve
+            | ApplicationTransition::Decline
+            | ApplicationTransition::Reconsider,
+        )
+        | (ApplicationState::Submitted, ApplicationTransition::Submit)
+        | (
+            ApplicationState::Declined,
+            ApplicationTransition::Submit
+            | ApplicationTransition::Approve
+            | ApplicationTransition::Decline,
+        )
+        | (
+            ApplicationState::Provisioned,
+            ApplicationTransition::Submit
+            | ApplicationTransition::Approve
+            | ApplicationTransition::Decline
+            | ApplicationTransition::Reconsider,
         ) => {
             let text = "Application is not waiting for a decision";
-            Err(Refusal::rule("unavailable_for_current_status", text))
+            Err(SandboxRefusal::rule("unavailable_for_current_status", text))
         }
     }
 }

@@ -7,16 +7,17 @@ use crate::api::rules::FieldProblem;
 const BLANK: &str = "cannot be blank";
 
 /// Returns the message beside the field: what the applicant should do.
-pub(super) fn words(problem: &FieldProblem) -> String {
+pub(super) fn applicant_message(problem: &FieldProblem) -> String {
     let FieldProblem { context, sub_code, message } = problem;
     let Some(field) = fields::find(context) else { return message.clone() };
     if message.ends_with(BLANK) {
-        return blank(field.of).to_owned();
+        return blank_message(field.field_type).to_owned();
     }
-    wrong(field.of, sub_code).map_or_else(|| own(context, message), str::to_owned)
+    type_message(field.field_type, sub_code)
+        .map_or_else(|| rule_message(context, message), str::to_owned)
 }
 
-fn blank(of: FieldType) -> &'static str {
+fn blank_message(of: FieldType) -> &'static str {
     if matches!(of, FieldType::Boolean | FieldType::Choice(_)) {
         "Please choose one"
     } else if of == FieldType::Signature {
@@ -27,7 +28,7 @@ fn blank(of: FieldType) -> &'static str {
 }
 
 /// Returns the message for a value that does not fit its field's type.
-fn wrong(of: FieldType, sub_code: &str) -> Option<&'static str> {
+fn type_message(of: FieldType, sub_code: &str) -> Option<&'static str> {
     match of {
         FieldType::Email => Some("Please write an e-mail address, such as jane@example.com"),
         FieldType::Phone if sub_code == "invalid_length" => Some("This number is too long"),
@@ -48,7 +49,7 @@ fn wrong(of: FieldType, sub_code: &str) -> Option<&'static str> {
 
 /// Returns the message of a rule that only one field has, else the service's text without the
 /// field's name.
-fn own(context: &str, message: &str) -> String {
+fn rule_message(context: &str, message: &str) -> String {
     if context == "owner_has_significant_responsibility" {
         return "No owner holds more than 25 percent: please say yes for the one who manages the business".to_owned();
     }
@@ -60,12 +61,12 @@ fn own(context: &str, message: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::words;
+    use super::applicant_message;
     use crate::api::rules::FieldProblem;
 
     fn told(context: &str, sub_code: &str, message: &str) -> String {
         let [context, sub_code, message] = [context, sub_code, message].map(str::to_owned);
-        words(&FieldProblem { context, sub_code, message })
+        applicant_message(&FieldProblem { context, sub_code, message })
     }
 
     /// Closes E16: an applicant reads no API field names.

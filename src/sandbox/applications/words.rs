@@ -1,9 +1,9 @@
 //! Labels of an application's fields for the people who fill them in.
 
-use crate::api::application::{Field, FieldType, Need};
+use crate::api::application::{ApplicationField, FieldType, Need};
 
 /// A field's label, and its `autocomplete` token of HTML.
-pub(super) struct Words {
+pub(super) struct FieldLabels {
     pub(super) label: &'static str,
     pub(super) complete: &'static str,
 }
@@ -88,17 +88,17 @@ const WORDS: &[(&str, &str, &str)] = &[
 
 /// Returns the label and token of a field. A second owner is another person, so the browser fills
 /// in none of their fields.
-pub(super) fn of(name: &str) -> Words {
+pub(super) fn labels_of(name: &str) -> FieldLabels {
     let (is_second, own) = name.split_once('.').map_or((false, name), |(_, own)| (true, own));
     let found = WORDS.iter().find(|(known, _, _)| *known == own);
     let (label, complete) = found.map_or(("More", ""), |(_, label, complete)| (*label, *complete));
     let complete = if is_second || complete.is_empty() { "off" } else { complete };
-    Words { label, complete }
+    FieldLabels { label, complete }
 }
 
 /// Returns the hint beside the label: when the field may stay empty.
-pub(super) fn may_be_empty(field: &Field) -> Option<&'static str> {
-    match (field.need, field.of) {
+pub(super) fn may_be_empty(field: &ApplicationField) -> Option<&'static str> {
+    match (field.need, field.field_type) {
         (Need::Required, _) => None,
         (Need::Optional, _) => Some("optional"),
         (Need::WithDba, _) => Some("with a trade name"),
@@ -107,8 +107,8 @@ pub(super) fn may_be_empty(field: &Field) -> Option<&'static str> {
 }
 
 /// Returns the text of a choice as people read it.
-pub(super) fn choice(field: &Field, word: &str) -> String {
-    match (field.of, word) {
+pub(super) fn choice(field: &ApplicationField, word: &str) -> String {
+    match (field.field_type, word) {
         (FieldType::Boolean, "true") => "Yes".to_owned(),
         (FieldType::Boolean, "false") => "No".to_owned(),
         _ => word
@@ -124,14 +124,18 @@ mod tests {
 
     #[test]
     fn every_field_that_a_person_fills_in_has_words_of_its_own() {
-        let unasked = |name: &str| super::super::form::UNASKED.contains(&name);
+        let unasked = |name: &str| super::super::form::OMITTED_FIELDS.contains(&name);
         for field in FIELDS.iter().filter(|field| !unasked(field.name)) {
-            assert_ne!(of(field.name).label, "More", "{}", field.name);
-            assert!(!of(field.name).label.contains('_'), "{}", field.name);
+            assert_ne!(labels_of(field.name).label, "More", "{}", field.name);
+            assert!(!labels_of(field.name).label.contains('_'), "{}", field.name);
         }
         for field in SECOND_OWNER_FIELDS {
             let name = format!("{SECOND_OWNER}.{}", field.name);
-            assert_eq!((of(&name).complete, of(&name).label == "More"), ("off", false), "{name}");
+            assert_eq!(
+                (labels_of(&name).complete, labels_of(&name).label == "More"),
+                ("off", false),
+                "{name}"
+            );
         }
     }
 }

@@ -4,37 +4,37 @@ use serde_json::Value;
 
 use crate::api::credentials::AccountType;
 use crate::base::money::Currency;
-use crate::sandbox::answer::Answer;
+use crate::sandbox::answer::SandboxAnswer;
 use crate::sandbox::control::partner::account as show;
-use crate::sandbox::lists::Mode;
+use crate::sandbox::lists::MerchantMode;
 use crate::sandbox::processing::AccountRecord;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 
 /// Makes an account, or replaces the one of this name: `{merchant, mode: test|live, type:
 /// MerchantAccount|AchAccount, name, currency, primary, trust_account}`. Makes the merchant if
 /// there is none. Answers the account with its keys.
-pub(super) fn add(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
+pub(super) fn add(cx: &mut ChangeUnit<'_>, order: &Value) -> Result<SandboxAnswer, SandboxRefusal> {
     let text = |field: &str| {
         order.get(field).and_then(Value::as_str).filter(|text: &&str| !text.is_empty())
     };
-    let merchant = text("merchant").ok_or_else(|| Refusal::invalid("Name a merchant"))?;
-    let name = text("name").ok_or_else(|| Refusal::invalid("Name the account"))?;
+    let merchant = text("merchant").ok_or_else(|| SandboxRefusal::invalid("Name a merchant"))?;
+    let name = text("name").ok_or_else(|| SandboxRefusal::invalid("Name the account"))?;
     let kind = AccountType::from(text("type").unwrap_or(AccountType::Card.as_str()));
     if matches!(kind, AccountType::Other(_)) {
-        return Err(Refusal::invalid("type is `MerchantAccount` or `AchAccount`"));
+        return Err(SandboxRefusal::invalid("type is `MerchantAccount` or `AchAccount`"));
     }
     let mode = match text("mode") {
-        None | Some("test") => Mode::Test,
-        Some("live") => Mode::Live,
-        Some(_) => return Err(Refusal::invalid("mode is `test` or `live`")),
+        None | Some("test") => MerchantMode::Test,
+        Some("live") => MerchantMode::Live,
+        Some(_) => return Err(SandboxRefusal::invalid("mode is `test` or `live`")),
     };
     let currency = text("currency").map(str::parse::<Currency>).transpose();
-    let currency = currency.map_err(|_| Refusal::invalid("Unknown currency"))?;
+    let currency = currency.map_err(|_| SandboxRefusal::invalid("Unknown currency"))?;
     let flag = |field: &str| order.get(field).and_then(Value::as_bool).unwrap_or(false);
     let merchant = cx.merchant_named(merchant, None)?;
     let what = format!("{}/{name}", kind.as_str());
-    let account = AccountRecord::derive(&cx.world.seed, &merchant.name, mode, &what, kind);
+    let account = AccountRecord::derive(&cx.environment.seed, &merchant.name, mode, &what, kind);
     let account = AccountRecord {
         name: name.to_owned(),
         currency: currency.unwrap_or(Currency::USD).code().to_owned(),
@@ -44,5 +44,5 @@ pub(super) fn add(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
     };
     let shown = show(&account);
     cx.add_account(merchant, mode, &account)?;
-    Answer::json(&shown)
+    SandboxAnswer::json(&shown)
 }

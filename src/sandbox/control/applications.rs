@@ -3,30 +3,34 @@
 use serde_json::{Value, json};
 
 use crate::api::partner_event::DeclineReason;
-use crate::sandbox::answer::Answer;
-use crate::sandbox::applications::decide::{Decision, decide};
+use crate::sandbox::answer::SandboxAnswer;
+use crate::sandbox::applications::decide::{SandboxDecision, decide};
 use crate::sandbox::applications::record;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 
 /// `{"decision":"approve"|"decline","reason":…}`; a decline without a reason has the reason
 /// `other`. With `"reconsidered": true`, a declined application is approved.
-pub(super) fn decision(cx: &mut Cx<'_>, id: &str, order: &Value) -> Result<Answer, Refusal> {
+pub(super) fn decision(
+    cx: &mut ChangeUnit<'_>,
+    id: &str,
+    order: &Value,
+) -> Result<SandboxAnswer, SandboxRefusal> {
     let text = |name: &str| order.get(name).and_then(Value::as_str);
     let decision = match (text("decision"), text("reason").unwrap_or("other")) {
-        (Some("approve"), _) => Decision::Approve,
-        (Some("decline"), word) => Decision::Decline(reason(word)?),
-        (_, _) => return Err(Refusal::invalid("decision is `approve` or `decline`")),
+        (Some("approve"), _) => SandboxDecision::Approve,
+        (Some("decline"), word) => SandboxDecision::Decline(reason(word)?),
+        (_, _) => return Err(SandboxRefusal::invalid("decision is `approve` or `decline`")),
     };
     let again = order.get("reconsidered").is_some_and(|word| word == true);
-    Answer::json(&decide(cx, id, &decision, again)?.object)
+    SandboxAnswer::json(&decide(cx, id, &decision, again)?.object)
 }
 
-fn reason(word: &str) -> Result<DeclineReason, Refusal> {
+fn reason(word: &str) -> Result<DeclineReason, SandboxRefusal> {
     match DeclineReason::from(word) {
         DeclineReason::Other(_) => {
             let text = "reason is `duplicate_application`, `duplicate_merchant` or `other`";
-            Err(Refusal::invalid(text))
+            Err(SandboxRefusal::invalid(text))
         }
         known @ (DeclineReason::DuplicateApplication
         | DeclineReason::DuplicateMerchant
@@ -36,7 +40,7 @@ fn reason(word: &str) -> Result<DeclineReason, Refusal> {
 
 /// Deletes an application, as support does with the test of a sign-up. Another test is still
 /// refused.
-pub(super) fn delete(cx: &mut Cx<'_>, id: &str) -> Result<Answer, Refusal> {
+pub(super) fn delete(cx: &mut ChangeUnit<'_>, id: &str) -> Result<SandboxAnswer, SandboxRefusal> {
     record::delete(cx, id)?;
-    Answer::json(&json!({}))
+    SandboxAnswer::json(&json!({}))
 }

@@ -2,38 +2,42 @@
 
 use serde_json::{Value, json};
 
-use crate::sandbox::answer::Answer;
-use crate::sandbox::fault::Fault;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
-use crate::sandbox::{FAULTS, Live, Sandbox};
+use crate::sandbox::answer::SandboxAnswer;
+use crate::sandbox::fault::FaultRule;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
+use crate::sandbox::{FAULTS, LockedState, Sandbox};
 
-pub(super) fn list(sandbox: &Sandbox) -> Result<Answer, Refusal> {
+pub(super) fn list(sandbox: &Sandbox) -> Result<SandboxAnswer, SandboxRefusal> {
     let live = sandbox.lock();
-    let shown: Vec<Value> = live.faults.iter().map(Fault::show).collect();
-    Answer::json(&json!({ "faults": shown }))
+    let shown: Vec<Value> = live.faults.iter().map(FaultRule::show).collect();
+    SandboxAnswer::json(&json!({ "faults": shown }))
 }
 
-pub(super) fn add(live: &mut Live, cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
-    let fault = Fault::read(cx.id(), order)?;
+pub(super) fn add(
+    live: &mut LockedState,
+    cx: &mut ChangeUnit<'_>,
+    order: &Value,
+) -> Result<SandboxAnswer, SandboxRefusal> {
+    let fault = FaultRule::read(cx.fresh_gateway_id(), order)?;
     let id = fault.id.clone();
     live.faults.push(fault);
     cx.put(FAULTS, &live.faults)?;
-    Answer::json(&json!({ "id": id }))
+    SandboxAnswer::json(&json!({ "id": id }))
 }
 
 /// Removes one fault rule, or all.
 pub(super) fn remove(
-    live: &mut Live,
-    cx: &mut Cx<'_>,
+    live: &mut LockedState,
+    cx: &mut ChangeUnit<'_>,
     id: Option<&str>,
-) -> Result<Answer, Refusal> {
+) -> Result<SandboxAnswer, SandboxRefusal> {
     if let Some(id) = id
         && !live.faults.iter().any(|fault| fault.id == id)
     {
-        return Err(Refusal::missing("Fault", id));
+        return Err(SandboxRefusal::not_found("Fault", id));
     }
     live.faults.retain(|fault| id.is_some_and(|id| fault.id != id));
     cx.put(FAULTS, &live.faults)?;
-    Answer::json(&json!({}))
+    SandboxAnswer::json(&json!({}))
 }

@@ -9,12 +9,12 @@ use http::{HeaderValue, StatusCode, header};
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use crate::sandbox::answer::Answer;
+use crate::sandbox::answer::SandboxAnswer;
 use crate::sandbox::hosted;
-use crate::sandbox::mail::{self, Mail};
-use crate::sandbox::pages::{ASSETS, Page, moment, wants_page};
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::mail::{self, StoredEmail};
+use crate::sandbox::pages::{ASSETS, SandboxPage, moment, wants_page};
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 
 /// Prefix of the pages' assets.
 const ROOT: &str = "/_sandbox";
@@ -26,38 +26,43 @@ const LISTED_MAX: usize = 200;
 const POLICY: &str = "default-src 'none'; style-src-attr 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'self'; sandbox allow-same-origin allow-popups allow-popups-to-escape-sandbox";
 /// The same rights as the frame's `sandbox` attribute.
-const FRAME: &str = "allow-same-origin allow-popups allow-popups-to-escape-sandbox";
+const FRAME_RIGHTS: &str = "allow-same-origin allow-popups allow-popups-to-escape-sandbox";
 /// GET of the mailbox, of one e-mail, or of an e-mail's HTML.
-pub(super) fn show(cx: &Cx<'_>, parts: &Parts, which: &[&str]) -> Result<Answer, Refusal> {
+pub(super) fn show(
+    cx: &ChangeUnit<'_>,
+    parts: &Parts,
+    which: &[&str],
+) -> Result<SandboxAnswer, SandboxRefusal> {
     let is_page = wants_page(parts);
     let answer = match which {
         [] if is_page => list(cx)?,
-        [] => every(cx)?,
+        [] => list_json(cx)?,
         [number] if is_page => page(cx, number)?,
         [number] => one(cx, number)?,
         [number, "html"] => document(cx, number)?,
-        _ => return Err(Refusal::no_path()),
+        _ => return Err(SandboxRefusal::no_path()),
     };
     Ok(answer.with(header::VARY, HeaderValue::from_static("accept")))
 }
 
 /// GET of a file that the pages load.
-pub(super) fn asset(name: &str) -> Result<Answer, Refusal> {
+pub(super) fn asset(name: &str) -> Result<SandboxAnswer, SandboxRefusal> {
     let path = format!("/assets/{name}");
     let (_, content_type, content) =
-        ASSETS.into_iter().find(|(of, _, _)| *of == path).ok_or_else(Refusal::no_path)?;
+        ASSETS.into_iter().find(|(of, _, _)| *of == path).ok_or_else(SandboxRefusal::no_path)?;
     Ok(hosted::file(content_type, content))
 }
 
 /// Answers every e-mail, oldest first, each with the address of its page.
-fn every(cx: &Cx<'_>) -> Result<Answer, Refusal> {
+fn list_json(cx: &ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefusal> {
     let mails = mail::all(cx)?.into_iter().map(|(number, mail)| with_page(number, mail));
-    Answer::json(&json!({ "messages": mails.collect::<Vec<_>>() }))
+    SandboxAnswer::json(&json!({ "messages": mails.collect::<Vec<_>>() }))
 }
 
-fn one(cx: &Cx<'_>, number: &str) -> Result<Answer, Refusal> {
-    let (number, mail) = find(cx, number)?.ok_or_else(|| Refusal::missing("Mail", number))?;
-    Answer::json(&with_page(number, mail))
+fn one(cx: &ChangeUnit<'_>, number: &str) -> Result<SandboxAnswer, SandboxRefusal> {
+    let (number, mail) =
+        find(cx, number)?.ok_or_else(|| SandboxRefusal::not_found("Mail", number))?;
+    SandboxAnswer::json(&with_page(number, mail))
 }
 
 /// Adds the address of its page to a stored e-mail.
@@ -68,25 +73,25 @@ fn with_page(number: u64, mut mail: Value) -> Value {
     mail
 }
 
-fn find(cx: &Cx<'_>, number: &str) -> Result<Option<(u64, Value)>, Refusal> {
+fn find(cx: &ChangeUnit<'_>, number: &str) -> Result<Option<(u64, Value)>, SandboxRefusal> {
     let Ok(number) = number.parse::<u64>() else { return Ok(None) };
-    Ok(mail::numbered(cx, number)?.map(|mail| (number, mail)))
+    Ok(mail::get_by_number(cx, number)?.map(|mail| (number, mail)))
 }
 
 /// Renders the newest e-mails as a page.
-fn list(cx: &Cx<'_>) -> Result<Answer, Refusal> {
+fn list(cx: &ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefusal> {
     let all = mail::all(cx)?;
     let count = all.len();
     let shown = all.into_iter().rev().take(LISTED_MAX);
     let shown = shown.map(|(number, mail)| Ok((number, serde_json::from_value(mail)?)));
-    let shown: Vec<(u64, Mail)> = shown.collect::<Result<_, Refusal>>()?;
+    let shown: Vec<(u64, StoredEmail)> = shown.collect::<Result<_, SandboxRefusal>>()?;
     let inner = html! {
         @if shown.is_empty() { (empty()) } @else {
-            p.quiet { (told(count)) }
+            p.quiet { (count_sentence(count)) }
             ol.mails { @for (number, mail) in &shown { (row(*number, mail)) } }
         }
     };
-    Ok(framed(cx, StatusCode::OK, "Mailbox", inner, &[]))
+    Ok(render_page(cx, StatusCode::OK, "Mailbox", inner, &[]))
 }
 
 /// Renders the page of an empty mailbox.
@@ -103,7 +108,7 @@ fn empty() -> Markup {
 }
 
 /// Returns the sentence about the number of e-mails and the listed ones.
-fn told(count: usize) -> String {
+fn count_sentence(count: usize) -> String {
     let which = match count {
         1 => "One e-mail.".to_owned(),
         _ if count <= LISTED_MAX => format!("{count} e-mails, newest first."),
@@ -112,7 +117,7 @@ fn told(count: usize) -> String {
     format!("{which} None of them left this machine.")
 }
 
-fn row(number: u64, mail: &Mail) -> Markup {
+fn row(number: u64, mail: &StoredEmail) -> Markup {
     let subject = if mail.subject.is_empty() { "(no subject)" } else { &mail.subject };
     html! {
         li {
@@ -124,9 +129,9 @@ fn row(number: u64, mail: &Mail) -> Markup {
 }
 
 /// Renders one e-mail as a page: its headers, its HTML and its plain text.
-fn page(cx: &Cx<'_>, number: &str) -> Result<Answer, Refusal> {
+fn page(cx: &ChangeUnit<'_>, number: &str) -> Result<SandboxAnswer, SandboxRefusal> {
     let Some((number, mail)) = find(cx, number)? else { return Ok(unknown(cx)) };
-    let mail: Mail = serde_json::from_value(mail)?;
+    let mail: StoredEmail = serde_json::from_value(mail)?;
     let sender = format!("{} <{}>", mail.from_name, mail.from);
     let inner = html! {
         p.back { a href=(MAILBOX) { "All e-mails" } }
@@ -137,18 +142,19 @@ fn page(cx: &Cx<'_>, number: &str) -> Result<Answer, Refusal> {
             dt { "Sent" } dd { (moment(mail.time)) }
         }
         h2 { "What a mail program shows" }
-        iframe.mail title="The e-mail" src={ (MAILBOX) "/" (number) "/html" } sandbox=(FRAME) {}
+        iframe.mail title="The e-mail" src={ (MAILBOX) "/" (number) "/html" } sandbox=(FRAME_RIGHTS) {}
         h2 { "The same as plain text" }
         pre { (mail.text) }
     };
-    Ok(framed(cx, StatusCode::OK, "E-mail", inner, &["/assets/mail.js"]))
+    Ok(render_page(cx, StatusCode::OK, "E-mail", inner, &["/assets/mail.js"]))
 }
 
 /// Answers the HTML of an e-mail.
-fn document(cx: &Cx<'_>, number: &str) -> Result<Answer, Refusal> {
+fn document(cx: &ChangeUnit<'_>, number: &str) -> Result<SandboxAnswer, SandboxRefusal> {
     let Some((_, mail)) = find(cx, number)? else { return Ok(unknown(cx)) };
-    let mail: Mail = serde_json::from_value(mail)?;
-    let answer = Answer::of(StatusCode::OK, "text/html; charset=utf-8", mail.html.into_bytes());
+    let mail: StoredEmail = serde_json::from_value(mail)?;
+    let answer =
+        SandboxAnswer::of(StatusCode::OK, "text/html; charset=utf-8", mail.html.into_bytes());
     let answer = answer
         .with(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY))
         .with(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"))
@@ -157,14 +163,22 @@ fn document(cx: &Cx<'_>, number: &str) -> Result<Answer, Refusal> {
     Ok(answer)
 }
 
-fn unknown(cx: &Cx<'_>) -> Answer {
+fn unknown(cx: &ChangeUnit<'_>) -> SandboxAnswer {
     let inner = html! {
         p { "There is no such e-mail." }
         p.back { a href=(MAILBOX) { "All e-mails" } }
     };
-    framed(cx, StatusCode::NOT_FOUND, "Not found", inner, &[])
+    render_page(cx, StatusCode::NOT_FOUND, "Not found", inner, &[])
 }
 
-fn framed(cx: &Cx<'_>, status: StatusCode, title: &str, inner: Markup, scripts: &[&str]) -> Answer {
-    Page::new(&cx.world.options.brand, title, inner).scripts(scripts).answer_beneath(ROOT, status)
+fn render_page(
+    cx: &ChangeUnit<'_>,
+    status: StatusCode,
+    title: &str,
+    inner: Markup,
+    scripts: &[&str],
+) -> SandboxAnswer {
+    SandboxPage::new(&cx.environment.options.brand, title, inner)
+        .scripts(scripts)
+        .answer_beneath(ROOT, status)
 }

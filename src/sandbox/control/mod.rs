@@ -23,12 +23,12 @@ use axum::extract::ConnectInfo;
 use http::request::Parts;
 use serde_json::Value;
 
-use crate::base::local::stranger;
-use crate::sandbox::answer::Answer;
+use crate::base::local::non_local_reason;
+use crate::sandbox::answer::SandboxAnswer;
 use crate::sandbox::asked::pairs;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
-use crate::sandbox::{Live, Sandbox, lenient, outbox};
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
+use crate::sandbox::{LockedState, Sandbox, ledger, lenient, outbox};
 
 const PREFIX: &str = "_sandbox";
 
@@ -40,18 +40,18 @@ pub(super) fn is_control(path: &str) -> bool {
 /// Returns true for a request from this machine to this machine. Other clients get no such path.
 pub(super) fn is_local(parts: &Parts) -> bool {
     let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip());
-    stranger(peer, &parts.headers, &parts.uri).is_none()
+    non_local_reason(peer, &parts.headers, &parts.uri).is_none()
 }
 
 /// Serves a control request from this machine.
-pub(super) fn serve(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Answer {
+pub(super) fn serve(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> SandboxAnswer {
     match route(sandbox, parts, body) {
         Ok(answer) => answer,
-        Err(refusal) => Answer::refused(&refusal),
+        Err(refusal) => SandboxAnswer::from_refusal(&refusal),
     }
 }
 
-fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<Answer, Refusal> {
+fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<SandboxAnswer, SandboxRefusal> {
     let path: Vec<&str> = parts.uri.path().split('/').filter(|part| !part.is_empty()).collect();
     let rest = path.get(1..).unwrap_or_default();
     match (parts.method.as_str(), rest) {
@@ -74,10 +74,10 @@ fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<Answer, Refusa
             let order = object(body)?;
             change(sandbox, |_, cx| settlement::settle(cx, id, &order))
         }
-        ("POST", ["events"]) => change(sandbox, |_, cx| events::fire(cx, &object(body)?)),
-        ("GET", ["webhooks"]) => read(sandbox, |cx| Answer::json(&outbox::show(cx)?)),
+        ("POST", ["events"]) => change(sandbox, |_, cx| events::trigger(cx, &object(body)?)),
+        ("GET", ["webhooks"]) => read(sandbox, |cx| SandboxAnswer::json(&outbox::show(cx)?)),
         ("POST", ["webhooks", id, "redeliver"]) => {
-            change(sandbox, |_, cx| Answer::json(&outbox::redeliver(cx, id)?))
+            change(sandbox, |_, cx| SandboxAnswer::json(&outbox::redeliver(cx, id)?))
         }
         ("GET", ["settings"]) => read(sandbox, partner::settings),
         ("POST", ["settings"]) => {
@@ -105,7 +105,7 @@ fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<Answer, Refusa
             change(sandbox, |live, cx| faults::remove(live, cx, Some(id)))
         }
         ("GET", ["objects", kind]) => read(sandbox, |cx| show::objects(cx, kind)),
-        ("GET", ["ledger"]) => read(sandbox, |cx| Answer::json(&crate::sandbox::ledger::show(cx)?)),
+        ("GET", ["ledger"]) => read(sandbox, |cx| SandboxAnswer::json(&ledger::show(cx)?)),
         ("GET", ["requests"]) => {
             let query = pairs(parts.uri.query().unwrap_or_default());
             read(sandbox, |cx| show::requests(cx, &query))
@@ -113,31 +113,32 @@ fn route(sandbox: &Sandbox, parts: &Parts, body: &[u8]) -> Result<Answer, Refusa
         ("GET", ["scenario"]) => read(sandbox, scenario::show),
         ("POST", ["scenario"]) => {
             let order = object(body)?;
-            change(sandbox, |_, cx| scenario::played(cx, &order))
+            change(sandbox, |_, cx| scenario::record_played(cx, &order))
         }
         ("GET", ["mailbox", which @ ..]) => read(sandbox, |cx| mailbox::show(cx, parts, which)),
         ("GET", ["assets", name]) => mailbox::asset(name),
         ("POST", ["reset"]) => store::reset(sandbox),
         ("GET", ["snapshot"]) => store::snapshot(sandbox),
         ("POST", ["restore"]) => store::restore(sandbox, body),
-        _ => Err(Refusal::no_path()),
+        _ => Err(SandboxRefusal::no_path()),
     }
 }
 
 /// Parses a JSON object; an empty body is an empty object.
-fn object(body: &[u8]) -> Result<Value, Refusal> {
+fn object(body: &[u8]) -> Result<Value, SandboxRefusal> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(Value::Object(serde_json::Map::new()));
     }
-    let value = serde_json::from_slice(body).map_err(|_| Refusal::malformed("Body is not JSON"))?;
-    lenient::read(value)
+    let value = serde_json::from_slice(body)
+        .map_err(|_| SandboxRefusal::malformed_body("Body is not JSON"))?;
+    lenient::parse_body(value)
 }
 
 /// Runs a read on the state as of now.
 fn read(
     sandbox: &Sandbox,
-    look: impl FnOnce(&Cx<'_>) -> Result<Answer, Refusal>,
-) -> Result<Answer, Refusal> {
+    look: impl FnOnce(&ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefusal>,
+) -> Result<SandboxAnswer, SandboxRefusal> {
     let mut live = sandbox.lock();
     let now = sandbox.now(&live);
     sandbox.catch_up(&mut live, now)?;
@@ -147,8 +148,8 @@ fn read(
 /// Runs a change of the state and commits it as one unit.
 fn change(
     sandbox: &Sandbox,
-    act: impl FnOnce(&mut Live, &mut Cx<'_>) -> Result<Answer, Refusal>,
-) -> Result<Answer, Refusal> {
+    act: impl FnOnce(&mut LockedState, &mut ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefusal>,
+) -> Result<SandboxAnswer, SandboxRefusal> {
     let answer = {
         let mut live = sandbox.lock();
         let now = sandbox.now(&live);

@@ -5,21 +5,21 @@ use serde_json::{Value, json};
 
 use crate::api::credentials::AccountType;
 use crate::sandbox::accounts::deposits;
-use crate::sandbox::answer::Answer;
-use crate::sandbox::lists::Mode;
+use crate::sandbox::answer::SandboxAnswer;
+use crate::sandbox::lists::MerchantMode;
 use crate::sandbox::merchants::MerchantRecord;
 use crate::sandbox::oauth::{client_id, client_secret, issue_code};
 use crate::sandbox::processing::AccountRecord;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::{Cx, Settings};
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::{ChangeUnit, SandboxSettings};
 
 /// GET of all credentials that a test needs: the partner's, and every merchant's keys.
-pub(super) fn credentials(cx: &Cx<'_>) -> Result<Answer, Refusal> {
+pub(super) fn credentials(cx: &ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefusal> {
     let merchants: Vec<Value> = cx.merchants()?.iter().map(merchant).collect();
-    Answer::json(&json!({
+    SandboxAnswer::json(&json!({
         "partner": {
-            "client_id": client_id(cx.world),
-            "client_secret": client_secret(cx.world).expose(),
+            "client_id": client_id(cx.environment),
+            "client_secret": client_secret(cx.environment).expose(),
             "redirect_uri": cx.settings.redirect_uri,
             "event_url": cx.settings.event_url,
         },
@@ -39,13 +39,13 @@ fn merchant(record: &MerchantRecord) -> Value {
     json!({
         "name": record.name,
         "timezone": record.timezone,
-        "test": keys(record, Mode::Test),
-        "live": keys(record, Mode::Live),
+        "test": keys(record, MerchantMode::Test),
+        "live": keys(record, MerchantMode::Live),
         "bank_accounts": banks.collect::<Vec<_>>(),
     })
 }
 
-fn keys(record: &MerchantRecord, mode: Mode) -> Value {
+fn keys(record: &MerchantRecord, mode: MerchantMode) -> Value {
     let keys = record.keys(mode);
     let first = |kind: &AccountType| keys.accounts.iter().find(|one| one.kind == *kind);
     let id = |kind: &AccountType| first(kind).map(|account| account.id.as_str());
@@ -69,22 +69,25 @@ pub(super) fn account(account: &AccountRecord) -> Value {
 }
 
 /// Issues a fresh authorization code for a merchant, which is made if it does not exist.
-pub(super) fn issue(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
+pub(super) fn issue(
+    cx: &mut ChangeUnit<'_>,
+    order: &Value,
+) -> Result<SandboxAnswer, SandboxRefusal> {
     let name = order.get("merchant").and_then(Value::as_str).filter(|name| !name.is_empty());
-    let name = name.ok_or_else(|| Refusal::invalid("Name a merchant"))?;
+    let name = name.ok_or_else(|| SandboxRefusal::invalid("Name a merchant"))?;
     let timezone = order.get("timezone").and_then(Value::as_str);
     if timezone.is_some_and(|zone| zone.parse::<Tz>().is_err()) {
-        return Err(Refusal::invalid("Unknown time zone"));
+        return Err(SandboxRefusal::invalid("Unknown time zone"));
     }
     let merchant = cx.merchant_named(name, timezone)?;
     let code = issue_code(cx, &merchant.id)?;
-    Answer::json(&json!({ "authorization_code": code }))
+    SandboxAnswer::json(&json!({ "authorization_code": code }))
 }
 
 /// GET of the partner application's settings.
-pub(super) fn show(cx: &Cx<'_>) -> Result<Answer, Refusal> {
+pub(super) fn show(cx: &ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefusal> {
     let settings = &cx.settings;
-    Answer::json(&json!({
+    SandboxAnswer::json(&json!({
         "event_url": settings.event_url,
         "redirect_uri": settings.redirect_uri,
         "enabled": settings.enabled,
@@ -97,10 +100,10 @@ pub(super) fn show(cx: &Cx<'_>) -> Result<Answer, Refusal> {
 const ROLES: [&str; 3] = ["administrator", "developer", "owner"];
 
 /// Changes the settings that are named; `role` is `owner` by default.
-pub(super) fn set(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
+pub(super) fn set(cx: &mut ChangeUnit<'_>, order: &Value) -> Result<SandboxAnswer, SandboxRefusal> {
     let role = order.get("role").and_then(Value::as_str).unwrap_or("owner");
     if !ROLES.contains(&role) {
-        return Err(Refusal::not_authorized());
+        return Err(SandboxRefusal::not_authorized());
     }
     let text = |name: &str| order.get(name).and_then(Value::as_str).map(str::to_owned);
     let flag = |name: &str| order.get(name).and_then(Value::as_bool);
@@ -112,30 +115,33 @@ pub(super) fn set(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
     if let Some(plans) = order.get("plans") {
         let plans = serde_json::from_value(plans.clone());
         let wrong = "plans is an array of {id, trust}";
-        settings.plans = Some(plans.map_err(|_| Refusal::invalid(wrong))?);
+        settings.plans = Some(plans.map_err(|_| SandboxRefusal::invalid(wrong))?);
     }
     cx.save_settings()?;
     show(cx)
 }
 
 /// GET of the sandbox's choices where the service's documents leave one open.
-pub(super) fn settings(cx: &Cx<'_>) -> Result<Answer, Refusal> {
-    let Settings { duplicate_source_id, paying_minutes, .. } = &cx.settings;
-    Answer::json(&json!({
+pub(super) fn settings(cx: &ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefusal> {
+    let SandboxSettings { duplicate_source_id, paying_minutes, .. } = &cx.settings;
+    SandboxAnswer::json(&json!({
         "duplicate_source_id": duplicate_source_id,
         "paying_minutes": paying_minutes,
     }))
 }
 
 /// Changes the choices that are named.
-pub(super) fn set_settings(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
+pub(super) fn set_settings(
+    cx: &mut ChangeUnit<'_>,
+    order: &Value,
+) -> Result<SandboxAnswer, SandboxRefusal> {
     if let Some(word) = order.get("duplicate_source_id") {
         cx.settings.duplicate_source_id = serde_json::from_value(word.clone())
-            .map_err(|_| Refusal::invalid("duplicate_source_id is `same` or `refuse`"))?;
+            .map_err(|_| SandboxRefusal::invalid("duplicate_source_id is `same` or `refuse`"))?;
     }
     if let Some(minutes) = order.get("paying_minutes") {
         cx.settings.paying_minutes = serde_json::from_value(minutes.clone())
-            .map_err(|_| Refusal::invalid("paying_minutes is a whole number of minutes"))?;
+            .map_err(|_| SandboxRefusal::invalid("paying_minutes is a whole number of minutes"))?;
     }
     cx.save_settings()?;
     settings(cx)

@@ -5,22 +5,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::sandbox::answer::Answer;
+use crate::sandbox::answer::SandboxAnswer;
 use crate::sandbox::control::{places, requirements};
-use crate::sandbox::lists::Mode;
+use crate::sandbox::lists::MerchantMode;
 use crate::sandbox::merchants::MerchantRecord;
-use crate::sandbox::policy::Policy;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::policy::MerchantPolicy;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 
 /// GET of the settings of every merchant.
-pub(super) fn list(cx: &Cx<'_>) -> Result<Answer, Refusal> {
+pub(super) fn list(cx: &ChangeUnit<'_>) -> Result<SandboxAnswer, SandboxRefusal> {
     let merchants = cx.merchants()?;
     let shown = merchants.iter().map(|merchant| show(cx, merchant));
-    Answer::json(&json!({ "merchants": shown.collect::<Result<Vec<_>, _>>()? }))
+    SandboxAnswer::json(&json!({ "merchants": shown.collect::<Result<Vec<_>, _>>()? }))
 }
 
-fn show(cx: &Cx<'_>, merchant: &MerchantRecord) -> Result<Value, Refusal> {
+fn show(cx: &ChangeUnit<'_>, merchant: &MerchantRecord) -> Result<Value, SandboxRefusal> {
     let policy = cx.policy(&merchant.id)?;
     let each = |allows: &dyn Fn(&String) -> bool| {
         let all = accounts(merchant).map(|id| (id.clone(), json!(allows(id))));
@@ -47,8 +47,8 @@ fn show(cx: &Cx<'_>, merchant: &MerchantRecord) -> Result<Value, Refusal> {
 }
 
 fn accounts(merchant: &MerchantRecord) -> impl Iterator<Item = &String> {
-    let of = |mode: Mode| merchant.keys(mode).accounts.iter().map(|account| &account.id);
-    of(Mode::Test).chain(of(Mode::Live))
+    let of = |mode: MerchantMode| merchant.keys(mode).accounts.iter().map(|account| &account.id);
+    of(MerchantMode::Test).chain(of(MerchantMode::Live))
 }
 
 /// Changes the fields that are named: `{merchant, brand, reference_required,
@@ -57,11 +57,11 @@ fn accounts(merchant: &MerchantRecord) -> impl Iterator<Item = &String> {
 /// have the form of `recurring_charges_enabled`; `cvv_policy` and `avs_policy` are a word or
 /// `{ACCOUNT: word}`. Also takes the fields of [`places`] and [`requirements`]. Makes the merchant
 /// if there is none.
-pub(super) fn set(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
+pub(super) fn set(cx: &mut ChangeUnit<'_>, order: &Value) -> Result<SandboxAnswer, SandboxRefusal> {
     let name = order.get("merchant").and_then(Value::as_str).filter(|name| !name.is_empty());
-    let name = name.ok_or_else(|| Refusal::invalid("Name a merchant"))?;
+    let name = name.ok_or_else(|| SandboxRefusal::invalid("Name a merchant"))?;
     let merchant = cx.merchant_named(name, None)?;
-    let mut policy = cx.own_policy(&merchant.id)?;
+    let mut policy = cx.policy_to_edit(&merchant.id)?;
     if let Some(required) = order.get("reference_required").and_then(Value::as_bool) {
         policy.reference_required = required;
     }
@@ -75,25 +75,25 @@ pub(super) fn set(cx: &mut Cx<'_>, order: &Value) -> Result<Answer, Refusal> {
     }
     let all: Vec<&String> = accounts(&merchant).collect();
     places::set(&mut policy, &all, order)?;
-    words(&mut policy.cvv, &all, order.get("cvv_policy"))?;
-    words(&mut policy.avs, &all, order.get("avs_policy"))?;
+    set_words(&mut policy.cvv, &all, order.get("cvv_policy"))?;
+    set_words(&mut policy.avs, &all, order.get("avs_policy"))?;
     requirements::set(&mut policy, &all, order)?;
     if let Some(rates) = order.get("surcharges") {
         policy.surcharges = serde_json::from_value(rates.clone()).map_err(|_| {
-            Refusal::invalid("surcharges is a list of {type, surcharge_rate, surcharge_fee}")
+            SandboxRefusal::invalid("surcharges is a list of {type, surcharge_rate, surcharge_fee}")
         })?;
     }
     cx.set_policy(&merchant.id, &policy)?;
-    Answer::json(&show(cx, &merchant)?)
+    SandboxAnswer::json(&show(cx, &merchant)?)
 }
 
 /// Sets one word for every account, or a word for each account named.
-fn words<T: DeserializeOwned + Copy>(
+fn set_words<T: DeserializeOwned + Copy>(
     set: &mut BTreeMap<String, T>,
     accounts: &[&String],
     said: Option<&Value>,
-) -> Result<(), Refusal> {
-    let wrong = |_| Refusal::invalid("Unknown word of a policy");
+) -> Result<(), SandboxRefusal> {
+    let wrong = |_| SandboxRefusal::invalid("Unknown word of a policy");
     let each: BTreeMap<String, T> = match said {
         None => return Ok(()),
         Some(Value::Object(each)) => {
@@ -105,14 +105,14 @@ fn words<T: DeserializeOwned + Copy>(
         }
     };
     if !each.keys().all(|account| accounts.contains(&account)) {
-        return Err(Refusal::invalid("Unknown account"));
+        return Err(SandboxRefusal::invalid("Unknown account"));
     }
     set.extend(each);
     Ok(())
 }
 
 /// Returns the switches of an account: field name, set, and whether membership means enabled.
-fn per_account(policy: &mut Policy) -> [(&'static str, &mut BTreeSet<String>, bool); 4] {
+fn per_account(policy: &mut MerchantPolicy) -> [(&'static str, &mut BTreeSet<String>, bool); 4] {
     [
         ("recurring_charges_enabled", &mut policy.recurring_disabled, false),
         ("capture_enabled", &mut policy.capture_disabled, false),
@@ -126,7 +126,7 @@ fn enable(
     listed: bool,
     merchant: &MerchantRecord,
     enabled: &Value,
-) -> Result<(), Refusal> {
+) -> Result<(), SandboxRefusal> {
     for account in accounts(merchant) {
         let said = enabled.as_bool().or_else(|| enabled.get(account).and_then(Value::as_bool));
         match said {
@@ -137,7 +137,7 @@ fn enable(
     }
     let known = |id: &String| accounts(merchant).any(|own| own == id);
     match enabled.as_object() {
-        Some(named) if !named.keys().all(known) => Err(Refusal::invalid("Unknown account")),
+        Some(named) if !named.keys().all(known) => Err(SandboxRefusal::invalid("Unknown account")),
         Some(_) | None => Ok(()),
     }
 }

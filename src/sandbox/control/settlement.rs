@@ -3,11 +3,11 @@
 
 use serde_json::Value;
 
-use crate::sandbox::answer::Answer;
+use crate::sandbox::answer::SandboxAnswer;
 use crate::sandbox::charges::KIND;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
-use crate::sandbox::transactions::{self, Change, KeptTransaction};
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
+use crate::sandbox::transactions::{self, StoredTransaction, TransactionTransition};
 
 /// Failure code of a transaction whose money did not arrive, unless the order names one
 /// (service-facts, part 2).
@@ -15,18 +15,22 @@ const FAILURE: &str = "settlement_failed";
 
 /// `{"result":"settled"|"failed","code":…}`: the money arrived, or it did not arrive or was taken
 /// back for the reason `code`. Answers the transaction.
-pub(super) fn settle(cx: &mut Cx<'_>, id: &str, order: &Value) -> Result<Answer, Refusal> {
+pub(super) fn settle(
+    cx: &mut ChangeUnit<'_>,
+    id: &str,
+    order: &Value,
+) -> Result<SandboxAnswer, SandboxRefusal> {
     let text = |name: &str| order.get(name).and_then(Value::as_str);
-    let kept: Option<KeptTransaction> = cx.any(KIND, id)?;
-    let mut kept = kept.ok_or_else(|| Refusal::missing("Transaction", id))?;
+    let kept: Option<StoredTransaction> = cx.find_any_owner(KIND, id)?;
+    let mut kept = kept.ok_or_else(|| SandboxRefusal::not_found("Transaction", id))?;
     let change = match text("result") {
-        Some("settled") => Change::Capture,
-        Some("failed") => Change::Return,
-        Some(_) | None => return Err(Refusal::invalid("result is `settled` or `failed`")),
+        Some("settled") => TransactionTransition::Capture,
+        Some("failed") => TransactionTransition::Return,
+        Some(_) | None => return Err(SandboxRefusal::invalid("result is `settled` or `failed`")),
     };
-    if change == Change::Return {
+    if change == TransactionTransition::Return {
         kept.object.failure_code = Some(text("code").unwrap_or(FAILURE).to_owned());
     }
     transactions::apply(cx, &mut kept, change)?;
-    Answer::json(&kept.object)
+    SandboxAnswer::json(&kept.object)
 }

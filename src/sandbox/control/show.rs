@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::sandbox::answer::Answer;
-use crate::sandbox::lists::Kept;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
-use crate::sandbox::{lists::KindOf, log};
+use crate::sandbox::answer::SandboxAnswer;
+use crate::sandbox::lists::Stored;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
+use crate::sandbox::{lists::ObjectKind, log};
 
 /// The word of a path and that of the keys behind it.
 const KINDS: [(&str, &str); 12] = [
@@ -27,18 +27,18 @@ const KINDS: [(&str, &str); 12] = [
 ];
 
 /// Lists every object of a kind in order of creation, with merchant and mode, one object a line.
-pub(super) fn objects(cx: &Cx<'_>, kind: &str) -> Result<Answer, Refusal> {
+pub(super) fn objects(cx: &ChangeUnit<'_>, kind: &str) -> Result<SandboxAnswer, SandboxRefusal> {
     let known = KINDS.iter().find(|(path, _)| *path == kind);
-    let (_, word) = known.ok_or_else(Refusal::no_path)?;
-    let of_kind = KindOf { word, name: word };
+    let (_, word) = known.ok_or_else(SandboxRefusal::no_path)?;
+    let of_kind = ObjectKind { word, name: word };
     let merchants = cx.merchants()?.into_iter().map(|merchant| (merchant.id, merchant.name));
     let names: BTreeMap<String, String> = merchants.collect();
     let all = cx.all::<Map<String, Value>, Value>(of_kind)?.into_iter();
     let lines: Vec<Value> = all.map(|kept| line(kept, &names)).collect();
-    Ok(Answer::lines(&lines))
+    Ok(SandboxAnswer::lines(&lines))
 }
 
-fn line(kept: Kept<Map<String, Value>, Value>, names: &BTreeMap<String, String>) -> Value {
+fn line(kept: Stored<Map<String, Value>, Value>, names: &BTreeMap<String, String>) -> Value {
     let mut object = kept.object;
     object.insert("merchant".to_owned(), json!(names.get(&kept.owner.merchant)));
     object.insert("mode".to_owned(), json!(kept.owner.mode));
@@ -47,13 +47,13 @@ fn line(kept: Kept<Map<String, Value>, Value>, names: &BTreeMap<String, String>)
 
 /// Lists the last `limit` requests to the service, and the total number.
 pub(super) fn requests(
-    cx: &Cx<'_>,
+    cx: &ChangeUnit<'_>,
     query: &BTreeMap<String, Vec<String>>,
-) -> Result<Answer, Refusal> {
+) -> Result<SandboxAnswer, SandboxRefusal> {
     let limit = query.get("limit").and_then(|values| values.first());
     let limit = limit.and_then(|text| text.parse::<usize>().ok()).unwrap_or(usize::MAX);
     let all = cx.scan("request/", None, usize::MAX)?;
     let skipped = all.len().saturating_sub(limit);
     let requests: Vec<Value> = all.into_iter().skip(skipped).map(|(_, value)| value).collect();
-    Answer::json(&json!({ "total": log::total(cx)?, "requests": requests }))
+    SandboxAnswer::json(&json!({ "total": log::total(cx)?, "requests": requests }))
 }

@@ -8,7 +8,7 @@ use crate::api::occurrence::Occurrence;
 use crate::api::recurring::RecurringCharge;
 use crate::api::transaction::Transaction;
 use crate::base::nearest;
-use crate::sandbox::refusal::Refusal;
+use crate::sandbox::refusal::SandboxRefusal;
 
 /// Status of the object in an event of this type.
 const STATUS: [(&str, &str); 13] = [
@@ -30,7 +30,7 @@ const STATUS: [(&str, &str); 13] = [
 const FAILED: (&str, &str) = ("transaction.failed", "card_declined");
 
 /// Sets the status that follows from the event's type.
-pub(super) fn follow(kind: &str, object: &mut Map<String, Value>) {
+pub(super) fn set_status(kind: &str, object: &mut Map<String, Value>) {
     if let Some((_, status)) = STATUS.iter().find(|(known, _)| *known == kind) {
         object.insert("status".to_owned(), json!(status));
     }
@@ -40,7 +40,7 @@ pub(super) fn follow(kind: &str, object: &mut Map<String, Value>) {
 }
 
 /// Refuses a field that no object of this kind has. `word` names the kind.
-pub(super) fn known(word: &str, path: &str) -> Result<(), Refusal> {
+pub(super) fn check_field(word: &str, path: &str) -> Result<(), SandboxRefusal> {
     let root = match word {
         "transaction" => schema_for!(Transaction),
         "occurrence" => schema_for!(Occurrence),
@@ -51,17 +51,22 @@ pub(super) fn known(word: &str, path: &str) -> Result<(), Refusal> {
     let mut at = &root;
     for (depth, name) in path.split('.').enumerate() {
         let Some(fields) = fields(&root, at) else { return Ok(()) };
-        at = fields.get(name).ok_or_else(|| unknown(path, depth, name, fields))?;
+        at = fields.get(name).ok_or_else(|| unknown_field(path, depth, name, fields))?;
     }
     Ok(())
 }
 
-fn unknown(path: &str, depth: usize, name: &str, fields: &Map<String, Value>) -> Refusal {
+fn unknown_field(
+    path: &str,
+    depth: usize,
+    name: &str,
+    fields: &Map<String, Value>,
+) -> SandboxRefusal {
     let above: Vec<&str> = path.split('.').take(depth).collect();
     let of =
         if above.is_empty() { "the object".to_owned() } else { format!("`{}`", above.join(".")) };
-    let help = nearest::help(name, fields.keys().map(String::as_str));
-    Refusal::invalid(&format!("{of} has no field `{name}`; {help}"))
+    let help = nearest::suggestion_help(name, fields.keys().map(String::as_str));
+    SandboxRefusal::invalid(&format!("{of} has no field `{name}`; {help}"))
 }
 
 /// Returns the fields of a schema, also through a reference or a choice of schemas. `None` allows
@@ -85,23 +90,24 @@ mod tests {
     #[test]
     fn k14_the_status_follows_the_type() {
         let mut object = Map::new();
-        follow("transaction.failed", &mut object);
+        set_status("transaction.failed", &mut object);
         assert_eq!(
             Value::Object(object),
             json!({"status": "FAILED", "failure_code": "card_declined"})
         );
         let mut kept = json!({"status": "ACTIVE"}).as_object().cloned().unwrap();
-        follow("recurring_charge.updated", &mut kept);
+        set_status("recurring_charge.updated", &mut kept);
         assert_eq!(kept["status"], "ACTIVE");
     }
 
     #[test]
     fn k14_a_field_that_no_object_has_is_refused_with_the_nearest_name() {
-        assert!(known("transaction", "amount").is_ok());
-        assert!(known("transaction", "method.name").is_ok());
-        assert!(known("recurring", "schedule.interval_unit").is_ok());
-        let told =
-            |word, path| serde_json::to_string(&known(word, path).unwrap_err().problem).unwrap();
+        assert!(check_field("transaction", "amount").is_ok());
+        assert!(check_field("transaction", "method.name").is_ok());
+        assert!(check_field("recurring", "schedule.interval_unit").is_ok());
+        let told = |word, path| {
+            serde_json::to_string(&check_field(word, path).unwrap_err().problem).unwrap()
+        };
         assert!(told("transaction", "amuont").contains("did you mean `amount`?"));
         assert!(told("transaction", "method.nmae").contains("`method` has no field `nmae`"));
     }

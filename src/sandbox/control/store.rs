@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::sandbox::Sandbox;
-use crate::sandbox::answer::Answer;
-use crate::sandbox::refusal::Refusal;
+use crate::sandbox::answer::SandboxAnswer;
+use crate::sandbox::refusal::SandboxRefusal;
 
 const VERSION: u32 = 2;
 
@@ -17,27 +17,31 @@ struct Snapshot {
     entries: Map<String, Value>,
 }
 
-pub(super) fn reset(sandbox: &Sandbox) -> Result<Answer, Refusal> {
+pub(super) fn reset(sandbox: &Sandbox) -> Result<SandboxAnswer, SandboxRefusal> {
     sandbox.start_over()?;
-    Answer::json(&json!({}))
+    SandboxAnswer::json(&json!({}))
 }
 
-pub(super) fn snapshot(sandbox: &Sandbox) -> Result<Answer, Refusal> {
+pub(super) fn snapshot(sandbox: &Sandbox) -> Result<SandboxAnswer, SandboxRefusal> {
     let _whole = sandbox.lock();
     let mut entries = Map::new();
     for (key, value) in sandbox.inner.index.scan(b"")? {
         let key = String::from_utf8_lossy(&key).into_owned();
         entries.insert(key, serde_json::from_slice(&value)?);
     }
-    Answer::json(&Snapshot { version: VERSION, seed: sandbox.inner.world.options.seed, entries })
+    SandboxAnswer::json(&Snapshot {
+        version: VERSION,
+        seed: sandbox.inner.environment.options.seed,
+        entries,
+    })
 }
 
 /// Replaces the state by a snapshot's. A snapshot of another seed has other keys and is refused.
-pub(super) fn restore(sandbox: &Sandbox, body: &[u8]) -> Result<Answer, Refusal> {
-    let snapshot: Snapshot =
-        serde_json::from_slice(body).map_err(|_| Refusal::malformed("Body is no snapshot"))?;
-    if snapshot.version != VERSION || snapshot.seed != sandbox.inner.world.options.seed {
-        return Err(Refusal::invalid("The snapshot is of another seed or version"));
+pub(super) fn restore(sandbox: &Sandbox, body: &[u8]) -> Result<SandboxAnswer, SandboxRefusal> {
+    let snapshot: Snapshot = serde_json::from_slice(body)
+        .map_err(|_| SandboxRefusal::malformed_body("Body is no snapshot"))?;
+    if snapshot.version != VERSION || snapshot.seed != sandbox.inner.environment.options.seed {
+        return Err(SandboxRefusal::invalid("The snapshot is of another seed or version"));
     }
     let mut entries = Vec::new();
     for (key, value) in snapshot.entries {
@@ -45,5 +49,5 @@ pub(super) fn restore(sandbox: &Sandbox, body: &[u8]) -> Result<Answer, Refusal>
     }
     sandbox.replace(&mut sandbox.lock(), entries)?;
     sandbox.inner.index.flush()?;
-    Answer::json(&json!({}))
+    SandboxAnswer::json(&json!({}))
 }

@@ -3,20 +3,20 @@
 use crate::api::invoice::{Invoice, InvoiceMessage, NewInvoiceMessage};
 use crate::api::wire::Timestamp;
 use crate::sandbox::mail;
-use crate::sandbox::mail::letter::Letter;
+use crate::sandbox::mail::letter::InvoiceEmail;
 use crate::sandbox::merchants::MerchantRecord;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 
 /// Sends the requested messages, and records them on the invoice.
 pub(super) fn send(
-    cx: &mut Cx<'_>,
+    cx: &mut ChangeUnit<'_>,
     merchant: &MerchantRecord,
     asked: &[NewInvoiceMessage],
     invoice: &mut Invoice,
-) -> Result<(), Refusal> {
+) -> Result<(), SandboxRefusal> {
     let brand = cx.brand(&merchant.id)?;
-    let link = format!("{}/invoices/{}", cx.world.options.portal_url, invoice.id);
+    let link = format!("{}/invoices/{}", cx.environment.options.portal_url, invoice.id);
     let mut sent = Vec::new();
     for message in asked {
         let letter = letter((&brand, merchant.shown_name()), message, invoice, &link);
@@ -33,23 +33,23 @@ fn letter<'a>(
     message: &NewInvoiceMessage,
     invoice: &'a Invoice,
     link: &'a str,
-) -> Letter<'a> {
+) -> InvoiceEmail<'a> {
     let number = invoice.invoice_number.as_deref().unwrap_or_default();
     let subject = message.subject.clone().unwrap_or_else(|| format!("{brand} Invoice {number}"));
     let default = || format!("{merchant} has sent a payment request.");
     let message = message.message.clone().unwrap_or_else(default);
-    Letter { brand, merchant, subject, message, invoice, link }
+    InvoiceEmail { brand, merchant, subject, message, invoice, link }
 }
 
 /// Adds one e-mail for each address to the mailbox.
 fn deliver(
-    cx: &mut Cx<'_>,
-    letter: &Letter<'_>,
+    cx: &mut ChangeUnit<'_>,
+    letter: &InvoiceEmail<'_>,
     addresses: &[String],
-) -> Result<InvoiceMessage, Refusal> {
-    let id = cx.prefixed("imsg_");
+) -> Result<InvoiceMessage, SandboxRefusal> {
+    let id = cx.id_with_prefix("imsg_");
     for address in addresses {
-        let mail = letter.to(address, &id, Timestamp(cx.now));
+        let mail = letter.addressed_to(address, &id, Timestamp(cx.now));
         mail::send(cx, &mail)?;
     }
     let audit = letter.invoice.created.clone();

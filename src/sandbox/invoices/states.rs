@@ -2,11 +2,11 @@
 //! shown). The state follows the invoice's payments: their total without returned and voided money
 //! decides.
 
-use crate::sandbox::refusal::Refusal;
+use crate::sandbox::refusal::SandboxRefusal;
 
 /// State of an invoice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum InvoiceState {
     Pending,
     PartiallyPaid,
     Paid,
@@ -14,15 +14,15 @@ pub(crate) enum State {
 
 /// A transition of an invoice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Change {
+pub(crate) enum InvoiceTransition {
     /// A payer pays everything that is due.
     Pay,
     /// No payment counts.
-    NothingStands,
+    NonePaid,
     /// The payments that count are less than the total.
-    PartStands,
+    PartPaid,
     /// The payments that count cover the total.
-    AllStands,
+    FullyPaid,
 }
 
 /// Returns the state after a change.
@@ -30,30 +30,38 @@ pub(crate) enum Change {
 /// # Errors
 ///
 /// 422 for a change that the state does not allow.
-pub(crate) fn after(state: State, change: Change) -> Result<State, Refusal> {
+pub(crate) fn after(
+    state: InvoiceState,
+    change: InvoiceTransition,
+) -> Result<InvoiceState, SandboxRefusal> {
     match (state, change) {
-        (State::Pending | State::PartiallyPaid | State::Paid, Change::NothingStands) => {
-            Ok(State::Pending)
-        }
-        (State::Pending | State::PartiallyPaid | State::Paid, Change::PartStands) => {
-            Ok(State::PartiallyPaid)
-        }
-        (State::Pending | State::PartiallyPaid, Change::Pay)
-        | (State::Pending | State::PartiallyPaid | State::Paid, Change::AllStands) => {
-            Ok(State::Paid)
-        }
-        (State::Paid, Change::Pay) => {
+        (
+            InvoiceState::Pending | InvoiceState::PartiallyPaid | InvoiceState::Paid,
+            InvoiceTransition::NonePaid,
+        ) => Ok(InvoiceState::Pending),
+        (
+            InvoiceState::Pending | InvoiceState::PartiallyPaid | InvoiceState::Paid,
+            InvoiceTransition::PartPaid,
+        ) => Ok(InvoiceState::PartiallyPaid),
+        (InvoiceState::Pending | InvoiceState::PartiallyPaid, InvoiceTransition::Pay)
+        | (
+            InvoiceState::Pending | InvoiceState::PartiallyPaid | InvoiceState::Paid,
+            InvoiceTransition::FullyPaid,
+        ) => Ok(InvoiceState::Paid),
+        (InvoiceState::Paid, InvoiceTransition::Pay) => {
             let text = "This invoice is paid already";
-            Err(Refusal::rule("unavailable_for_current_status", text))
+            Err(SandboxRefusal::rule("unavailable_for_current_status", text))
         }
     }
 }
 
-impl State {
+impl InvoiceState {
     /// Parses the status of a stored invoice.
-    pub(crate) fn of(word: &str) -> Result<Self, Refusal> {
+    pub(crate) fn of(word: &str) -> Result<Self, SandboxRefusal> {
         let all = [Self::Pending, Self::PartiallyPaid, Self::Paid];
-        all.into_iter().find(|state| state.as_str() == word).ok_or_else(Refusal::broken)
+        all.into_iter()
+            .find(|state| state.as_str() == word)
+            .ok_or_else(SandboxRefusal::server_error)
     }
 
     /// Returns the status that an invoice shows.

@@ -8,7 +8,7 @@ use maud::{DOCTYPE, Markup, html};
 
 use crate::api::invoice::Invoice;
 use crate::api::wire::Timestamp;
-use crate::sandbox::mail::Mail;
+use crate::sandbox::mail::StoredEmail;
 use crate::sandbox::pages::{FOOTER, amount, date};
 
 /// The sender's address of every e-mail.
@@ -34,7 +34,7 @@ const QUIET: &str = "margin:16px 0 0;color:#4b5563;font-size:14px";
 
 /// An e-mail, before it is addressed.
 #[derive(Debug)]
-pub(crate) struct Letter<'a> {
+pub(crate) struct InvoiceEmail<'a> {
     /// The product brand, as on the merchant's pages.
     pub(crate) brand: &'a str,
     /// The merchant who bills.
@@ -48,10 +48,10 @@ pub(crate) struct Letter<'a> {
     pub(crate) link: &'a str,
 }
 
-impl Letter<'_> {
+impl InvoiceEmail<'_> {
     /// Addresses the e-mail; `id` is its message's.
-    pub(crate) fn to(&self, address: &str, id: &str, time: Timestamp) -> Mail {
-        Mail {
+    pub(crate) fn addressed_to(&self, address: &str, id: &str, time: Timestamp) -> StoredEmail {
+        StoredEmail {
             id: id.to_owned(),
             time,
             merchant: self.merchant.to_owned(),
@@ -70,7 +70,7 @@ impl Letter<'_> {
     /// Returns message and link, as the invoice shows them.
     pub(crate) fn body(&self) -> String {
         let body = html! {
-            p { (broken(&self.message)) }
+            p { (with_line_breaks(&self.message)) }
             p { a href=(self.link) { (self.link) } }
         };
         body.into_string()
@@ -92,7 +92,7 @@ impl Letter<'_> {
                         p style=(BRAND) { (self.brand) }
                         div style=(PAPER) {
                             h1 style=(HEADING) { (self.subject) }
-                            p style=(MESSAGE) { (broken(&lines(&self.message))) }
+                            p style=(MESSAGE) { (with_line_breaks(&normalise_line_ends(&self.message))) }
                             (self.summary())
                             (self.button())
                         }
@@ -113,9 +113,9 @@ impl Letter<'_> {
         });
         format!(
             "{}\n\n{}\n{}:\n{}\n\n{}\n",
-            lines(&self.message),
+            normalise_line_ends(&self.message),
             rows.collect::<String>(),
-            self.act(),
+            self.link_label(),
             self.link,
             self.footer()
         )
@@ -140,7 +140,7 @@ impl Letter<'_> {
     fn button(&self) -> Markup {
         html! {
             p style="margin:0" {
-                a href=(self.link) style=(BUTTON) target="_blank" rel="noopener noreferrer" { (self.act()) }
+                a href=(self.link) style=(BUTTON) target="_blank" rel="noopener noreferrer" { (self.link_label()) }
             }
             p style=(QUIET) { "Or open this address:" br; (self.link) }
         }
@@ -164,7 +164,7 @@ impl Letter<'_> {
     }
 
     /// Returns the label of the link.
-    fn act(&self) -> &'static str {
+    fn link_label(&self) -> &'static str {
         let is_due = self.invoice.total_amount_due > 0;
         if is_due { "View and pay" } else { "View the invoice" }
     }
@@ -175,7 +175,7 @@ impl Letter<'_> {
 }
 
 /// Renders a text with its line breaks.
-fn broken(text: &str) -> Markup {
+fn with_line_breaks(text: &str) -> Markup {
     html! {
         @for (at, line) in text.split('\n').enumerate() {
             @if at > 0 { br; }
@@ -185,6 +185,6 @@ fn broken(text: &str) -> Markup {
 }
 
 /// Converts line endings to `\n`.
-fn lines(text: &str) -> String {
+fn normalise_line_ends(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::sandbox::openapi::page::{at, resolved};
+use crate::sandbox::openapi::page::{resolve_ref, value_at};
 
 /// Maximum depth of an example.
 const DEPTH_MAX: usize = 4;
@@ -14,11 +14,13 @@ pub(super) fn example(schema: &Value, components: &Value) -> Value {
 }
 
 fn value(schema: &Value, components: &Value, depth: usize) -> Value {
-    let schema = resolved(schema, components);
-    if let Some(own) = at(schema, "/examples/0").as_str() {
+    let schema = resolve_ref(schema, components);
+    if let Some(own) = value_at(schema, "/examples/0").as_str() {
         return json!(own);
     }
-    for given in [at(schema, "/examples/0"), at(schema, "/const"), at(schema, "/enum/0")] {
+    for given in
+        [value_at(schema, "/examples/0"), value_at(schema, "/const"), value_at(schema, "/enum/0")]
+    {
         if !given.is_null() {
             return given.clone();
         }
@@ -30,13 +32,15 @@ fn value(schema: &Value, components: &Value, depth: usize) -> Value {
     match kind.as_deref() {
         Some("object") => object(schema, components, depth),
         Some("array") if depth < DEPTH_MAX => {
-            json!([value(at(schema, "/items"), components, depth.saturating_add(1))])
+            json!([value(value_at(schema, "/items"), components, depth.saturating_add(1))])
         }
         Some("array") => json!([]),
         Some("integer" | "number") => number(schema),
         Some("boolean") => json!(true),
         Some("string") => text(schema),
-        _ if schema.get("anyOf").is_some() => value(at(schema, "/anyOf/0"), components, depth),
+        _ if schema.get("anyOf").is_some() => {
+            value(value_at(schema, "/anyOf/0"), components, depth)
+        }
         _ => json!({}),
     }
 }
@@ -44,11 +48,14 @@ fn value(schema: &Value, components: &Value, depth: usize) -> Value {
 /// Returns an object: the required fields, or those of one `anyOf` choice, or all where none is
 /// required.
 fn object(schema: &Value, components: &Value, depth: usize) -> Value {
-    let named =
-        [at(schema, "/required"), at(schema, "/anyOf/1/required"), at(schema, "/anyOf/0/required")];
+    let named = [
+        value_at(schema, "/required"),
+        value_at(schema, "/anyOf/1/required"),
+        value_at(schema, "/anyOf/0/required"),
+    ];
     let named = named.into_iter().find_map(Value::as_array);
     let wanted = |name: &str| named.is_none_or(|all| all.iter().any(|one| one == name));
-    let fields = at(schema, "/properties").as_object().into_iter().flatten();
+    let fields = value_at(schema, "/properties").as_object().into_iter().flatten();
     let fields = fields.filter(|(name, _)| depth < DEPTH_MAX && wanted(name));
     let shown: Map<String, Value> = fields
         .map(|(name, field)| (name.clone(), value(field, components, depth.saturating_add(1))))

@@ -4,12 +4,12 @@ use http::StatusCode;
 use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
 
-use crate::api::query::{Holds, Parameter};
+use crate::api::query::{Parameter, ParameterType};
 use crate::api::{Auth, Problem};
 use crate::sandbox::openapi::Operation;
 use crate::sandbox::openapi::schemas::Schemas;
-use crate::sandbox::openapi::spoken::Spoken;
-use crate::sandbox::options::Surface;
+use crate::sandbox::openapi::spoken::RouteDoc;
+use crate::sandbox::options::ServiceSurface;
 
 const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -27,17 +27,17 @@ const REFUSALS: [(&str, StatusCode, &str); 8] = [
 ];
 
 /// Paths at which an object made at another path is found.
-const ELSEWHERE: [(&str, &str); 2] =
+const LOOKUP_PATHS: [(&str, &str); 2] =
     [("/v1/charges", "/v1/transactions/{id}"), ("/v1/credits", "/v1/transactions/{id}")];
 
 /// Renders an operation.
 pub(super) fn operation(
     one: &Operation,
     all: &[&Operation],
-    surface: Surface,
+    surface: ServiceSurface,
     schemas: &mut Schemas,
 ) -> Value {
-    let Spoken { name, about, auth, query, request, reply, status, forms } = one.spoken;
+    let RouteDoc { name, description: about, auth, query, request, reply, status, forms } = one.doc;
     let mut said = Map::new();
     let tag = name.split('.').next().unwrap_or(name);
     said.insert("operationId".to_owned(), name.into());
@@ -112,22 +112,24 @@ fn parameters(path: &str, query: &[Parameter]) -> Vec<Value> {
     let of_path = names(path)
         .map(|name| json!({"name": name, "in": "path", "required": true, "schema": text}));
     let of_query = query.iter().map(|one| {
-        let schema = holds(one.holds);
+        let schema = holds(one.value_type);
         json!({"name": one.name, "in": "query", "description": one.meaning, "schema": schema})
     });
     of_path.chain(of_query).collect()
 }
 
-fn holds(holds: Holds) -> Value {
+fn holds(holds: ParameterType) -> Value {
     match holds {
-        Holds::Text => json!({"type": "string"}),
-        Holds::Texts(pattern) => {
+        ParameterType::Text => json!({"type": "string"}),
+        ParameterType::Texts(pattern) => {
             json!({"type": "array", "items": {"type": "string", "pattern": pattern}})
         }
-        Holds::Integer(min, max) => json!({"type": "integer", "minimum": min, "maximum": max}),
-        Holds::Date => json!({"type": "string", "format": "date"}),
-        Holds::Moment => json!({"type": "string", "format": "date-time"}),
-        Holds::Flag => json!({"type": "string", "enum": ["true", "false"]}),
+        ParameterType::Integer(min, max) => {
+            json!({"type": "integer", "minimum": min, "maximum": max})
+        }
+        ParameterType::Date => json!({"type": "string", "format": "date"}),
+        ParameterType::Moment => json!({"type": "string", "format": "date-time"}),
+        ParameterType::Flag => json!({"type": "string", "enum": ["true", "false"]}),
     }
 }
 
@@ -143,7 +145,7 @@ fn request_body(schema: &Value, forms: bool) -> Value {
 
 /// Renders the refusals that an operation can return.
 fn refusals(one: &Operation) -> impl Iterator<Item = (String, Value)> {
-    let Operation { method, path, spoken, .. } = one;
+    let Operation { method, path, doc: spoken, .. } = one;
     let (acts, takes) = (*method != "GET", spoken.request.is_some());
     let named = names(path).next().is_some();
     let open = spoken.auth == Auth::None && !takes;
@@ -168,7 +170,7 @@ fn links(one: &Operation, all: &[&Operation]) -> Map<String, Value> {
         return Map::new();
     }
     let below = format!("{}/{{", one.path);
-    let other = ELSEWHERE.into_iter().find(|(from, _)| *from == one.path).map(|(_, to)| to);
+    let other = LOOKUP_PATHS.into_iter().find(|(from, _)| *from == one.path).map(|(_, to)| to);
     let next = all.iter().filter(|next| {
         let fits = next.path.starts_with(&below)
             || other.is_some_and(|other| next.path.starts_with(other));
@@ -177,8 +179,8 @@ fn links(one: &Operation, all: &[&Operation]) -> Map<String, Value> {
     let link = |next: &&Operation| {
         let name = names(&next.path).next().unwrap_or_default();
         let parameters = json!({ name: "$response.body#/id" });
-        let link = json!({"operationId": next.spoken.name, "parameters": parameters});
-        (next.spoken.name.replace('.', "_"), link)
+        let link = json!({"operationId": next.doc.name, "parameters": parameters});
+        (next.doc.name.replace('.', "_"), link)
     };
     next.map(link).collect()
 }

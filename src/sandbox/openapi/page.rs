@@ -6,33 +6,37 @@ use http::StatusCode;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use crate::sandbox::answer::Answer;
+use crate::sandbox::answer::SandboxAnswer;
 use crate::sandbox::openapi::DOCUMENT;
 use crate::sandbox::openapi::example::example;
-use crate::sandbox::pages::Page;
+use crate::sandbox::pages::SandboxPage;
 
 /// Maximum depth of the fields shown; deeper fields are in the document.
 const DEPTH_MAX: usize = 3;
 
 /// An operation with its method and path.
-struct Shown<'a> {
+struct ListedOperation<'a> {
     method: String,
     path: &'a str,
-    said: &'a Value,
+    operation: &'a Value,
 }
 
 /// Renders the whole document.
-pub(super) fn show(brand: &str, document: &Value) -> Answer {
-    let mut groups: BTreeMap<&str, Vec<Shown<'_>>> = BTreeMap::new();
-    for (path, methods) in at(document, "/paths").as_object().into_iter().flatten() {
+pub(super) fn show(brand: &str, document: &Value) -> SandboxAnswer {
+    let mut groups: BTreeMap<&str, Vec<ListedOperation<'_>>> = BTreeMap::new();
+    for (path, methods) in value_at(document, "/paths").as_object().into_iter().flatten() {
         for (method, said) in methods.as_object().into_iter().flatten() {
             let method = method.to_ascii_uppercase();
-            groups.entry(text(at(said, "/tags/0"))).or_default().push(Shown { method, path, said });
+            groups.entry(text(value_at(said, "/tags/0"))).or_default().push(ListedOperation {
+                method,
+                path,
+                operation: said,
+            });
         }
     }
-    let components = at(document, "/components");
+    let components = value_at(document, "/components");
     let inner = html! {
-        p { (text(at(document, "/info/description"))) }
+        p { (text(value_at(document, "/info/description"))) }
         p.quiet { "For programs: " a href=(DOCUMENT) { "OpenAPI 3.1" } }
         div.search hidden {
             label for="search" { "Search" }
@@ -53,28 +57,28 @@ pub(super) fn show(brand: &str, document: &Value) -> Answer {
             }
         }
     };
-    let page = Page::new(brand, "What the service understands", inner);
+    let page = SandboxPage::new(brand, "What the service understands", inner);
     page.scripts(&["/assets/search.js"]).answer(StatusCode::OK)
 }
 
-fn section(one: &Shown<'_>, components: &Value) -> Markup {
-    let Shown { method, path, said } = one;
-    let credential = at(said, "/security/0").as_object().and_then(|all| all.keys().next());
-    let taken = at(said, "/requestBody/content/application~1json/schema");
+fn section(one: &ListedOperation<'_>, components: &Value) -> Markup {
+    let ListedOperation { method, path, operation: said } = one;
+    let credential = value_at(said, "/security/0").as_object().and_then(|all| all.keys().next());
+    let taken = value_at(said, "/requestBody/content/application~1json/schema");
     let given = ["200", "204"].into_iter().find_map(|status| {
-        let answer = at(said, "/responses").get(status)?;
-        Some(at(answer, "/content/application~1json/schema"))
+        let answer = value_at(said, "/responses").get(status)?;
+        Some(value_at(answer, "/content/application~1json/schema"))
     });
-    let all = at(said, "/responses").as_object().into_iter().flatten();
+    let all = value_at(said, "/responses").as_object().into_iter().flatten();
     let statuses: Vec<&str> = all.map(|(status, _)| status.as_str()).collect();
     html! {
-        details.operation id=(text(at(said, "/operationId"))) {
+        details.operation id=(text(value_at(said, "/operationId"))) {
             summary {
                 code.method { (method) } " " code { (path) }
-                span.hint { (worded(text(at(said, "/summary")))) }
+                span.hint { (render_text(text(value_at(said, "/summary")))) }
             }
             p.quiet { "Credential: " code { (credential.map_or("none", String::as_str)) } }
-            (parameters(at(said, "/parameters")))
+            (parameters(value_at(said, "/parameters")))
             (body("Request", taken, components))
             @if !taken.is_null() { (sample("Example of a request", taken, components)) }
             (body("Answer", given.unwrap_or(&Value::Null), components))
@@ -94,12 +98,18 @@ fn sample(title: &str, schema: &Value, components: &Value) -> Markup {
 
 fn parameters(all: &Value) -> Markup {
     let rows = all.as_array().into_iter().flatten().map(|one| {
-        let kind = if text(at(one, "/in")) == "path" {
+        let kind = if text(value_at(one, "/in")) == "path" {
             "in the path"
         } else {
-            text(at(one, "/description"))
+            text(value_at(one, "/description"))
         };
-        row(0, text(at(one, "/name")), at(one, "/schema"), *at(one, "/required") == true, kind)
+        row(
+            0,
+            text(value_at(one, "/name")),
+            value_at(one, "/schema"),
+            *value_at(one, "/required") == true,
+            kind,
+        )
     });
     let rows: Vec<Markup> = rows.collect();
     table("Parameters", &rows)
@@ -120,30 +130,30 @@ fn fields(rows: &mut Vec<Markup>, schema: &Value, components: &Value, depth: usi
     if depth >= DEPTH_MAX {
         return;
     }
-    let schema = resolved(schema, components);
+    let schema = resolve_ref(schema, components);
     if let Some(items) = schema.get("items") {
         return fields(rows, items, components, depth);
     }
     for choice in schema.get("anyOf").and_then(Value::as_array).into_iter().flatten() {
         fields(rows, choice, components, depth);
     }
-    let required: Vec<&str> = at(schema, "/required")
+    let required: Vec<&str> = value_at(schema, "/required")
         .as_array()
         .into_iter()
         .flatten()
         .filter_map(Value::as_str)
         .collect();
-    for (name, field) in at(schema, "/properties").as_object().into_iter().flatten() {
+    for (name, field) in value_at(schema, "/properties").as_object().into_iter().flatten() {
         let needed = required.contains(&name.as_str());
-        let meaning = text(at(field, "/description"));
-        rows.push(row(depth, name, resolved(field, components), needed, meaning));
+        let meaning = text(value_at(field, "/description"));
+        rows.push(row(depth, name, resolve_ref(field, components), needed, meaning));
         fields(rows, field, components, depth.saturating_add(1));
     }
 }
 
-pub(super) fn resolved<'a>(schema: &'a Value, components: &'a Value) -> &'a Value {
+pub(super) fn resolve_ref<'a>(schema: &'a Value, components: &'a Value) -> &'a Value {
     let name = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
-    name.map_or(schema, |name| at(components, "/schemas").get(name).unwrap_or(&Value::Null))
+    name.map_or(schema, |name| value_at(components, "/schemas").get(name).unwrap_or(&Value::Null))
 }
 
 fn row(depth: usize, name: &str, schema: &Value, required: bool, meaning: &str) -> Markup {
@@ -152,7 +162,7 @@ fn row(depth: usize, name: &str, schema: &Value, required: bool, meaning: &str) 
             td class={ "named deep-" (depth) } { code { (name) } }
             td { (kind(schema)) }
             td { @if required { "required" } }
-            td { (worded(meaning)) }
+            td { (render_text(meaning)) }
         }
     }
 }
@@ -190,7 +200,7 @@ fn kind(schema: &Value) -> String {
 }
 
 /// Renders a text; words between backticks become code.
-fn worded(text: &str) -> Markup {
+fn render_text(text: &str) -> Markup {
     html! {
         @for (number, part) in text.split('`').enumerate() {
             @if number.is_multiple_of(2) { (part) } @else { code { (part) } }
@@ -199,7 +209,7 @@ fn worded(text: &str) -> Markup {
 }
 
 /// Returns the value at a JSON pointer; null if there is none.
-pub(super) fn at<'a>(value: &'a Value, pointer: &str) -> &'a Value {
+pub(super) fn value_at<'a>(value: &'a Value, pointer: &str) -> &'a Value {
     value.pointer(pointer).unwrap_or(&Value::Null)
 }
 
@@ -209,11 +219,11 @@ fn text(value: &Value) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::worded;
+    use super::render_text;
 
     #[test]
     fn words_between_backticks_are_code_and_nothing_is_markup() {
-        let shown = worded("Is `<card>`, or `bank`.").into_string();
+        let shown = render_text("Is `<card>`, or `bank`.").into_string();
         assert_eq!(shown, "Is <code>&lt;card&gt;</code>, or <code>bank</code>.");
     }
 }

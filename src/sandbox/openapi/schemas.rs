@@ -4,7 +4,7 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
-use crate::sandbox::openapi::shapes::{present, tidy};
+use crate::sandbox::openapi::shapes::{tidy, without_null};
 use crate::sandbox::openapi::spoken::SchemaOf;
 
 /// Schema generators of one document.
@@ -33,7 +33,7 @@ impl Schemas {
 
     /// Returns the schema of a request.
     pub(super) fn request(&mut self, of: SchemaOf) -> Value {
-        present(tidy(of(&mut self.requests).to_value()))
+        without_null(tidy(of(&mut self.requests).to_value()))
     }
 
     /// Returns the schema of an answer. A whole answer may be null; its fields never are.

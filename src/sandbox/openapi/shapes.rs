@@ -12,7 +12,7 @@ pub(super) fn tidy(schema: Value) -> Value {
     match schema {
         Value::Object(map) => {
             let kept = map.into_iter().filter(|(name, _)| !NOISE.contains(&name.as_str()));
-            Value::Object(kept.map(|(name, value)| inside(name, value)).collect())
+            Value::Object(kept.map(|(name, value)| tidy_keyword(name, value)).collect())
         }
         Value::Array(items) => Value::Array(items.into_iter().map(tidy).collect()),
         other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => other,
@@ -21,10 +21,10 @@ pub(super) fn tidy(schema: Value) -> Value {
 
 /// Tidies the value of a keyword. The keys of `properties` are names; other values are schemas, or
 /// lists of them.
-fn inside(name: String, value: Value) -> (String, Value) {
+fn tidy_keyword(name: String, value: Value) -> (String, Value) {
     let value = match (name.as_str(), value) {
         ("properties", Value::Object(all)) => {
-            let all = all.into_iter().map(|(name, schema)| (name, present(tidy(schema))));
+            let all = all.into_iter().map(|(name, schema)| (name, without_null(tidy(schema))));
             Value::Object(all.collect())
         }
         ("examples" | "enum" | "const" | "required", value) => value,
@@ -34,7 +34,7 @@ fn inside(name: String, value: Value) -> (String, Value) {
 }
 
 /// Removes null from the types that a schema allows.
-pub(super) fn present(schema: Value) -> Value {
+pub(super) fn without_null(schema: Value) -> Value {
     let Value::Object(mut map) = schema else { return schema };
     if let Some(Value::Array(types)) = map.get_mut("type") {
         types.retain(|one| one != "null");
@@ -49,13 +49,13 @@ pub(super) fn present(schema: Value) -> Value {
     let Some(Value::Array(choices)) = map.get_mut("anyOf") else { return Value::Object(map) };
     choices.retain(|choice| choice.get("type").is_none_or(|one| one != "null"));
     match choices.as_mut_slice() {
-        [Value::Object(only)] => merged(std::mem::take(only), map),
+        [Value::Object(only)] => merge_choice(std::mem::take(only), map),
         _ => Value::Object(map),
     }
 }
 
 /// Merges the one remaining choice with the keywords beside it.
-fn merged(only: Map<String, Value>, mut beside: Map<String, Value>) -> Value {
+fn merge_choice(only: Map<String, Value>, mut beside: Map<String, Value>) -> Value {
     beside.remove("anyOf");
     let mut whole = only;
     whole.extend(beside);

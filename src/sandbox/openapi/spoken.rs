@@ -5,18 +5,18 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::api::query::Parameter;
 use crate::api::{Auth, Endpoint};
-use crate::sandbox::options::Surface;
+use crate::sandbox::options::ServiceSurface;
 
 /// Generates the schema of one type.
 pub(crate) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
 /// Description of a route in the document, besides its address.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Spoken {
+pub(crate) struct RouteDoc {
     /// Name of the operation, such as `card.create`; unique.
     pub(crate) name: &'static str,
     /// Schema of the endpoint itself: its description is the endpoint's doc comment.
-    pub(crate) about: SchemaOf,
+    pub(crate) description: SchemaOf,
     /// Credential that the route requires.
     pub(crate) auth: Auth,
     /// Query parameters.
@@ -26,15 +26,15 @@ pub(crate) struct Spoken {
     /// Status of a success.
     pub(crate) status: StatusCode,
     /// Least surface on which it also reads forms.
-    pub(crate) forms: Option<Surface>,
+    pub(crate) forms: Option<ServiceSurface>,
 }
 
-impl Spoken {
+impl RouteDoc {
     /// Returns the description of an endpoint's type.
     pub(crate) fn of<E: Endpoint>() -> Self {
         Self {
             name: E::NAME,
-            about: E::json_schema,
+            description: E::json_schema,
             auth: E::AUTH,
             query: E::QUERY,
             request: body::<E::Request>(),
@@ -50,12 +50,12 @@ impl Spoken {
     }
 
     /// Returns the description with forms accepted on this surface and larger ones.
-    pub(crate) fn with_forms(self, surface: Surface) -> Self {
+    pub(crate) fn with_forms(self, surface: ServiceSurface) -> Self {
         Self { forms: Some(surface), ..self }
     }
 
     /// Returns the description under another name.
-    pub(crate) fn named(self, name: &'static str) -> Self {
+    pub(crate) fn with_name(self, name: &'static str) -> Self {
         Self { name, ..self }
     }
 }

@@ -4,18 +4,18 @@ use http::StatusCode;
 use maud::{Markup, html};
 
 use crate::api::invoice::Invoice;
-use crate::sandbox::answer::Answer;
-use crate::sandbox::pages::{Page, amount, date};
-use crate::sandbox::portal::KeptInvoice;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
+use crate::sandbox::answer::SandboxAnswer;
+use crate::sandbox::pages::{SandboxPage, amount, date};
+use crate::sandbox::portal::StoredInvoice;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
 
 /// Scripts of a page with a payment form.
 const SCRIPTS: [&str; 2] = ["/hosted-fields/1.5.0/hosted-fields.js", "/assets/portal.js"];
 
 /// The payer's input apart from card data; the form shows it again after a failed payment.
 #[derive(Debug, Default)]
-pub(super) struct Typed {
+pub(super) struct PayerInput {
     pub(super) name: String,
     pub(super) address1: String,
     pub(super) postal_code: String,
@@ -23,11 +23,11 @@ pub(super) struct Typed {
 
 /// Renders an invoice with its payment form; `trouble` is the reason of a failed payment.
 pub(super) fn invoice(
-    cx: &Cx<'_>,
-    kept: &KeptInvoice,
+    cx: &ChangeUnit<'_>,
+    kept: &StoredInvoice,
     trouble: Option<&str>,
-    typed: &Typed,
-) -> Result<Answer, Refusal> {
+    typed: &PayerInput,
+) -> Result<SandboxAnswer, SandboxRefusal> {
     let merchant = cx.merchant(&kept.owner.merchant)?;
     let invoice = &kept.object;
     let is_due = invoice.total_amount_due > 0;
@@ -35,7 +35,7 @@ pub(super) fn invoice(
     let inner = html! {
         p.quiet { "from " (merchant.shown_name()) }
         (notice(invoice, trouble))
-        (facts(invoice))
+        (invoice_summary(invoice))
         (lines(invoice))
         @if is_due { (form(invoice, key, typed)) }
     };
@@ -43,7 +43,7 @@ pub(super) fn invoice(
     let scripts: &[&str] = if is_due { &SCRIPTS } else { &[] };
     let status = trouble.map_or(StatusCode::OK, |_| StatusCode::UNPROCESSABLE_ENTITY);
     let brand = cx.brand(&merchant.id)?;
-    Ok(Page::new(&brand, &title, inner).scripts(scripts).answer(status))
+    Ok(SandboxPage::new(&brand, &title, inner).scripts(scripts).answer(status))
 }
 
 fn notice(invoice: &Invoice, trouble: Option<&str>) -> Markup {
@@ -58,7 +58,7 @@ fn notice(invoice: &Invoice, trouble: Option<&str>) -> Markup {
     }
 }
 
-fn facts(invoice: &Invoice) -> Markup {
+fn invoice_summary(invoice: &Invoice) -> Markup {
     let files = invoice.attachments.iter().filter_map(|file| file.file_name.as_deref());
     let files: Vec<&str> = files.collect();
     let rows = [
@@ -102,7 +102,7 @@ fn lines(invoice: &Invoice) -> Markup {
 
 /// Renders the payment form, which a script reveals. Card number and code are hosted fields, so
 /// they are not submitted.
-fn form(invoice: &Invoice, public_key: &str, typed: &Typed) -> Markup {
+fn form(invoice: &Invoice, public_key: &str, typed: &PayerInput) -> Markup {
     let due = amount(invoice.total_amount_due, invoice.currency.as_deref());
     html! {
         h2 { "Pay by card" }
@@ -113,8 +113,8 @@ fn form(invoice: &Invoice, public_key: &str, typed: &Typed) -> Markup {
         form #payment method="post" action={ "/invoices/" (invoice.id) "/payments" } data-public-key=(public_key)
             novalidate hidden {
             div.fields {
-                (hosted("number", "Card number"))
-                (hosted("cvv", "Security code"))
+                (hosted_field("number", "Card number"))
+                (hosted_field("cvv", "Security code"))
                 (expiry())
                 (input("name", "Name on the card", &typed.name, "cc-name", (64, true)))
                 (input("address1", "Street address", &typed.address1, "address-line1", (64, false)))
@@ -126,7 +126,7 @@ fn form(invoice: &Invoice, public_key: &str, typed: &Typed) -> Markup {
     }
 }
 
-fn hosted(id: &str, label: &str) -> Markup {
+fn hosted_field(id: &str, label: &str) -> Markup {
     html! {
         div.field {
             span.label { (label) }
@@ -174,7 +174,10 @@ fn error(id: &str) -> Markup {
 }
 
 /// Renders all invoices of a contact.
-pub(super) fn contact(cx: &Cx<'_>, found: &[KeptInvoice]) -> Result<Answer, Refusal> {
+pub(super) fn contact(
+    cx: &ChangeUnit<'_>,
+    found: &[StoredInvoice],
+) -> Result<SandboxAnswer, SandboxRefusal> {
     let Some(first) = found.first() else { return Ok(unknown(cx)) };
     let merchant = cx.merchant(&first.owner.merchant)?;
     let due = |invoice: &Invoice| amount(invoice.total_amount_due, invoice.currency.as_deref());
@@ -183,7 +186,7 @@ pub(super) fn contact(cx: &Cx<'_>, found: &[KeptInvoice]) -> Result<Answer, Refu
         table {
             thead { tr { th scope="col" { "Invoice" } th scope="col" { "Status" } th.sum scope="col" { "Due" } } }
             tbody {
-                @for KeptInvoice { object, .. } in found {
+                @for StoredInvoice { object, .. } in found {
                     tr {
                         td {
                             a href={ "/invoices/" (object.id) } {
@@ -198,7 +201,7 @@ pub(super) fn contact(cx: &Cx<'_>, found: &[KeptInvoice]) -> Result<Answer, Refu
         }
     };
     let brand = cx.brand(&merchant.id)?;
-    Ok(Page::new(&brand, "Your invoices", inner).answer(StatusCode::OK))
+    Ok(SandboxPage::new(&brand, "Your invoices", inner).answer(StatusCode::OK))
 }
 
 /// Returns the status of an invoice in a payer's words.
@@ -211,7 +214,9 @@ fn status(invoice: &Invoice) -> String {
 }
 
 /// Renders the page of an unknown link.
-pub(super) fn unknown(cx: &Cx<'_>) -> Answer {
+pub(super) fn unknown(cx: &ChangeUnit<'_>) -> SandboxAnswer {
     let inner = html! { p { "This link leads to nothing. Ask the sender for a new one." } };
-    Page::new(&cx.world.options.brand, "Not found", inner).narrow().answer(StatusCode::NOT_FOUND)
+    SandboxPage::new(&cx.environment.options.brand, "Not found", inner)
+        .narrow()
+        .answer(StatusCode::NOT_FOUND)
 }

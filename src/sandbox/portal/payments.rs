@@ -8,39 +8,42 @@ use crate::api::transaction::{Transaction, TransactionStatus};
 use crate::api::wire::Timestamp;
 use crate::sandbox::charges;
 use crate::sandbox::invoices;
-use crate::sandbox::invoices::states::{Change, State, after};
-use crate::sandbox::methods::KeptMethod;
-use crate::sandbox::portal::KeptInvoice;
-use crate::sandbox::refusal::Refusal;
-use crate::sandbox::state::Cx;
-use crate::sandbox::transactions::KeptTransaction;
+use crate::sandbox::invoices::states::{InvoiceState, InvoiceTransition, after};
+use crate::sandbox::methods::StoredMethod;
+use crate::sandbox::portal::StoredInvoice;
+use crate::sandbox::refusal::SandboxRefusal;
+use crate::sandbox::state::ChangeUnit;
+use crate::sandbox::transactions::StoredTransaction;
 
-fn place(transaction: &str) -> String {
+fn invoice_key(transaction: &str) -> String {
     format!("x/invoice-of/{transaction}")
 }
 
 /// Adds a payment to an invoice.
 pub(crate) fn add(
-    cx: &mut Cx<'_>,
-    mut kept: KeptInvoice,
-    paid: &KeptTransaction,
-) -> Result<(), Refusal> {
-    let payment = payment(cx.prefixed("pmt_"), &paid.object);
-    cx.put(&place(&paid.object.id), &kept.object.id)?;
+    cx: &mut ChangeUnit<'_>,
+    mut kept: StoredInvoice,
+    paid: &StoredTransaction,
+) -> Result<(), SandboxRefusal> {
+    let payment = payment(cx.id_with_prefix("pmt_"), &paid.object);
+    cx.put(&invoice_key(&paid.object.id), &kept.object.id)?;
     kept.object.invoice_payments.push(payment);
     settle(cx, kept)
 }
 
 /// Returns true if anything of an invoice is left to pay.
-pub(super) fn is_open(invoice: &Invoice) -> Result<bool, Refusal> {
-    let state = State::of(&invoice.status)?;
-    Ok(after(state, Change::Pay).is_ok() && invoice.total_amount_due > 0)
+pub(super) fn is_open(invoice: &Invoice) -> Result<bool, SandboxRefusal> {
+    let state = InvoiceState::of(&invoice.status)?;
+    Ok(after(state, InvoiceTransition::Pay).is_ok() && invoice.total_amount_due > 0)
 }
 
 /// Updates the invoice that a changed transaction pays, if it pays one.
-pub(crate) fn follow(cx: &mut Cx<'_>, transaction: &str) -> Result<(), Refusal> {
-    let Some(invoice) = cx.get::<String>(&place(transaction))? else { return Ok(()) };
-    match cx.any::<Invoice, ()>(invoices::KIND, &invoice)? {
+pub(crate) fn update_invoice(
+    cx: &mut ChangeUnit<'_>,
+    transaction: &str,
+) -> Result<(), SandboxRefusal> {
+    let Some(invoice) = cx.get::<String>(&invoice_key(transaction))? else { return Ok(()) };
+    match cx.find_any_owner::<Invoice, ()>(invoices::KIND, &invoice)? {
         Some(kept) => settle(cx, kept),
         None => Ok(()),
     }
@@ -75,18 +78,21 @@ fn status(status: &TransactionStatus) -> &'static str {
 }
 
 /// Adds up the payments that count, and stores the updated invoice.
-fn settle(cx: &mut Cx<'_>, mut kept: KeptInvoice) -> Result<(), Refusal> {
+fn settle(cx: &mut ChangeUnit<'_>, mut kept: StoredInvoice) -> Result<(), SandboxRefusal> {
     let mut paid: i64 = 0;
     for payment in &mut kept.object.invoice_payments {
-        let found = cx.any::<Transaction, KeptMethod>(charges::KIND, &payment.transaction_id)?;
+        let found =
+            cx.find_any_owner::<Transaction, StoredMethod>(charges::KIND, &payment.transaction_id)?;
         let Some(found) = found else { continue };
         status(&found.object.status).clone_into(&mut payment.status);
-        paid = paid.checked_add(standing(&found.object)).ok_or_else(Refusal::broken)?;
+        paid = paid
+            .checked_add(counted_amount(&found.object))
+            .ok_or_else(SandboxRefusal::server_error)?;
     }
     let invoice = &mut kept.object;
     invoice.amount_paid = paid;
     invoice.total_amount_due = invoice.total_amount.saturating_sub(paid);
-    let next = after(State::of(&invoice.status)?, change(invoice))?;
+    let next = after(InvoiceState::of(&invoice.status)?, transition_of(invoice))?;
     next.as_str().clone_into(&mut invoice.status);
     let before = invoice.modified.take().unwrap_or_default();
     invoice.modified = Some(Audit { timestamp: Some(Timestamp(cx.now)), ..before });
@@ -94,7 +100,7 @@ fn settle(cx: &mut Cx<'_>, mut kept: KeptInvoice) -> Result<(), Refusal> {
 }
 
 /// Returns the amount of a payment that counts: without refunds, and 0 for a failed or voided one.
-fn standing(paid: &Transaction) -> i64 {
+fn counted_amount(paid: &Transaction) -> i64 {
     match paid.status {
         TransactionStatus::Pending
         | TransactionStatus::Authorized
@@ -106,10 +112,10 @@ fn standing(paid: &Transaction) -> i64 {
 }
 
 /// Returns the change that an invoice's payments cause.
-fn change(invoice: &Invoice) -> Change {
+fn transition_of(invoice: &Invoice) -> InvoiceTransition {
     match (invoice.amount_paid, invoice.total_amount_due) {
-        (0, _) => Change::NothingStands,
-        (_, due) if due > 0 => Change::PartStands,
-        (_, _) => Change::AllStands,
+        (0, _) => InvoiceTransition::NonePaid,
+        (_, due) if due > 0 => InvoiceTransition::PartPaid,
+        (_, _) => InvoiceTransition::FullyPaid,
     }
 }

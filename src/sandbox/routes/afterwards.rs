@@ -8,33 +8,33 @@ use crate::api::transaction::actions::{
     VoidTransaction,
 };
 use crate::api::{Auth, Endpoint};
-use crate::sandbox::answer::Answer;
-use crate::sandbox::openapi::Spoken;
-use crate::sandbox::options::Surface;
-use crate::sandbox::routes::{Handler, Route, Routes};
+use crate::sandbox::answer::SandboxAnswer;
+use crate::sandbox::openapi::RouteDoc;
+use crate::sandbox::options::ServiceSurface;
+use crate::sandbox::routes::{Route, RouteHandler, Routes};
 use crate::sandbox::{captures, credits, deauthorise, refunds, signatures, voids};
 
 impl Routes {
-    pub(super) fn afterwards(&mut self) {
+    pub(super) fn charge_actions(&mut self) {
         // Before every path with a charge's id in the same place, because the first match counts.
-        self.read::<ListHolds>(captures::holds);
+        self.read::<ListHolds>(captures::list_holds);
         self.write::<CaptureCharge>(captures::capture);
         self.write::<RefundCharge>(refunds::create);
         self.write::<VoidTransaction>(voids::void);
         self.write::<CreateCredit>(credits::create);
         self.write::<SignTransaction>(signatures::sign);
-        self.read::<GetSignature>(signatures::get).surface = Surface::Public;
+        self.read::<GetSignature>(signatures::get).surface = ServiceSurface::Public;
         self.deauthorisation();
     }
 
     /// Adds deauthorisation, whose answer is an empty body and no JSON.
     fn deauthorisation(&mut self) {
-        let end: Handler = Box::new(|cx, asked| {
+        let end: RouteHandler = Box::new(|cx, asked| {
             deauthorise::end(cx, asked)?;
-            Ok(Answer::of(StatusCode::OK, "text/plain", Vec::new()))
+            Ok(SandboxAnswer::of(StatusCode::OK, "text/plain", Vec::new()))
         });
         let route = Self::route(Deauthorise::METHOD, Deauthorise::PATH, end);
-        let spoken = Some(Spoken::of::<Deauthorise>());
-        self.0.push(Route { auth: Auth::Tenant, spoken, ..route });
+        let spoken = Some(RouteDoc::of::<Deauthorise>());
+        self.0.push(Route { auth: Auth::Tenant, doc: spoken, ..route });
     }
 }

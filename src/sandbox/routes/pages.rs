@@ -4,7 +4,7 @@ use crate::api::{Auth, Method};
 use crate::sandbox::applications::page;
 use crate::sandbox::hosted;
 use crate::sandbox::pages::ASSETS;
-use crate::sandbox::routes::{Handler, Route, Routes};
+use crate::sandbox::routes::{Route, RouteHandler, Routes};
 use crate::sandbox::{consent, portal, start};
 
 impl Routes {
@@ -22,7 +22,7 @@ impl Routes {
         for (path, content_type, content) in ASSETS.into_iter().chain(hosted::FILES) {
             self.page(Method::Get, path, move |_, _| Ok(hosted::file(content_type, content)));
         }
-        let ask: Handler = Box::new(hosted::surchargeable);
+        let ask: RouteHandler = Box::new(hosted::surchargeable);
         let ask = Self::route(Method::Get, hosted::SURCHARGEABLE, ask);
         self.0.push(Route { auth: Auth::PublicKey, ..ask });
     }

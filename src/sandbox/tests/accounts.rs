@@ -2,16 +2,16 @@
 
 use serde_json::{Value, json};
 
-use super::{House, Reply, basic, visa, with};
-use crate::sandbox::Surface;
+use super::{Reply, TestSandbox, basic, visa, with};
+use crate::sandbox::ServiceSurface;
 
 /// Returns the demo merchant's test account of a type, as the control path shows it.
-async fn account(house: &House, kind: &str) -> Value {
+async fn account(house: &TestSandbox, kind: &str) -> Value {
     let all = house.demo().await["test"]["accounts"].clone();
     all.as_array().unwrap().iter().find(|one| one["type"] == kind).unwrap().clone()
 }
 
-async fn added(house: &House, fields: Value) -> Value {
+async fn added(house: &TestSandbox, fields: Value) -> Value {
     house.control("POST", "accounts", &with(fields, "merchant", "demo")).await
 }
 
@@ -19,14 +19,14 @@ fn charge(amount: i64) -> Value {
     json!({"amount": amount, "method": visa()})
 }
 
-async fn charged(house: &House, key: &Value, body: &Value) -> Reply {
+async fn charged(house: &TestSandbox, key: &Value, body: &Value) -> Reply {
     let key = basic(key.as_str().unwrap());
     house.call("POST", "/v1/charges", Some(&key), body).await
 }
 
 #[tokio::test]
 async fn every_account_has_keys_of_its_own_and_shows_them_to_the_partner() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let bearer = house.bearer("demo").await;
     let shown = house.call("GET", "/gateway-credentials", Some(&bearer), &Value::Null).await.ok();
     let (card, ach) =
@@ -54,7 +54,7 @@ async fn every_account_has_keys_of_its_own_and_shows_them_to_the_partner() {
 
 #[tokio::test]
 async fn where_no_account_is_named_a_key_takes_its_own_and_the_merchant_s_the_primary_one() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let club = added(&house, json!({"name": "Club", "trust_account": true})).await;
     let card = account(&house, "MerchantAccount").await;
     let merchant = house.demo().await["test"]["secret_key"].clone();
@@ -87,7 +87,7 @@ async fn where_no_account_is_named_a_key_takes_its_own_and_the_merchant_s_the_pr
 
 #[tokio::test]
 async fn a_payment_that_names_no_account_takes_the_primary_one_of_its_type() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let merchant = house.demo().await["test"]["secret_key"].clone();
     for (kind, method) in [("MerchantAccount", visa()), ("AchAccount", super::story::bank())] {
         let body = json!({"amount": 100, "method": method});
@@ -103,7 +103,7 @@ async fn a_payment_that_names_no_account_takes_the_primary_one_of_its_type() {
 
 #[tokio::test]
 async fn money_is_of_its_account_s_currency() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let euro = added(&house, json!({"name": "Euro", "currency": "EUR"})).await;
     let key = euro["secret_key"].clone();
     assert_eq!(charged(&house, &key, &charge(100)).await.ok()["currency"], "EUR");

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{House, Still, with};
-use crate::sandbox::{Decide, Options, Sandbox, Surface};
+use super::{FixedClock, TestSandbox, with};
+use crate::sandbox::{DecisionMode, Sandbox, SandboxOptions, ServiceSurface};
 use crate::store::index::{Index, MemoryIndex};
 
 const PATH: &str = "/api/v1/merchant_applications";
@@ -37,7 +37,7 @@ pub(super) fn application(reference: &str, name: &str, tax: &str) -> Value {
 }
 
 /// Returns a bearer header of scope `tenant`.
-pub(super) async fn tenant(house: &House) -> String {
+pub(super) async fn tenant(house: &TestSandbox) -> String {
     let partner = house.credentials().await["partner"].clone();
     let body = json!({"client_id": partner["client_id"], "client_secret": partner["client_secret"],
         "grant_type": "client_credentials", "scope": "tenant"});
@@ -45,22 +45,22 @@ pub(super) async fn tenant(house: &House) -> String {
     format!("Bearer {}", token["access_token"].as_str().unwrap())
 }
 
-async fn post(house: &House, fields: &Value) -> super::Reply {
+async fn post(house: &TestSandbox, fields: &Value) -> super::Reply {
     let bearer = tenant(house).await;
     let body = json!({ "merchant_application": fields });
     house.call("POST", PATH, Some(&bearer), &body).await
 }
 
 /// Submits an application; returns its id.
-pub(super) async fn submit(house: &House, fields: &Value) -> u64 {
+pub(super) async fn submit(house: &TestSandbox, fields: &Value) -> u64 {
     let answer = post(house, fields).await.ok();
     answer["merchant_application"]["id"].as_u64().unwrap()
 }
 
 /// Delivers all webhooks due to the Event URL; returns address and body of each.
-pub(super) async fn notices(house: &House) -> Vec<(String, Value)> {
+pub(super) async fn notices(house: &TestSandbox) -> Vec<(String, Value)> {
     let seen = std::sync::Mutex::new(Vec::new());
-    let take = |notice: crate::sandbox::Notice| {
+    let take = |notice: crate::sandbox::OutgoingWebhook| {
         let body = serde_json::from_slice(&notice.body).unwrap();
         seen.lock().unwrap().push((notice.url, body));
         async { Some(200) }
@@ -70,7 +70,7 @@ pub(super) async fn notices(house: &House) -> Vec<(String, Value)> {
 }
 
 /// Returns the only event of the only webhook, after the sandbox has decided.
-async fn outcome(house: &House) -> Value {
+async fn outcome(house: &TestSandbox) -> Value {
     house.advance(LATER).await;
     let mut notices = notices(house).await;
     assert_eq!(notices.len(), 1, "{notices:?}");
@@ -96,21 +96,25 @@ pub(super) fn contexts(reply: &super::Reply) -> Vec<String> {
     messages.iter().map(|one| one["context"].as_str().unwrap().to_owned()).collect()
 }
 
-pub(super) fn manual() -> House {
+pub(super) fn manual() -> TestSandbox {
     let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());
-    let options = Options { decide: Decide::Manual, clock: Arc::new(Still), ..Options::default() };
+    let options = SandboxOptions {
+        decide: DecisionMode::Manual,
+        clock: Arc::new(FixedClock),
+        ..SandboxOptions::default()
+    };
     let sandbox = Sandbox::open(Arc::clone(&index), options).unwrap();
-    House { sandbox, index, surface: Surface::Public }
+    TestSandbox { sandbox, index, surface: ServiceSurface::Public }
 }
 
-async fn decide(house: &House, id: u64, order: &Value) -> super::Reply {
+async fn decide(house: &TestSandbox, id: u64, order: &Value) -> super::Reply {
     let path = format!("/_sandbox/applications/{id}/decision");
     house.call("POST", &path, None, order).await
 }
 
 #[tokio::test]
 async fn an_application_comes_wrapped_and_gets_a_number() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let fields = application("usr_1", "Doe LLC", "00-0000001");
     let id = submit(&house, &fields).await;
     let kept = house.objects("applications").await;
@@ -136,7 +140,7 @@ async fn an_application_comes_wrapped_and_gets_a_number() {
 
 #[tokio::test]
 async fn wrong_fields_are_told_all_at_once_and_nothing_is_made() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let mut fields = application("usr_1", "Doe%20LLC", "00-0000001");
     fields["owner_title"] = json!("Vice President");
     fields["business_country"] = json!("USA");
@@ -162,7 +166,7 @@ async fn wrong_fields_are_told_all_at_once_and_nothing_is_made() {
 
 #[tokio::test]
 async fn nulls_and_numbers_and_truths_as_texts_are_forgiven() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let mut fields = application("usr_1", "Doe LLC", "00-0000001");
     fields["industry_code"] = json!("8111");
     fields["owner_has_significant_ownership"] = json!("true");
@@ -177,7 +181,7 @@ async fn nulls_and_numbers_and_truths_as_texts_are_forgiven() {
 
 #[tokio::test]
 async fn a_trust_plan_needs_its_account_and_an_unknown_plan_is_refused() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let fields = with(application("usr_1", "Doe LLC", "1"), "plan", "law-trust");
     let trust = [
         "trust_account_routing_number",
@@ -200,7 +204,7 @@ async fn a_trust_plan_needs_its_account_and_an_unknown_plan_is_refused() {
 
 #[tokio::test]
 async fn an_approved_application_makes_a_merchant_and_its_code_opens_it() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     submit(&house, &application("usr 1/a", "Doe & Sons", "00-0000001")).await;
     assert_eq!(house.objects("applications").await[0]["state"], "submitted");
     house.advance("PT4S").await;
@@ -231,7 +235,7 @@ async fn an_approved_application_makes_a_merchant_and_its_code_opens_it() {
     super::covers(&["2.4", "13.1", "13.4", "14.1", "14.2", "16.2"]);
 }
 
-async fn exchange(house: &House, event: &Value) -> super::Reply {
+async fn exchange(house: &TestSandbox, event: &Value) -> super::Reply {
     let partner = house.credentials().await["partner"].clone();
     let body = json!({"client_id": partner["client_id"], "client_secret": partner["client_secret"],
         "grant_type": "authorization_code", "scope": "payments",
@@ -247,7 +251,7 @@ async fn a_second_application_or_merchant_is_declined_with_its_reason() {
         ("usr_2", "Doe LLC", "00-0000009", "duplicate_merchant"),
         ("usr_2", "demo", "00-0000009", "duplicate_merchant"),
     ] {
-        let house = House::new(Surface::Documented);
+        let house = TestSandbox::new(ServiceSurface::Documented);
         submit(&house, &application("usr_1", "Doe LLC", "00-0000001")).await;
         assert_eq!(outcome(&house).await["type"], "merchant.provisioned");
         let id = submit(&house, &application(reference, name, tax)).await;
@@ -262,7 +266,7 @@ async fn a_second_application_or_merchant_is_declined_with_its_reason() {
 
 #[tokio::test]
 async fn of_two_at_once_the_first_counts_and_a_declined_one_does_not() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let first = application("usr_1", "demo", "00-0000001");
     submit(&house, &first).await;
     assert_eq!(outcome(&house).await["reason"], "duplicate_merchant");
@@ -277,7 +281,7 @@ async fn of_two_at_once_the_first_counts_and_a_declined_one_does_not() {
 
 #[tokio::test]
 async fn a_decision_survives_a_restart() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     submit(&house, &application("usr_1", "Doe LLC", "1")).await;
     let house = house.reopened();
     house.advance(LATER).await;
@@ -341,7 +345,7 @@ async fn a_validate_test_makes_nothing_and_its_code_opens_nothing() {
     assert_eq!(house.credentials().await["merchants"].as_array().unwrap().len(), 1);
     assert_eq!(decide(&house, id, &json!({"decision": "approve"})).await.refusal().0, 404);
     // The test was not submitted, so the real application is no duplicate.
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     submit(&house, &fields).await;
     assert_eq!(outcome(&house).await["type"], "merchant.provisioned");
     submit(&house, &application("usr_1", "Doe LLC", "1")).await;
@@ -351,7 +355,7 @@ async fn a_validate_test_makes_nothing_and_its_code_opens_nothing() {
 
 #[tokio::test]
 async fn a_fail_test_is_checked_and_then_declined() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let fields = with(application("usr_1", "Doe LLC", "1"), "test", "fail");
     let bad = with(fields.clone(), "owner_state", "Illinois");
     assert_eq!(contexts(&post(&house, &bad).await), ["owner_state"]);

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::tokens::token;
-use super::{House, fields, visa, with};
-use crate::sandbox::Surface;
+use super::{TestSandbox, fields, visa, with};
+use crate::sandbox::ServiceSurface;
 
 /// Returns a bank account of a business.
 fn bank() -> Value {
@@ -12,7 +12,7 @@ fn bank() -> Value {
         "account_type": "CHECKING", "name": "Doe Ltd", "account_holder_type": "business"})
 }
 
-async fn save(house: &House, bank: &Value) -> Value {
+async fn save(house: &TestSandbox, bank: &Value) -> Value {
     house.secret("POST", "/v1/banks", bank).await.ok()
 }
 
@@ -22,7 +22,7 @@ fn path(bank: &Value) -> String {
 
 #[tokio::test]
 async fn a_bank_is_answered_masked_and_its_number_is_kept_nowhere() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let saved = save(&house, &with(bank(), "reference", "rk1")).await;
     assert_eq!(saved["type"], "bank");
     assert_eq!(saved["routing_number"], "******013");
@@ -47,7 +47,7 @@ async fn a_bank_is_answered_masked_and_its_number_is_kept_nowhere() {
 
 #[tokio::test]
 async fn equal_accounts_have_equal_fingerprints() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let one = save(&house, &bank()).await;
     let again = save(&house, &with(bank(), "name", "Roe Ltd")).await;
     let other = save(&house, &with(bank(), "account_number", "1234567891")).await;
@@ -59,7 +59,7 @@ async fn equal_accounts_have_equal_fingerprints() {
 
 #[tokio::test]
 async fn every_wrong_field_is_named_at_once() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let check = async |body: Value, expect: &[(&str, &str)]| {
         let found = fields(&house.secret("POST", "/v1/banks", &body).await);
         let found: Vec<_> = found.iter().map(|(one, two)| (one.as_str(), two.as_str())).collect();
@@ -94,7 +94,7 @@ async fn every_wrong_field_is_named_at_once() {
 
 #[tokio::test]
 async fn published_test_banks_and_real_check_digits_are_taken_and_an_individual_too() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     for routing in ["000000000", "000000013", "000000001", "111000025", "021000021"] {
         let saved = save(&house, &with(bank(), "routing_number", routing)).await;
         assert_eq!(saved["account_holder_type"], "business");
@@ -109,7 +109,7 @@ async fn published_test_banks_and_real_check_digits_are_taken_and_an_individual_
 
 #[tokio::test]
 async fn a_token_becomes_a_bank_carries_its_texts_and_is_used_up() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let made = with(with(bank(), "reference", "from-token"), "exp_month", 0);
     let made = token(&house, &with(made, "exp_year", "0")).await;
     assert!(made.get("exp_month").is_none() && made.get("exp_year").is_none(), "{made}");
@@ -128,7 +128,7 @@ async fn a_token_becomes_a_bank_carries_its_texts_and_is_used_up() {
 
 #[tokio::test]
 async fn a_patch_changes_texts_or_the_account_by_a_token() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let saved = save(&house, &with(bank(), "reference", "old")).await;
     house.advance("PT1M").await;
     let detail = house.secret("PATCH", &path(&saved), &json!({"account_type": "SAVINGS"})).await;
@@ -156,7 +156,7 @@ async fn a_patch_changes_texts_or_the_account_by_a_token() {
 
 #[tokio::test]
 async fn a_bank_pays_by_its_id_until_it_is_deleted() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let saved = save(&house, &with(bank(), "reference", "r")).await;
     let charge = json!({"amount": 100, "method": saved["id"]});
     let made = house.secret("POST", "/v1/charges", &charge).await.ok();
@@ -178,7 +178,7 @@ async fn a_bank_pays_by_its_id_until_it_is_deleted() {
 
 #[tokio::test]
 async fn cards_and_banks_do_not_see_each_other_and_lists_are_paged_newest_first() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     for at in 0..25 {
         save(&house, &with(bank(), "reference", format!("r{}", at % 2))).await;
     }

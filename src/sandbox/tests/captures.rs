@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::story::{events, id, movements};
-use super::{House, fields, visa};
-use crate::sandbox::Surface;
+use super::{TestSandbox, fields, visa};
+use crate::sandbox::ServiceSurface;
 
 const UNFIT: (u16, &str) = (422, "not_valid_for_transaction_status");
 
@@ -18,7 +18,7 @@ fn are(expect: (u16, &str)) -> (u16, String) {
     (expect.0, expect.1.to_owned())
 }
 
-async fn holds(house: &House, query: &str) -> (Vec<i64>, u64) {
+async fn holds(house: &TestSandbox, query: &str) -> (Vec<i64>, u64) {
     let path = format!("/v1/charges/holds{query}");
     let page = house.secret("GET", &path, &Value::Null).await.ok();
     let results = page["results"].as_array().unwrap();
@@ -28,7 +28,7 @@ async fn holds(house: &House, query: &str) -> (Vec<i64>, u64) {
 
 #[tokio::test]
 async fn a_capture_completes_a_hold_at_once_and_only_once() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let held = house.held(500).await;
     let before = house.told().await;
     let body = json!({"amount": "500", "reference": "r-1", "currency": null, "capture_time": null});
@@ -36,13 +36,13 @@ async fn a_capture_completes_a_hold_at_once_and_only_once() {
     assert_eq!((&done["status"], &done["amount"]), (&json!("COMPLETED"), &json!(500)));
     assert_eq!(done["capture_reference"], "r-1");
     assert_eq!(done["completion_timestamp"], "2026-11-21T18:00:00.000Z");
-    assert_eq!(house.told_since(before).await, events(&[("completed", "COMPLETED")]));
+    assert_eq!(house.events_since(before).await, events(&[("completed", "COMPLETED")]));
     let again = house.to_charge(&held, "capture", json!({"amount": 500})).await;
     assert_eq!(refused(&again), are(UNFIT));
     house.advance("P10D").await;
     assert_eq!(house.status(&held).await, "COMPLETED");
     let expect = [("CHARGE", "CHARGE", 500), ("CAPTURE", "CHARGE", 500)];
-    assert_eq!(house.moves().await, movements(&expect));
+    assert_eq!(house.ledger_movements().await, movements(&expect));
     let ended = [house.held(300).await, house.held(300).await];
     house.void(&ended[0]).await.ok();
     house.settle(&ended[1], "failed").await;
@@ -55,7 +55,7 @@ async fn a_capture_completes_a_hold_at_once_and_only_once() {
 
 #[tokio::test]
 async fn a_capture_left_to_the_daily_run_is_an_automatic_one_from_then_on() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let held = house.held(500).await;
     house.advance("P6DT23H").await;
     let before = house.told().await;
@@ -63,12 +63,12 @@ async fn a_capture_left_to_the_daily_run_is_an_automatic_one_from_then_on() {
     let left = house.to_charge(&held, "capture", body.clone()).await.ok();
     assert_eq!((&left["status"], &left["auto_capture"]), (&json!("AUTHORIZED"), &json!(true)));
     assert_eq!(left["capture_reference"], "later");
-    assert_eq!(house.told_since(before).await, events(&[("updated", "AUTHORIZED")]));
+    assert_eq!(house.events_since(before).await, events(&[("updated", "AUTHORIZED")]));
     assert_eq!(refused(&house.to_charge(&held, "capture", body).await), are(UNFIT));
     house.advance("PT2H").await;
     assert_eq!(house.status(&held).await, "AUTHORIZED", "its seven days count no more");
     house.advance("PT10H").await;
-    assert_eq!(house.now(&held).await["completion_timestamp"], "2026-11-29T04:00:00.000Z");
+    assert_eq!(house.fetch(&held).await["completion_timestamp"], "2026-11-29T04:00:00.000Z");
     for body in [json!({"amount": 300}), json!({"amount": 300, "capture_time": "IMMEDIATE"})] {
         let fresh = house.held(300).await;
         let done = house.to_charge(&fresh, "capture", body).await.ok();
@@ -79,7 +79,7 @@ async fn a_capture_left_to_the_daily_run_is_an_automatic_one_from_then_on() {
 
 #[tokio::test]
 async fn a_capture_is_of_the_whole_hold_and_of_nothing_else() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let held = house.held(500).await;
     let automatic = house.charged(500, visa()).await;
     for (charge, body, code) in [
@@ -109,7 +109,7 @@ async fn a_capture_is_of_the_whole_hold_and_of_nothing_else() {
 
 #[tokio::test]
 async fn the_tenant_enables_captures_per_account() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let card = house.demo().await["test"]["card_account_id"].as_str().unwrap().to_owned();
     let held = house.held(500).await;
     let told = house.allow("capture_enabled", json!({ card.clone(): false })).await;
@@ -130,7 +130,7 @@ async fn the_tenant_enables_captures_per_account() {
 
 #[tokio::test]
 async fn holds_are_listed_newest_first_until_something_becomes_of_them() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let mut all = Vec::new();
     for amount in [100, 200, 300, 400, 500] {
         all.push(house.held(amount).await);

@@ -3,16 +3,16 @@
 use serde_json::{Value, json};
 
 use super::tokens::token;
-use super::{House, fields, visa, with};
-use crate::sandbox::Surface;
+use super::{TestSandbox, fields, visa, with};
+use crate::sandbox::ServiceSurface;
 
-async fn save(house: &House, card: &Value) -> Value {
+async fn save(house: &TestSandbox, card: &Value) -> Value {
     house.secret("POST", "/v1/cards", card).await.ok()
 }
 
 #[tokio::test]
 async fn a_card_is_answered_masked_and_its_number_is_kept_nowhere() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let sent = with(with(visa(), "reference", "rk1"), "description", "Club");
     let card = save(&house, &sent).await;
     for name in
@@ -37,7 +37,7 @@ async fn a_card_is_answered_masked_and_its_number_is_kept_nowhere() {
 
 #[tokio::test]
 async fn equal_numbers_have_equal_fingerprints() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let one = save(&house, &visa()).await;
     let again = save(&house, &with(visa(), "name", "Joe")).await;
     let other = save(&house, &with(visa(), "number", "4111111111111111")).await;
@@ -50,7 +50,7 @@ async fn equal_numbers_have_equal_fingerprints() {
 
 #[tokio::test]
 async fn every_wrong_field_is_named_at_once_and_a_broken_rule_comes_alone() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let reply = house.secret("POST", "/v1/cards", &json!({"cvv": "1", "postal_code": "?"})).await;
     let found = fields(&reply);
     let expect = [
@@ -75,7 +75,7 @@ async fn every_wrong_field_is_named_at_once_and_a_broken_rule_comes_alone() {
 
 #[tokio::test]
 async fn a_token_becomes_a_card_and_carries_its_texts() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let token = token(&house, &with(visa(), "reference", "from-token")).await;
     let card = save(&house, &json!({"token_id": token["id"], "description": "d"})).await;
     assert_eq!(card["reference"], "from-token");
@@ -88,7 +88,7 @@ async fn a_token_becomes_a_card_and_carries_its_texts() {
 
 #[tokio::test]
 async fn a_patch_changes_texts_or_the_number_by_a_token() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let card = save(&house, &with(visa(), "reference", "old")).await;
     let path = format!("/v1/cards/{}", card["id"].as_str().unwrap());
     house.advance("PT1M").await;
@@ -117,7 +117,7 @@ async fn a_patch_changes_texts_or_the_number_by_a_token() {
 
 #[tokio::test]
 async fn a_saved_card_pays_by_its_id() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let card = save(&house, &visa()).await;
     let paid = house.charged(100, card["id"].clone()).await;
     assert_eq!((&paid["method"]["id"], &paid["status"]), (&card["id"], &json!("AUTHORIZED")));
@@ -127,7 +127,7 @@ async fn a_saved_card_pays_by_its_id() {
 
 #[tokio::test]
 async fn a_deleted_card_is_answered_once_more_and_cannot_pay() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let card = save(&house, &with(visa(), "reference", "r")).await;
     let id = card["id"].as_str().unwrap();
     let path = format!("/v1/cards/{id}");
@@ -147,7 +147,7 @@ async fn a_deleted_card_is_answered_once_more_and_cannot_pay() {
 
 #[tokio::test]
 async fn lists_are_paged_newest_first_and_filtered() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     for at in 0..25 {
         let card = with(visa(), "reference", format!("r{}", at % 2));
         save(&house, &with(card, "exp_month", 1 + at % 3)).await;
@@ -176,7 +176,7 @@ async fn lists_are_paged_newest_first_and_filtered() {
 
 #[tokio::test]
 async fn pages_count_from_one_and_hold_a_hundred_at_the_most() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let mut saved = Vec::new();
     for _ in 0..3 {
         saved.push(save(&house, &visa()).await);

@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 use super::story::movements;
-use super::{House, fields, visa, with};
+use super::{TestSandbox, fields, visa, with};
 use crate::api::transaction::TransactionStatus;
-use crate::sandbox::Surface;
-use crate::sandbox::transactions::{Change, step};
+use crate::sandbox::ServiceSurface;
+use crate::sandbox::transactions::{TransactionTransition, step};
 
-async fn charge(house: &House, body: Value) -> super::Reply {
+async fn charge(house: &TestSandbox, body: Value) -> super::Reply {
     house.secret("POST", "/v1/charges", &body).await
 }
 
@@ -19,7 +19,7 @@ fn bank() -> Value {
 
 #[tokio::test]
 async fn a_charge_is_authorized_and_captured_by_the_daily_run() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let body = json!({"amount": "1250", "method": visa(), "reference": "r", "currency": null});
     let made = charge(&house, body).await.ok();
     assert_eq!(made["type"], "CHARGE");
@@ -49,13 +49,13 @@ async fn a_charge_is_authorized_and_captured_by_the_daily_run() {
 
 #[tokio::test]
 async fn the_daily_run_comes_at_the_hour_that_the_tenant_set() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     house.allow("capture_hour", 9).await;
     let made = charge(&house, json!({"amount": 5, "method": visa()})).await.ok();
     house.advance("PT20H59M59S").await;
     assert_eq!(house.status(&made).await, "AUTHORIZED");
     house.advance("PT1S").await;
-    let settled = house.now(&made).await;
+    let settled = house.fetch(&made).await;
     assert_eq!(settled["status"], "COMPLETED");
     assert_eq!(settled["completion_timestamp"], "2026-11-22T15:00:00.000Z", "nine in Chicago");
     super::covers(&["35.2"]);
@@ -63,7 +63,7 @@ async fn the_daily_run_comes_at_the_hour_that_the_tenant_set() {
 
 #[tokio::test]
 async fn a_settlement_by_hand_completes_a_payment_or_takes_it_back() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let made = charge(&house, json!({"amount": 700, "method": bank()})).await.ok();
     let path = format!("/_sandbox/transactions/{}/settlement", made["id"].as_str().unwrap());
     let settle = async |order: Value| house.call("POST", &path, None, &order).await;
@@ -76,14 +76,14 @@ async fn a_settlement_by_hand_completes_a_payment_or_takes_it_back() {
         (&json!("FAILED"), &json!("account_closed"))
     );
     let expect = ["CHARGE", "CAPTURE", "RETURN"].map(|kind| (kind, "CHARGE", 700));
-    assert_eq!(house.moves().await, movements(&expect));
+    assert_eq!(house.ledger_movements().await, movements(&expect));
     let (none, order) = ("/_sandbox/transactions/none/settlement", json!({"result": "settled"}));
     assert_eq!(house.call("POST", none, None, &order).await.status, 404);
 }
 
 #[tokio::test]
 async fn a_hold_is_for_cards_and_is_voided_after_seven_days() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     // The merchant's clocks go forward the night after: seven days on them are 167 hours.
     house.control("POST", "clock", &json!({"set": "2027-03-13T18:00:00Z"})).await;
     let plain = charge(&house, json!({"amount": 5, "method": visa()})).await.ok();
@@ -104,7 +104,7 @@ async fn a_hold_is_for_cards_and_is_voided_after_seven_days() {
 
 #[tokio::test]
 async fn a_decline_names_the_transaction_that_it_left() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     for (number, code) in [
         ("4000000000000002", "card_declined"),
         ("4000000000000044", "card_declined_insufficient_funds"),
@@ -130,7 +130,7 @@ async fn a_decline_names_the_transaction_that_it_left() {
 
 #[tokio::test]
 async fn a_bank_pays_through_the_electronic_check_account() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let made = charge(&house, json!({"amount": 7, "method": bank()})).await.ok();
     assert_eq!(made["account_id"], house.demo().await["test"]["ach_account_id"]);
     assert_eq!(made["method"]["routing_number"], "******013");
@@ -148,7 +148,7 @@ async fn a_bank_pays_through_the_electronic_check_account() {
 
 #[tokio::test]
 async fn an_account_must_fit_method_and_mode() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let demo = house.demo().await;
     for (method, account, code) in [
         (visa(), &demo["test"]["ach_account_id"], "incorrect_payment_type"),
@@ -174,7 +174,7 @@ async fn an_account_must_fit_method_and_mode() {
 
 #[tokio::test]
 async fn wrong_fields_of_charge_and_method_come_together() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let body = json!({"amount": 0, "reference": "r".repeat(129),
         "method": {"type": "card", "number": "4242424242424242", "exp_month": 13}});
     let contexts: Vec<_> = fields(&charge(&house, body).await).into_iter().map(|f| f.0).collect();
@@ -193,7 +193,7 @@ async fn wrong_fields_of_charge_and_method_come_together() {
 
 #[tokio::test]
 async fn test_and_live_do_not_see_each_other() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let recurs = json!({"amount": 5, "method": visa(),
         "schedule": {"start": "2027-01-01", "interval_unit": "DAY", "interval_delay": 1}});
     let (test, live) =
@@ -225,7 +225,7 @@ async fn test_and_live_do_not_see_each_other() {
 
 #[tokio::test]
 async fn transactions_are_searched_by_text_field_and_date() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     for (amount, reference) in [(100, "alpha"), (200, "alphabet"), (300, "beta")] {
         charge(&house, json!({"amount": amount, "method": visa(), "reference": reference}))
             .await
@@ -257,7 +257,7 @@ async fn transactions_are_searched_by_text_field_and_date() {
 
 #[tokio::test]
 async fn events_tell_created_pending_and_authorized_without_secrets() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     charge(&house, json!({"amount": 100, "method": visa()})).await.ok();
     house.advance("P2D").await;
     let list = house.secret("GET", "/v1/events", &Value::Null).await.ok();
@@ -284,7 +284,7 @@ async fn events_tell_created_pending_and_authorized_without_secrets() {
 
 #[tokio::test]
 async fn events_from_a_date_rise_and_leave_no_gap() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     for amount in [1, 2, 3] {
         charge(&house, json!({"amount": amount, "method": visa()})).await.ok();
         house.advance("PT1M").await;
@@ -317,8 +317,8 @@ async fn events_from_a_date_rise_and_leave_no_gap() {
 
 #[test]
 fn a_transaction_moves_along_its_table_only() {
-    use Change as C;
     use TransactionStatus as S;
+    use TransactionTransition as C;
     let other = S::Other("LOST".to_owned());
     let statuses = [S::Pending, S::Authorized, S::Completed, S::Voided, S::Failed, other];
     let mut moves = Vec::new();

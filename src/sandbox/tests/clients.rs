@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::recurring::{card, create, monthly, path};
 use super::tokens::token;
-use super::{House, Reply, basic, fields, visa, with};
-use crate::sandbox::Surface;
+use super::{Reply, TestSandbox, basic, fields, visa, with};
+use crate::sandbox::ServiceSurface;
 
 const UNFIT: &str = "not_valid_for_transaction_status";
 
@@ -27,8 +27,8 @@ pub(super) fn wrong(reply: &Reply) -> Vec<String> {
 /// Closes E1.
 #[tokio::test]
 async fn a_bank_account_of_a_name_needs_no_type_of_its_holder() {
-    for surface in [Surface::Public, Surface::Documented] {
-        let house = House::new(surface);
+    for surface in [ServiceSurface::Public, ServiceSurface::Documented] {
+        let house = TestSandbox::new(surface);
         let saved = house.secret("POST", "/v1/banks", &bank()).await.ok();
         assert_eq!(saved["name"], "Doe Ltd");
         assert!(saved.get("account_holder_type").is_none());
@@ -42,22 +42,24 @@ async fn a_bank_account_of_a_name_needs_no_type_of_its_holder() {
 /// Closes E2.
 #[tokio::test]
 async fn a_refund_keeps_its_reference_where_clients_read_it() {
-    for (surface, expect) in [(Surface::Public, json!("r-1")), (Surface::Documented, Value::Null)] {
-        let house = House::new(surface);
+    for (surface, expect) in
+        [(ServiceSurface::Public, json!("r-1")), (ServiceSurface::Documented, Value::Null)]
+    {
+        let house = TestSandbox::new(surface);
         let charge = house.charged(500, visa()).await;
         let refund = format!("/v1/charges/{}/refund", charge["id"].as_str().unwrap());
         let body = json!({"amount": 100, "reference": "r-1"});
         assert_eq!(house.secret("POST", &refund, &body).await.ok()["reference"], expect);
         let long = json!({"amount": 100, "reference": "r".repeat(129)});
         let reply = house.secret("POST", &refund, &long).await;
-        assert_eq!(reply.status, if surface == Surface::Public { 422 } else { 200 });
+        assert_eq!(reply.status, if surface == ServiceSurface::Public { 422 } else { 200 });
     }
 }
 
 /// Closes E3.
 #[tokio::test]
 async fn a_signature_forgives_what_clients_add_is_of_strokes_and_is_the_only_one() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let given = json!({"id": null, "created": "0001-01-01T00:00:00", "mime_type": "chargeio/jsignature",
         "data": "[{\"x\":[1,2],\"y\":[3,4]}]"});
     let charge = house.charged(500, visa()).await;
@@ -79,7 +81,7 @@ async fn a_signature_forgives_what_clients_add_is_of_strokes_and_is_the_only_one
 /// Closes E4.
 #[tokio::test]
 async fn a_token_of_json_gives_its_extra_fields_back() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let mut body = with(visa(), "order", json!({"id": 7}));
     body["newsletter"] = json!(true);
     body["nothing"] = Value::Null;
@@ -94,7 +96,7 @@ async fn a_token_of_json_gives_its_extra_fields_back() {
 /// Closes E5.
 #[tokio::test]
 async fn documented_fields_are_there() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let partner = house.credentials().await["partner"]["client_id"].clone();
     let charge = house.charged(500, visa()).await;
     assert_eq!(charge["client_id"], partner);
@@ -112,7 +114,7 @@ async fn documented_fields_are_there() {
 /// Closes E6: a schedule from an earlier charge may start today; a new recurring charge may not.
 #[tokio::test]
 async fn a_schedule_of_a_charge_may_start_today() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let charge = house.charged(500, visa()).await;
     let schedule = format!("/v1/charges/{}/schedule", charge["id"].as_str().unwrap());
     let today = json!({"amount": 300, "schedule":
@@ -130,7 +132,7 @@ async fn a_schedule_of_a_charge_may_start_today() {
 /// Closes E7: totals count collected payments, and limits count tried ones.
 #[tokio::test]
 async fn a_declined_payment_is_not_collected_and_counts_for_the_limit() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let method = card(&house, "4000000000000002").await;
     let made = create(&house, &with(monthly(&method), "max_occurrences", 2)).await;
     house.advance("P2M").await;
@@ -145,7 +147,7 @@ async fn a_declined_payment_is_not_collected_and_counts_for_the_limit() {
 /// Closes E8.
 #[tokio::test]
 async fn a_merchant_is_renamed() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let whole = house.secret("GET", "/v1/merchant", &Value::Null).await.ok();
     let renamed = with(whole, "name", "Doe & Sons");
     let answer = house.secret("PUT", "/v1/merchant", &renamed).await.ok();
@@ -164,7 +166,7 @@ async fn a_merchant_is_renamed() {
 /// Closes E9.
 #[tokio::test]
 async fn an_account_says_what_it_wants_of_swiped_cards_and_of_a_matching_code() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let merchant = house.secret("GET", "/v1/merchant", &Value::Null).await.ok();
     let card = merchant["merchant_accounts"][0].clone();
     assert_eq!(card["swipe_cvv_policy"], "OPTIONAL");
@@ -199,7 +201,7 @@ async fn an_account_says_what_it_wants_of_swiped_cards_and_of_a_matching_code() 
 /// Closes E10, and E15 for the texts of fields (service-facts, 26a).
 #[tokio::test]
 async fn texts_of_fields_are_those_that_clients_compare() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let long = "x".repeat(65);
     for (field, value, expect) in [
         ("number", json!(""), "Card number cannot be blank"),
@@ -240,8 +242,8 @@ async fn texts_of_fields_are_those_that_clients_compare() {
 /// A wrong length has no own text here (service-facts, 26a), on either surface.
 #[tokio::test]
 async fn a_country_and_a_state_are_invalid_whatever_is_wrong_with_them() {
-    for surface in [Surface::Public, Surface::Documented] {
-        let house = House::new(surface);
+    for surface in [ServiceSurface::Public, ServiceSurface::Documented] {
+        let house = TestSandbox::new(surface);
         for (field, value, expect) in [
             ("country", "USA".to_owned(), "Country is invalid"),
             ("state", "x".repeat(65), "State or province is invalid"),
@@ -255,7 +257,7 @@ async fn a_country_and_a_state_are_invalid_whatever_is_wrong_with_them() {
 /// Closes E15 for the texts of rules (service-facts, 26b).
 #[tokio::test]
 async fn texts_of_rules_are_those_that_clients_compare() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let pay = async |method: Value| {
         let body = json!({"amount": 100, "method": method});
         let reply = house.secret("POST", "/v1/charges", &body).await;
@@ -300,7 +302,7 @@ async fn texts_of_rules_are_those_that_clients_compare() {
 /// Closes E13, and rule 31.5.
 #[tokio::test]
 async fn a_page_uses_the_public_key_alone() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let demo = house.demo().await;
     let key = |which: &str| demo["test"][which].as_str().unwrap().to_owned();
     let ask = async |verb: &str, path: &str, which: &str, origin: Option<&str>| {

@@ -6,14 +6,14 @@ use http::Request;
 use serde_json::{Value, json};
 
 use super::applications::{application, tenant};
-use super::{House, Reply, covers};
+use super::{Reply, TestSandbox, covers};
 use crate::api::encode;
-use crate::sandbox::Surface;
+use crate::sandbox::ServiceSurface;
 
 const BACK: &str = "https://partner.example/callback";
 
 /// Returns the address of the page, with these parameters over the right ones.
-async fn address(house: &House, other: &[(&str, &str)]) -> String {
+async fn address(house: &TestSandbox, other: &[(&str, &str)]) -> String {
     let partner = house.credentials().await["partner"].clone();
     let client = partner["client_id"].as_str().unwrap().to_owned();
     let mut all = vec![
@@ -31,7 +31,7 @@ async fn address(house: &House, other: &[(&str, &str)]) -> String {
 }
 
 /// Sends the page's form with the owner's answer.
-async fn answer(house: &House, address: &str, said: &str) -> Reply {
+async fn answer(house: &TestSandbox, address: &str, said: &str) -> Reply {
     let query = address.split_once('?').unwrap().1;
     let request = Request::post("/oauth/authorize")
         .header("host", "localhost")
@@ -41,7 +41,7 @@ async fn answer(house: &House, address: &str, said: &str) -> Reply {
     house.send(request).await
 }
 
-async fn exchange(house: &House, code: &str, other: Value) -> Reply {
+async fn exchange(house: &TestSandbox, code: &str, other: Value) -> Reply {
     let partner = house.credentials().await["partner"].clone();
     let mut body = json!({"client_id": partner["client_id"], "client_secret": partner["client_secret"],
         "grant_type": "authorization_code", "redirect_uri": BACK, "code": code});
@@ -51,7 +51,7 @@ async fn exchange(house: &House, code: &str, other: Value) -> Reply {
 
 #[tokio::test]
 async fn an_owner_who_agrees_sends_a_code_back_to_the_partner() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let address = address(&house, &[]).await;
     let page = house.call("GET", &address, None, &Value::Null).await;
     assert_eq!(page.status, 200);
@@ -93,7 +93,7 @@ async fn an_owner_who_agrees_sends_a_code_back_to_the_partner() {
 
 #[tokio::test]
 async fn an_owner_may_say_no_and_has_to_say_for_whom() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let address = address(&house, &[]).await;
     let back = answer(&house, &address, "answer=deny&merchant=demo").await;
     let location = back.headers["location"].to_str().unwrap();
@@ -105,7 +105,7 @@ async fn an_owner_may_say_no_and_has_to_say_for_whom() {
 
 #[tokio::test]
 async fn nobody_is_sent_to_an_address_that_is_not_the_partner_s() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     for wrong in [
         ("redirect_uri", "https://elsewhere.example/"),
         ("client_id", "x"),
@@ -122,7 +122,7 @@ async fn nobody_is_sent_to_an_address_that_is_not_the_partner_s() {
 
 #[tokio::test]
 async fn a_tenant_token_is_for_applications_and_a_payments_token_is_not() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let (tenant, payments) = (tenant(&house).await, house.bearer("acme").await);
     let keys = house.call("GET", "/gateway-credentials", Some(&payments), &Value::Null).await.ok();
     let key = keys["test_accounts"][0]["public_key"].as_str().unwrap().to_owned();
@@ -148,7 +148,7 @@ async fn a_tenant_token_is_for_applications_and_a_payments_token_is_not() {
 
 #[tokio::test]
 async fn the_partner_application_is_set_up_by_three_roles_alone() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let mut stands = Value::Null;
     for (role, status) in
         [("administrator", 200), ("developer", 200), ("owner", 200), ("viewer", 401)]

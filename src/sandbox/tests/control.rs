@@ -7,22 +7,22 @@ use axum::extract::ConnectInfo;
 use http::Request;
 use serde_json::{Value, json};
 
-use super::{House, visa, with};
-use crate::sandbox::Surface;
+use super::{TestSandbox, visa, with};
+use crate::sandbox::ServiceSurface;
 use crate::sandbox::fault::Dropped;
 
 fn charge() -> Value {
     json!({"amount": 100, "method": visa()})
 }
 
-async fn order(house: &House, fault: Value) -> String {
+async fn order(house: &TestSandbox, fault: Value) -> String {
     let made = house.control("POST", "faults", &fault).await;
     made["id"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test]
 async fn control_paths_answer_to_this_machine_s_names_only() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     for (host, status) in [
         ("localhost:8700", 200),
         ("127.0.0.1", 200),
@@ -44,7 +44,7 @@ async fn control_paths_answer_to_this_machine_s_names_only() {
 /// daemon's.
 #[tokio::test]
 async fn control_paths_change_nothing_for_other_pages_and_machines() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let host = ("host", "127.0.0.1:8700");
     let near = "127.0.0.1:4000";
     for (peer, uri, headers) in [
@@ -69,7 +69,7 @@ async fn control_paths_change_nothing_for_other_pages_and_machines() {
 
 #[tokio::test]
 async fn requests_to_the_service_are_logged_and_control_paths_are_not() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let key = house.key("test", "secret_key").await;
     house.call("GET", "/v1/cards?page=2", Some(&key), &Value::Null).await;
     house.call("GET", "/v1/nothing", None, &Value::Null).await;
@@ -83,7 +83,7 @@ async fn requests_to_the_service_are_logged_and_control_paths_are_not() {
 
 #[tokio::test]
 async fn a_dropped_answer_leaves_its_effect_and_a_reset_none() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     order(
         &house,
         json!({"method": "POST", "path": "/v1/charges", "fault": "drop_after", "times": 1}),
@@ -102,7 +102,7 @@ async fn a_dropped_answer_leaves_its_effect_and_a_reset_none() {
 
 #[tokio::test]
 async fn an_error_comes_before_or_after_the_effect() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     for (fault, status, stored) in
         [("error_before", 503, 0), ("error_after", 500, 1), ("throttle", 429, 1)]
     {
@@ -120,7 +120,7 @@ async fn an_error_comes_before_or_after_the_effect() {
 
 #[tokio::test(start_paused = true)]
 async fn a_delay_takes_the_runtime_s_time() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     order(&house, json!({"path": "/v1/cards", "fault": "delay", "delay_ms": 5000})).await;
     let before = tokio::time::Instant::now();
     house.secret("GET", "/v1/cards", &Value::Null).await.ok();
@@ -131,7 +131,7 @@ async fn a_delay_takes_the_runtime_s_time() {
 async fn chance_follows_the_seed() {
     let mut stories = Vec::new();
     for seed in [1, 1, 2] {
-        let house = House::new(Surface::Public);
+        let house = TestSandbox::new(ServiceSurface::Public);
         let body = json!({"fault": "error_before", "probability": 0.5, "seed": seed});
         order(&house, body).await;
         let mut story = Vec::new();
@@ -147,7 +147,7 @@ async fn chance_follows_the_seed() {
 
 #[tokio::test]
 async fn an_unknown_fault_is_refused() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     for body in
         [json!({}), json!({"fault": "gremlin"}), json!({"fault": "reset", "probability": 2})]
     {
@@ -158,7 +158,7 @@ async fn an_unknown_fault_is_refused() {
 
 #[tokio::test]
 async fn everything_answered_is_there_after_a_restart() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let card = house.secret("POST", "/v1/cards", &visa()).await.ok();
     house.advance("P3D").await;
     order(&house, json!({"path": "/v1/events", "fault": "reset"})).await;
@@ -176,7 +176,7 @@ async fn everything_answered_is_there_after_a_restart() {
 async fn the_same_seed_and_story_give_the_same_ids() {
     let mut ids = Vec::new();
     for _ in 0..2 {
-        let house = House::new(Surface::Public);
+        let house = TestSandbox::new(ServiceSurface::Public);
         let card = house.secret("POST", "/v1/cards", &visa()).await.ok();
         ids.push((house.credentials().await, card));
     }
@@ -185,7 +185,7 @@ async fn the_same_seed_and_story_give_the_same_ids() {
 
 #[tokio::test]
 async fn a_reset_forgets_all_but_partner_and_demo_merchant() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let before = house.credentials().await;
     house.secret("POST", "/v1/cards", &visa()).await.ok();
     house.bearer("acme").await;
@@ -199,7 +199,7 @@ async fn a_reset_forgets_all_but_partner_and_demo_merchant() {
 
 #[tokio::test]
 async fn a_snapshot_brings_all_state_back() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let card = house.secret("POST", "/v1/cards", &with(visa(), "reference", "r")).await.ok();
     let snapshot = house.control("GET", "snapshot", &Value::Null).await;
     let path = format!("/v1/cards/{}", card["id"].as_str().unwrap());
@@ -218,7 +218,7 @@ async fn a_snapshot_brings_all_state_back() {
 
 #[tokio::test]
 async fn objects_show_owner_and_marks_and_no_secret() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     house.secret("POST", "/v1/cards", &with(visa(), "reference", "rk1")).await.ok();
     house.secret("POST", "/v1/charges", &charge()).await.ok();
     let cards = house.objects("cards").await;
@@ -237,7 +237,7 @@ async fn objects_show_owner_and_marks_and_no_secret() {
 
 #[tokio::test]
 async fn time_goes_forward_only() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     house.advance("P1M").await;
     let clock = house.control("GET", "clock", &Value::Null).await;
     assert_eq!(clock["now"], "2026-12-21T18:00:00.000Z");
@@ -255,7 +255,7 @@ async fn time_goes_forward_only() {
 
 #[tokio::test]
 async fn a_merchant_is_made_in_its_time_zone() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let order = json!({"merchant": "tokyo", "timezone": "Asia/Tokyo"});
     house.control("POST", "credentials", &order).await;
     let merchants = house.credentials().await["merchants"].clone();

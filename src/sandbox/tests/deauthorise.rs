@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{House, Reply, basic};
-use crate::sandbox::Surface;
+use super::{Reply, TestSandbox, basic};
+use crate::sandbox::ServiceSurface;
 
-async fn tenant(house: &House) -> String {
+async fn tenant(house: &TestSandbox) -> String {
     let partner = house.credentials().await["partner"].clone();
     let body = json!({"client_id": partner["client_id"], "client_secret": partner["client_secret"],
         "grant_type": "client_credentials", "scope": "tenant"});
@@ -13,27 +13,27 @@ async fn tenant(house: &House) -> String {
     format!("Bearer {}", token["access_token"].as_str().unwrap())
 }
 
-async fn end(house: &House, public_key: &str, auth: Option<&str>) -> Reply {
+async fn end(house: &TestSandbox, public_key: &str, auth: Option<&str>) -> Reply {
     let path = format!("/api/v1/merchants/{public_key}/deauthorize_application");
     house.call("DELETE", &path, auth, &Value::Null).await
 }
 
 /// Returns the partner's access to a merchant: its bearer header, and an account as its credentials
 /// show it.
-async fn given(house: &House, merchant: &str) -> (String, Value) {
+async fn given(house: &TestSandbox, merchant: &str) -> (String, Value) {
     let bearer = house.bearer(merchant).await;
     let shown = house.call("GET", "/gateway-credentials", Some(&bearer), &Value::Null).await.ok();
     (bearer, shown["test_accounts"][0].clone())
 }
 
-async fn cards(house: &House, key: &Value) -> u16 {
+async fn cards(house: &TestSandbox, key: &Value) -> u16 {
     let key = basic(key.as_str().unwrap());
     house.call("GET", "/v1/cards", Some(&key), &Value::Null).await.status.as_u16()
 }
 
 #[tokio::test]
 async fn what_the_partner_was_given_ends_and_the_merchant_stays() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let (bearer, account) = given(&house, "acme").await;
     let (other, elsewhere) = given(&house, "bolt").await;
     let unused = house.control("POST", "credentials", &json!({"merchant": "acme"})).await;
@@ -65,7 +65,7 @@ async fn what_the_partner_was_given_ends_and_the_merchant_stays() {
 
 #[tokio::test]
 async fn every_token_and_every_key_that_the_credentials_gave_is_refused() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let bearers = [house.bearer("acme").await, house.bearer("acme").await];
     let path = "/gateway-credentials";
     let shown = house.call("GET", path, Some(&bearers[0]), &Value::Null).await.ok();
@@ -92,7 +92,7 @@ async fn every_token_and_every_key_that_the_credentials_gave_is_refused() {
 
 #[tokio::test]
 async fn an_authorization_ends_once_and_a_fresh_code_begins_another() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let (_, account) = given(&house, "acme").await;
     let tenant = tenant(&house).await;
     let public_key = account["public_key"].as_str().unwrap();
@@ -108,7 +108,7 @@ async fn an_authorization_ends_once_and_a_fresh_code_begins_another() {
 
 #[tokio::test]
 async fn only_the_partner_may_end_it_by_a_public_key() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let (bearer, account) = given(&house, "acme").await;
     let public_key = account["public_key"].as_str().unwrap();
     assert_eq!(end(&house, public_key, None).await.refusal().0, 401);

@@ -7,13 +7,14 @@ use serde_json::{Value, json};
 use super::applications::{application, contexts, tenant};
 use super::clients::{bank, wrong};
 use super::recurring::{act, card, create, monthly, path};
-use super::{House, visa, with};
-use crate::sandbox::Surface;
+use super::{TestSandbox, visa, with};
+use crate::sandbox::ServiceSurface;
 
 /// Closes E11 for requests: the documented surface refuses each, the public surface accepts it.
 #[tokio::test]
 async fn the_documented_surface_allows_what_the_documents_allow() {
-    let (strict, open) = (House::new(Surface::Documented), House::new(Surface::Public));
+    let (strict, open) =
+        (TestSandbox::new(ServiceSurface::Documented), TestSandbox::new(ServiceSurface::Public));
     let both = async |path: &str, body: &Value, context: &str| {
         let refused = strict.secret("POST", path, body).await;
         assert_eq!(wrong(&refused), [context], "{body}");
@@ -55,14 +56,14 @@ async fn the_documented_surface_allows_what_the_documents_allow() {
 /// Closes E11 for changes of a recurring charge's method.
 #[tokio::test]
 async fn a_method_is_changed_with_its_type_and_replaced_whole_where_clients_do() {
-    let strict = House::new(Surface::Documented);
+    let strict = TestSandbox::new(ServiceSurface::Documented);
     let made = create(&strict, &monthly(&card(&strict, "4242424242424242").await)).await;
     let untyped = json!({"method": {"exp_year": 2033}});
     assert_eq!(wrong(&strict.secret("PATCH", &path(&made), &untyped).await), ["method.type"]);
     let typed = json!({"method": {"type": "card", "exp_year": 2033}});
     let now = strict.secret("PATCH", &path(&made), &typed).await.ok();
     assert_eq!(now["method"]["exp_year"], 2033);
-    let open = House::new(Surface::Public);
+    let open = TestSandbox::new(ServiceSurface::Public);
     let made = create(&open, &monthly(&card(&open, "4242424242424242").await)).await;
     open.secret("PATCH", &path(&made), &untyped).await.ok();
     let other = with(visa(), "number", "5105105105105100");
@@ -83,8 +84,8 @@ async fn a_method_is_changed_with_its_type_and_replaced_whole_where_clients_do()
 /// Closes E11 for the token endpoint.
 #[tokio::test]
 async fn the_documents_know_two_scopes_and_json() {
-    for (surface, expect) in [(Surface::Documented, 400), (Surface::Public, 200)] {
-        let house = House::new(surface);
+    for (surface, expect) in [(ServiceSurface::Documented, 400), (ServiceSurface::Public, 200)] {
+        let house = TestSandbox::new(surface);
         let partner = house.credentials().await["partner"].clone();
         for scope in [Value::Null, json!("chargeio")] {
             let code = house.control("POST", "credentials", &json!({"merchant": "demo"})).await;
@@ -108,7 +109,7 @@ async fn the_documents_know_two_scopes_and_json() {
         let document = house.call("GET", "/openapi.json", None, &Value::Null).await.ok();
         let content = &document["paths"]["/oauth/token"]["post"]["requestBody"]["content"];
         let forms = content.get("application/x-www-form-urlencoded").is_some();
-        assert_eq!(forms, surface == Surface::Public);
+        assert_eq!(forms, surface == ServiceSurface::Public);
     }
     super::covers(&["1.6", "2.6"]);
 }
@@ -116,8 +117,10 @@ async fn the_documents_know_two_scopes_and_json() {
 /// Closes E11 for the statuses of occurrences.
 #[tokio::test]
 async fn the_documents_know_three_statuses_of_an_occurrence() {
-    for (surface, expect) in [(Surface::Documented, "PENDING"), (Surface::Public, "FAILED")] {
-        let house = House::new(surface);
+    for (surface, expect) in
+        [(ServiceSurface::Documented, "PENDING"), (ServiceSurface::Public, "FAILED")]
+    {
+        let house = TestSandbox::new(surface);
         let made = create(&house, &monthly(&card(&house, "4000000000000002").await)).await;
         act(&house, &made, 0, "pay").await.refusal();
         let list = format!("{}/occurrences", path(&made));
@@ -133,8 +136,8 @@ async fn the_documents_know_three_statuses_of_an_occurrence() {
 /// Closes E12: a field that PATCH does not change is refused, not ignored.
 #[tokio::test]
 async fn details_of_a_saved_method_are_changed_by_a_token_alone() {
-    for surface in [Surface::Public, Surface::Documented] {
-        let house = House::new(surface);
+    for surface in [ServiceSurface::Public, ServiceSurface::Documented] {
+        let house = TestSandbox::new(surface);
         let saved = house.secret("POST", "/v1/cards", &visa()).await.ok();
         let at = format!("/v1/cards/{}", saved["id"].as_str().unwrap());
         let change = json!({"exp_year": 2031, "name": "Jane Roe", "description": "new"});
@@ -149,8 +152,9 @@ async fn details_of_a_saved_method_are_changed_by_a_token_alone() {
 /// Closes E11 for applications: numbers and booleans sent as text are refused.
 #[tokio::test]
 async fn a_number_and_a_truth_of_an_application_are_no_texts() {
-    let (strict, open) = (House::new(Surface::Documented), House::new(Surface::Public));
-    let post = async |house: &House, fields: &Value| {
+    let (strict, open) =
+        (TestSandbox::new(ServiceSurface::Documented), TestSandbox::new(ServiceSurface::Public));
+    let post = async |house: &TestSandbox, fields: &Value| {
         let (bearer, body) = (tenant(house).await, json!({ "merchant_application": fields }));
         house.call("POST", "/api/v1/merchant_applications", Some(&bearer), &body).await
     };

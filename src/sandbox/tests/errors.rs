@@ -4,12 +4,12 @@ use axum::body::Body;
 use http::Request;
 use serde_json::{Value, json};
 
-use super::{House, basic, visa};
-use crate::sandbox::Surface;
+use super::{TestSandbox, basic, visa};
+use crate::sandbox::ServiceSurface;
 
 #[tokio::test]
 async fn a_wrong_or_missing_credential_is_401() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let demo = house.demo().await;
     let secret = demo["test"]["secret_key"].as_str().unwrap().to_owned();
     let public = demo["test"]["public_key"].as_str().unwrap();
@@ -40,7 +40,7 @@ async fn a_wrong_or_missing_credential_is_401() {
 
 #[tokio::test]
 async fn an_unknown_path_is_404_without_a_context_and_a_wrong_method_400() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let reply = house.secret("GET", "/v1/nothing", &Value::Null).await;
     assert_eq!(reply.refusal(), (404, "resource_not_found".to_owned(), None));
     let reply = house.secret("GET", "/v1/cards/absent", &Value::Null).await;
@@ -53,22 +53,22 @@ async fn an_unknown_path_is_404_without_a_context_and_a_wrong_method_400() {
 
 #[tokio::test]
 async fn the_documented_surface_lacks_what_the_documents_lack() {
-    for (surface, status) in [(Surface::Public, 200), (Surface::Documented, 404)] {
-        let house = House::new(surface);
+    for (surface, status) in [(ServiceSurface::Public, 200), (ServiceSurface::Documented, 404)] {
+        let house = TestSandbox::new(surface);
         for path in ["/v1/recurring/charges", "/v1/transactions", "/v1/merchant", "/status"] {
             let reply = house.secret("GET", path, &Value::Null).await;
             assert_eq!(reply.status, status, "{path}");
         }
         assert_eq!(house.secret("GET", "/v1/events", &Value::Null).await.status, 200);
     }
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let reply = house.secret("GET", "/v1/recurring/charges/x", &Value::Null).await;
     assert_eq!(reply.refusal(), (404, "resource_not_found".to_owned(), None));
 }
 
 #[tokio::test]
 async fn a_body_that_is_no_json_object_is_400() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let key = house.key("test", "secret_key").await;
     for (body, kind) in [
         ("{", "application/json"),
@@ -92,13 +92,13 @@ async fn a_body_that_is_no_json_object_is_400() {
 
 #[tokio::test]
 async fn a_doubled_slash_changes_nothing() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     assert_eq!(house.secret("GET", "/v1//merchant/", &Value::Null).await.ok()["name"], "demo");
 }
 
 #[tokio::test]
 async fn a_merchant_sees_its_own_objects_only() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let card = house.secret("POST", "/v1/cards", &visa()).await.ok();
     house.bearer("acme").await;
     let acme = house.credentials().await["merchants"][0].clone();

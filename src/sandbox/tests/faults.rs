@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::{House, visa};
-use crate::sandbox::Surface;
+use super::{TestSandbox, visa};
+use crate::sandbox::ServiceSurface;
 use crate::sandbox::fault::Dropped;
 
-async fn order(house: &House, fault: Value) -> Value {
+async fn order(house: &TestSandbox, fault: Value) -> Value {
     house.control("POST", "faults", &fault).await
 }
 
-async fn cards(house: &House) -> super::Reply {
+async fn cards(house: &TestSandbox) -> super::Reply {
     house.secret("GET", "/v1/cards", &Value::Null).await
 }
 
@@ -24,7 +24,7 @@ async fn every_word_of_requests_does_what_it_says() {
         ("reset", Some(Dropped::Connection), None, 0),
         ("throttle", None, Some(429), 0),
     ] {
-        let house = House::new(Surface::Documented);
+        let house = TestSandbox::new(ServiceSurface::Documented);
         order(&house, json!({"method": "post", "path": "/v1/charges", "fault": word})).await;
         let body = json!({"amount": 100, "method": visa()});
         let reply = house.secret("POST", "/v1/charges", &body).await;
@@ -39,7 +39,7 @@ async fn every_word_of_requests_does_what_it_says() {
 
 #[tokio::test]
 async fn a_throttled_caller_is_told_how_long_to_wait() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     for (order_of, status, code, wait) in [
         (json!({}), 429, "too_many_requests", "1"),
         (json!({"delay_ms": 4_001}), 429, "too_many_requests", "5"),
@@ -60,7 +60,7 @@ async fn a_throttled_caller_is_told_how_long_to_wait() {
 
 #[tokio::test]
 async fn an_error_has_the_code_of_its_status() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     for (status, code) in [
         (400, "invalid_request"),
         (401, "not_authorized"),
@@ -79,7 +79,7 @@ async fn an_error_has_the_code_of_its_status() {
 
 #[tokio::test]
 async fn a_fault_strikes_so_often_and_so_many_times_and_tells_it() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let some = json!({"fault": "error_before", "probability": "0.2", "seed": 3, "times": 4});
     order(&house, some).await;
     let mut struck = Vec::new();
@@ -92,7 +92,7 @@ async fn a_fault_strikes_so_often_and_so_many_times_and_tells_it() {
     assert!(first_four[3] > 3, "not the first four, but by chance");
     let told = house.control("GET", "faults", &Value::Null).await["faults"][0].clone();
     assert_eq!((&told["struck"], &told["probability"]), (&json!(4), &json!("0.200000")));
-    let never = House::new(Surface::Documented);
+    let never = TestSandbox::new(ServiceSurface::Documented);
     order(&never, json!({"fault": "reset", "probability": 0})).await;
     for _ in 0..10 {
         assert_eq!(cards(&never).await.dropped, None);
@@ -101,7 +101,7 @@ async fn a_fault_strikes_so_often_and_so_many_times_and_tells_it() {
 
 #[tokio::test]
 async fn an_order_that_makes_no_sense_is_refused() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     for wrong in [
         json!({"status": 99}),
         json!({"status": 600}),

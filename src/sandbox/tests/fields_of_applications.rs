@@ -4,11 +4,11 @@
 use serde_json::{Value, json};
 
 use super::applications::{application, contexts, submit, tenant};
-use super::{House, Reply, covers, with};
-use crate::api::application::{FIELDS, FieldType, Privacy};
-use crate::sandbox::Surface;
+use super::{Reply, TestSandbox, covers, with};
+use crate::api::application::{ApplicationPrivacy, FIELDS, FieldType};
+use crate::sandbox::ServiceSurface;
 
-async fn post(house: &House, fields: &Value) -> Reply {
+async fn post(house: &TestSandbox, fields: &Value) -> Reply {
     let bearer = tenant(house).await;
     let body = json!({ "merchant_application": fields });
     house.call("POST", "/api/v1/merchant_applications", Some(&bearer), &body).await
@@ -19,13 +19,13 @@ fn good() -> Value {
 }
 
 /// Returns the contexts of the refusal of an application with this field.
-async fn refused(house: &House, name: &str, value: Value) -> Vec<String> {
+async fn refused(house: &TestSandbox, name: &str, value: Value) -> Vec<String> {
     contexts(&post(house, &with(good(), name, value)).await)
 }
 
 #[tokio::test]
 async fn each_field_has_its_type() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     for (name, wrong) in [
         ("business_name", json!({"a": 1})),
         ("goods_and_services", json!(7)),
@@ -47,7 +47,7 @@ async fn each_field_has_its_type() {
         let told = refused(&house, field.name, json!({"a": 1})).await;
         assert!(told.contains(&field.name.to_owned()), "{}: {told:?}", field.name);
     }
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let more = json!({"owner_years_in_residence": 4, "past_bankruptcy": true, "bankruptcy_date": "2011-05-31",
         "business_website": "https://doe.example/?a=%20", "ip_address": "192.0.2.1"});
     let mut fields = good();
@@ -77,7 +77,7 @@ fn optional() -> Value {
 
 #[tokio::test]
 async fn every_field_of_the_table_is_taken_and_kept_as_it_was_sent() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let mut all = good();
     all.as_object_mut().unwrap().extend(optional().as_object().unwrap().clone());
     submit(&house, &all).await;
@@ -85,7 +85,8 @@ async fn every_field_of_the_table_is_taken_and_kept_as_it_was_sent() {
     let masked = json!("***");
     for field in FIELDS.iter().filter(|field| field.name != "test") {
         assert!(all.get(field.name).is_some(), "{} was not sent", field.name);
-        let shown = if field.privacy == Privacy::Secret { &masked } else { &all[field.name] };
+        let shown =
+            if field.privacy == ApplicationPrivacy::Secret { &masked } else { &all[field.name] };
         assert_eq!(&kept[field.name], shown, "{}", field.name);
     }
     covers(&["7.3", "7.9"]);
@@ -93,7 +94,7 @@ async fn every_field_of_the_table_is_taken_and_kept_as_it_was_sent() {
 
 #[tokio::test]
 async fn values_are_plain_text() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     for encoded in ["Doe &amp; Sons", "Doe%20LLC", "Doe &#38; Sons", "RG9lIGFuZCBTb25z"] {
         assert_eq!(
             refused(&house, "business_name", json!(encoded)).await,
@@ -101,7 +102,7 @@ async fn values_are_plain_text() {
             "{encoded}"
         );
     }
-    for field in FIELDS.iter().filter(|field| field.of == FieldType::Text) {
+    for field in FIELDS.iter().filter(|field| field.field_type == FieldType::Text) {
         assert_eq!(refused(&house, field.name, json!("Doe%20LLC")).await, [field.name]);
     }
     submit(&house, &with(good(), "business_name", "Doe & Sons, 100 %")).await;
@@ -110,7 +111,7 @@ async fn values_are_plain_text() {
 
 #[tokio::test]
 async fn codes_of_countries_and_states_have_two_letters() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     for (name, wrong) in [
         ("business_country", "USA"),
         ("owner_country_of_citizenship", "U"),
@@ -126,7 +127,7 @@ async fn codes_of_countries_and_states_have_two_letters() {
 
 #[tokio::test]
 async fn what_is_not_marked_optional_is_required() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     for name in good().as_object().unwrap().keys() {
         let mut fields = good();
         fields.as_object_mut().unwrap().shift_remove(name);
@@ -155,7 +156,7 @@ async fn what_is_not_marked_optional_is_required() {
 
 #[tokio::test]
 async fn the_older_optional_fields_are_taken() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let older = json!({"number_of_locations": 2, "currently_accepting_cards": true,
         "current_card_processor": "Acme Pay", "wants_to_accept_amex": false, "current_amex_merchant_number": "1"});
     let mut fields = good();
@@ -172,7 +173,7 @@ async fn the_older_optional_fields_are_taken() {
 
 #[tokio::test]
 async fn a_trade_name_is_whole_or_not_there() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let told = refused(&house, "has_dba", json!(true)).await;
     let wanted = ["dba_name", "dba_address1", "dba_city", "dba_state", "dba_zip_code", "dba_phone"];
     assert_eq!(told, wanted);
@@ -189,7 +190,7 @@ fn second() -> Value {
 
 #[tokio::test]
 async fn somebody_is_responsible_where_nobody_owns_much() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let nobody = with(
         with(good(), "owner_has_significant_ownership", false),
         "owner_has_significant_responsibility",
@@ -211,7 +212,7 @@ async fn somebody_is_responsible_where_nobody_owns_much() {
 
 #[tokio::test]
 async fn a_second_owner_is_kept_and_counts_for_as_much_as_is_said_of_them() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let nobody = with(
         with(good(), "owner_has_significant_ownership", false),
         "owner_has_significant_responsibility",
@@ -235,7 +236,7 @@ async fn a_second_owner_is_kept_and_counts_for_as_much_as_is_said_of_them() {
 
 #[tokio::test]
 async fn a_signature_is_a_text_of_strokes() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     for wrong in
         ["Jane Doe", "{}", "[{\"lx\":1}]", "[{\"lx\":1,\"ly\":2,\"mx\":3,\"my\":4.5}]", "[]"]
     {
@@ -256,7 +257,7 @@ async fn a_signature_is_a_text_of_strokes() {
 
 #[tokio::test]
 async fn abbreviations_are_those_that_are_known() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     for (name, words) in [
         ("structure", vec!["SO", "AE", "G", "CP", "CU", "P", "TE", "SM", "MM", "CA", "LP", "PO"]),
         ("business_type", vec!["R", "I", "M", "H", "F"]),
@@ -287,7 +288,7 @@ async fn abbreviations_are_those_that_are_known() {
 
 #[tokio::test]
 async fn a_sign_up_is_flat() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let bearer = tenant(&house).await;
     let wrapped = json!({"merchant_application": {"reference": "usr_1", "plan": "basic", "email": "jane@example.com"}});
     let reply =

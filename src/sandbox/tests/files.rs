@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::partner::{contact, new_invoice};
-use super::{House, fields, with};
-use crate::sandbox::Surface;
+use super::{TestSandbox, fields, with};
+use crate::sandbox::ServiceSurface;
 
 /// Uploads a file for a contact.
-pub(super) async fn upload(house: &House, bearer: &str, contact: &Value) -> Value {
+pub(super) async fn upload(house: &TestSandbox, bearer: &str, contact: &Value) -> Value {
     let path = format!("/contacts/{}/files", contact.as_str().unwrap());
     let body = json!({"file_name": "letter.pdf", "content": "JVBERi0="});
     house.call("POST", &path, Some(bearer), &body).await.ok()
@@ -15,7 +15,7 @@ pub(super) async fn upload(house: &House, bearer: &str, contact: &Value) -> Valu
 
 #[tokio::test]
 async fn a_file_is_processed_after_a_moment_and_then_attached() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let bearer = house.bearer("demo").await;
     let body = new_invoice(&house, &bearer).await;
     let file = upload(&house, &bearer, &body["contact_id"]).await;
@@ -55,7 +55,7 @@ async fn a_file_is_processed_after_a_moment_and_then_attached() {
 
 #[tokio::test]
 async fn a_file_serves_the_invoices_of_its_own_contact_alone() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let bearer = house.bearer("demo").await;
     let body = new_invoice(&house, &bearer).await;
     let other = contact(&house, &bearer, true).await;
@@ -75,7 +75,7 @@ async fn a_file_serves_the_invoices_of_its_own_contact_alone() {
 
 #[tokio::test]
 async fn an_upload_names_its_file_and_holds_bytes() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let bearer = house.bearer("demo").await;
     let contact = contact(&house, &bearer, true).await;
     let path = format!("/contacts/{}/files", contact["id"].as_str().unwrap());
@@ -93,7 +93,7 @@ async fn an_upload_names_its_file_and_holds_bytes() {
 
 #[tokio::test]
 async fn a_portal_link_is_given_once_the_contact_has_an_invoice_and_is_shown_masked() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let bearer = house.bearer("demo").await;
     let body = new_invoice(&house, &bearer).await;
     let path = format!("/contacts/{}/hash", body["contact_id"].as_str().unwrap());
@@ -117,7 +117,7 @@ async fn a_portal_link_is_given_once_the_contact_has_an_invoice_and_is_shown_mas
 
 #[tokio::test]
 async fn the_default_subject_holds_the_brand_of_the_merchant() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let bearer = house.bearer("demo").await;
     let mut subjects = Vec::new();
     for (name, brand) in [("one", json!("")), ("two", json!("Chambers Pay")), ("three", json!(""))]

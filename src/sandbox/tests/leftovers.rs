@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 
 use super::applications::{application, notices, submit, tenant};
 use super::tokens::token;
-use super::{House, basic, covers, fields, visa, with};
+use super::{TestSandbox, basic, covers, fields, visa, with};
 use crate::api::credentials::AccountType;
-use crate::sandbox::{Options, Sandbox, Surface};
+use crate::sandbox::{Sandbox, SandboxOptions, ServiceSurface};
 use crate::store::index::MemoryIndex;
 
 #[tokio::test]
 async fn each_brand_has_a_web_host_with_the_same_paths() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let bearer = tenant(&house).await;
     for host in ["lawyers.example", "doctors.example:8443"] {
         let request = Request::post("/api/v1/merchant_applications/sign_up")
@@ -33,7 +33,7 @@ async fn each_brand_has_a_web_host_with_the_same_paths() {
 
 #[tokio::test]
 async fn the_paths_of_the_web_application_are_the_same_at_each_host() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     for host in ["lawyers.example", "doctors.example:8443"] {
         for (verb, path) in [
             ("POST", "/api/v1/merchant_applications"),
@@ -50,15 +50,15 @@ async fn the_paths_of_the_web_application_are_the_same_at_each_host() {
 
 #[tokio::test]
 async fn base_web_and_portal_may_be_three_hosts() {
-    let options = Options {
+    let options = SandboxOptions {
         portal_url: "https://pay.example".to_owned(),
         web_url: "https://web.example".to_owned(),
-        ..Options::default()
+        ..SandboxOptions::default()
     };
     let index: std::sync::Arc<dyn crate::store::index::Index> =
         std::sync::Arc::new(MemoryIndex::new());
     let sandbox = Sandbox::open(std::sync::Arc::clone(&index), options).unwrap();
-    let house = House { sandbox, index, surface: Surface::Public };
+    let house = TestSandbox { sandbox, index, surface: ServiceSurface::Public };
     let bearer = house.bearer("demo").await;
     let body = super::partner::new_invoice(&house, &bearer).await;
     house.call("POST", "/invoices", Some(&bearer), &body).await.ok();
@@ -79,14 +79,14 @@ async fn base_web_and_portal_may_be_three_hosts() {
 
 #[tokio::test]
 async fn a_notification_is_posted_twenty_six_times_at_the_most() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let mut fields = application("usr_1", "Doe LLC", "1");
     fields["test"] = json!("fail");
     submit(&house, &fields).await;
     house.advance("PT3S").await;
     let mut posts = 0;
     for _ in 0..40 {
-        let refuse = |notice: crate::sandbox::Notice| {
+        let refuse = |notice: crate::sandbox::OutgoingWebhook| {
             let body: Value = serde_json::from_slice(&notice.body).unwrap();
             assert_eq!(body.as_object().unwrap().keys().collect::<Vec<_>>(), ["events"]);
             assert_eq!(body["events"].as_array().unwrap().len(), 1);
@@ -102,7 +102,7 @@ async fn a_notification_is_posted_twenty_six_times_at_the_most() {
 
 #[tokio::test]
 async fn the_surcharge_of_each_type_is_told_with_the_public_key() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let demo = house.demo().await;
     let bank = demo["bank_accounts"][0]["id"].as_str().unwrap().to_owned();
     let key = basic(demo["test"]["public_key"].as_str().unwrap());
@@ -138,7 +138,7 @@ async fn the_surcharge_of_each_type_is_told_with_the_public_key() {
 
 #[tokio::test]
 async fn a_token_takes_form_data_cuts_what_is_too_long_and_is_a_card_by_default() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let data = json!({"matter": ["a", {"b": 1}]});
     let made = token(&house, &with(visa(), "form_data", data.clone())).await;
     assert_eq!(made["form_data"], data);
@@ -161,7 +161,7 @@ async fn a_token_takes_form_data_cuts_what_is_too_long_and_is_a_card_by_default(
 
 #[tokio::test]
 async fn without_an_account_of_the_type_nothing_is_charged() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     {
         let mut live = house.sandbox.lock();
         let now = house.sandbox.now(&live);
@@ -182,7 +182,7 @@ async fn without_an_account_of_the_type_nothing_is_charged() {
 
 #[tokio::test]
 async fn every_row_of_the_error_tables_is_refused_as_it_is_written() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let demo = house.demo().await;
     let live = demo["live"]["card_account_id"].clone();
     let charge = |more: Value| {
@@ -230,7 +230,7 @@ async fn every_row_of_the_error_tables_is_refused_as_it_is_written() {
 
 #[tokio::test]
 async fn every_type_of_event_is_told() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let recurs = |card: Value| {
         json!({"amount": 5, "method": card, "schedule":
         {"start": "2026-12-01", "interval_unit": "MONTH", "interval_delay": 1}, "max_occurrences": 4})

@@ -7,26 +7,26 @@ use serde_json::{Value, json};
 use super::partner::new_invoice;
 use super::portal::pay_by;
 use super::story::bank;
-use super::{House, Reply, visa, with};
+use super::{Reply, TestSandbox, visa, with};
 use crate::base::look::STYLES;
-use crate::sandbox::Surface;
+use crate::sandbox::ServiceSurface;
 
 /// The `Accept` header of browsers.
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 const SCRIPT: &str = "<script>alert('7')</script>";
 
-async fn asked(house: &House, path: &str, accept: &str) -> Reply {
+async fn asked(house: &TestSandbox, path: &str, accept: &str) -> Reply {
     let request = Request::get(path).header("host", "localhost").header("accept", accept);
     house.send(request.body(Body::empty()).unwrap()).await
 }
 
 /// GET of a page of the mailbox, as by a browser.
-async fn look(house: &House, rest: &str) -> Reply {
+async fn look(house: &TestSandbox, rest: &str) -> Reply {
     asked(house, &format!("/_sandbox/mailbox{rest}"), BROWSER).await
 }
 
 /// Makes an invoice with a message, extended by `more`; its e-mails are sent.
-async fn invoiced(house: &House, source: &str, more: Value) -> Value {
+async fn invoiced(house: &TestSandbox, source: &str, more: Value) -> Value {
     let bearer = house.bearer("demo").await;
     let mut body = with(new_invoice(house, &bearer).await, "source_id", source);
     body["invoice_messages"] = json!([{"email_addresses": [format!("{source}@example.com")]}]);
@@ -35,7 +35,7 @@ async fn invoiced(house: &House, source: &str, more: Value) -> Value {
     house.call("POST", "/invoices", Some(&bearer), &body).await.ok()
 }
 
-async fn mails(house: &House) -> Vec<Value> {
+async fn mails(house: &TestSandbox) -> Vec<Value> {
     let mailbox = house.control("GET", "mailbox", &Value::Null).await;
     mailbox["messages"].as_array().unwrap().clone()
 }
@@ -45,7 +45,7 @@ fn text<'a>(mail: &'a Value, name: &str) -> &'a str {
 }
 
 /// Returns the only e-mail of a house with one invoice.
-async fn only(house: &House, more: Value) -> Value {
+async fn only(house: &TestSandbox, more: Value) -> Value {
     invoiced(house, "jane", more).await;
     let mut mails = mails(house).await;
     assert_eq!(mails.len(), 1);
@@ -53,13 +53,13 @@ async fn only(house: &House, more: Value) -> Value {
 }
 
 /// Returns the texts between a mark and the next quote.
-fn behind<'a>(html: &'a str, mark: &str) -> Vec<&'a str> {
+fn texts_after<'a>(html: &'a str, mark: &str) -> Vec<&'a str> {
     html.split(mark).skip(1).map(|rest| rest.split('"').next().unwrap()).collect()
 }
 
 #[tokio::test]
 async fn an_empty_mailbox_says_so_and_what_fills_it() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let page = look(&house, "").await;
     assert_eq!(page.status, 200);
     for words in ["No e-mail was sent yet", "invoice_messages", "POST /invoices"] {
@@ -71,7 +71,7 @@ async fn an_empty_mailbox_says_so_and_what_fills_it() {
 
 #[tokio::test]
 async fn browsers_see_the_newest_e_mail_first_and_programs_json_as_ever() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     for subject in ["First", "Second", "Third"] {
         invoiced(&house, subject, json!({ "subject": subject })).await;
         house.advance("PT90M").await;
@@ -99,7 +99,7 @@ async fn browsers_see_the_newest_e_mail_first_and_programs_json_as_ever() {
 
 #[tokio::test]
 async fn an_e_mail_has_the_fields_it_always_had_and_two_forms() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let mail = only(&house, json!({})).await;
     let names: Vec<&String> = mail.as_object().unwrap().keys().collect();
     let former = ["id", "time", "merchant", "to", "subject", "body", "invoice_id", "link"];
@@ -124,7 +124,7 @@ async fn an_e_mail_has_the_fields_it_always_had_and_two_forms() {
 
 #[tokio::test]
 async fn one_e_mail_is_shown_with_its_heads_both_its_forms_and_the_way_back() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let mail = only(&house, json!({"subject": "Yours", "message": "One\r\nTwo\nThree"})).await;
     let path = text(&mail, "page");
     let page = asked(&house, path, BROWSER).await;
@@ -143,7 +143,7 @@ async fn one_e_mail_is_shown_with_its_heads_both_its_forms_and_the_way_back() {
         assert!(page.text.contains(shown), "{shown}: {}", page.text);
     }
     assert_eq!(
-        behind(&page.text, "<iframe class=\"mail\" title=\"The e-mail\" src=\""),
+        texts_after(&page.text, "<iframe class=\"mail\" title=\"The e-mail\" src=\""),
         [format!("{path}/html")]
     );
     let document = asked(&house, &format!("{path}/html"), BROWSER).await;
@@ -153,7 +153,7 @@ async fn one_e_mail_is_shown_with_its_heads_both_its_forms_and_the_way_back() {
 
 #[tokio::test]
 async fn the_html_of_an_e_mail_loads_and_runs_nothing() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let mail = only(&house, json!({})).await;
     let html = text(&mail, "html");
     for part in
@@ -177,13 +177,13 @@ async fn the_html_of_an_e_mail_loads_and_runs_nothing() {
             && !policy.contains("script-src")
     );
     let page = asked(&house, text(&mail, "page"), BROWSER).await;
-    let frame = behind(&page.text, "sandbox=\"");
+    let frame = texts_after(&page.text, "sandbox=\"");
     assert!(frame.len() == 1 && !frame[0].contains("allow-scripts"), "{frame:?}");
 }
 
 #[tokio::test]
 async fn an_e_mail_has_the_colours_of_the_pages() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let mail = only(&house, json!({})).await;
     let colours = text(&mail, "html").split('#').skip(1).map(|rest| {
         let digits = rest.find(|letter: char| !letter.is_ascii_hexdigit()).unwrap();
@@ -197,7 +197,7 @@ async fn an_e_mail_has_the_colours_of_the_pages() {
 
 #[tokio::test]
 async fn nothing_that_somebody_wrote_is_markup() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     house.control("POST", "policy", &json!({"merchant": "demo", "brand": SCRIPT})).await;
     let bearer = house.bearer("demo").await;
     let body = with(new_invoice(&house, &bearer).await, "reference", SCRIPT);
@@ -227,9 +227,9 @@ async fn nothing_that_somebody_wrote_is_markup() {
 
 #[tokio::test]
 async fn the_button_of_an_e_mail_leads_to_the_portal() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let mail = only(&house, json!({})).await;
-    let links = behind(text(&mail, "html"), "href=\"");
+    let links = texts_after(text(&mail, "html"), "href=\"");
     assert_eq!(links, [text(&mail, "link")], "one button");
     let path = links[0].strip_prefix("https://127.0.0.1:8700").unwrap();
     let portal = asked(&house, path, BROWSER).await;
@@ -239,7 +239,7 @@ async fn the_button_of_an_e_mail_leads_to_the_portal() {
 
 #[tokio::test]
 async fn an_e_mail_keeps_the_brand_and_the_sums_that_it_was_sent_with() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     house.control("POST", "policy", &json!({"merchant": "demo", "brand": "Chambers Pay"})).await;
     let before = only(&house, json!({})).await;
     assert!(text(&before, "html").contains("Chambers Pay Invoice 1001"));
@@ -250,7 +250,7 @@ async fn an_e_mail_keeps_the_brand_and_the_sums_that_it_was_sent_with() {
 
 #[tokio::test]
 async fn an_unknown_e_mail_is_404() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     only(&house, json!({})).await;
     for rest in ["/0", "/999", "/none", "/999/html"] {
         let page = look(&house, rest).await;
@@ -267,7 +267,7 @@ async fn an_unknown_e_mail_is_404() {
 
 #[tokio::test]
 async fn no_number_of_a_card_or_an_account_is_in_the_mailbox() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     house.secret("POST", "/v1/cards", &visa()).await.ok();
     for (source, method) in [("card", visa()), ("bank", bank())] {
         let invoice = invoiced(&house, source, json!({})).await;
@@ -302,13 +302,13 @@ async fn no_number_of_a_card_or_an_account_is_in_the_mailbox() {
 
 #[tokio::test]
 async fn looking_at_the_mailbox_is_no_request_to_the_service() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let mail = only(&house, json!({})).await;
     house.control("POST", "faults", &json!({"fault": "error_before", "times": 1})).await;
     let before = house.control("GET", "requests", &Value::Null).await["total"].clone();
     let page = asked(&house, text(&mail, "page"), BROWSER).await;
-    let mut loaded = behind(&page.text, "rel=\"stylesheet\" href=\"");
-    loaded.extend(behind(&page.text, "src=\""));
+    let mut loaded = texts_after(&page.text, "rel=\"stylesheet\" href=\"");
+    loaded.extend(texts_after(&page.text, "src=\""));
     assert_eq!(loaded.len(), 3, "styles, script and frame: {loaded:?}");
     for path in loaded {
         assert!(path.starts_with("/_sandbox/"), "{path}");

@@ -4,20 +4,20 @@
 use serde_json::{Value, json};
 
 use super::story::bank;
-use super::{House, Reply, covers, fields, visa, with};
-use crate::sandbox::Surface;
+use super::{Reply, TestSandbox, covers, fields, visa, with};
+use crate::sandbox::ServiceSurface;
 
-async fn charge(house: &House, method: Value) -> Reply {
+async fn charge(house: &TestSandbox, method: Value) -> Reply {
     house.secret("POST", "/v1/charges", &json!({"amount": 100, "method": method})).await
 }
 
-async fn card(house: &House, name: &str, value: impl Into<Value>) -> Reply {
+async fn card(house: &TestSandbox, name: &str, value: impl Into<Value>) -> Reply {
     house.secret("POST", "/v1/cards", &with(visa(), name, value)).await
 }
 
 #[tokio::test]
 async fn every_published_card_has_its_brand_and_is_accepted() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     for (number, brand) in [
         ("4242424242424242", "VISA"),
         ("4012888888881881", "VISA"),
@@ -50,7 +50,7 @@ async fn every_published_card_has_its_brand_and_is_accepted() {
 
 #[tokio::test]
 async fn every_published_card_that_fails_fails_as_it_is_published() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     for (number, code) in [
         ("4000000000000002", "card_declined"),
         ("4000000000000044", "card_declined_insufficient_funds"),
@@ -91,7 +91,7 @@ async fn every_published_card_that_fails_fails_as_it_is_published() {
 
 #[tokio::test]
 async fn every_published_bank_account_has_its_result() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     for (routing, name) in
         [("000000013", "FIRST BANK OF TESTING"), ("000000000", "TEST FEDERAL CREDIT UNION")]
     {
@@ -122,7 +122,7 @@ async fn every_published_bank_account_has_its_result() {
 
 #[tokio::test]
 async fn a_card_code_is_seen_by_nobody_but_as_stars_in_tokens_and_events() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let made = charge(&house, visa()).await.ok();
     assert!(made["method"].get("cvv").is_none());
     let saved = card(&house, "name", "Jane").await.ok();
@@ -139,7 +139,7 @@ async fn a_card_code_is_seen_by_nobody_but_as_stars_in_tokens_and_events() {
 
 #[tokio::test]
 async fn lengths_and_characters_of_a_card_are_checked() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     for (name, long) in [
         ("name", 64),
         ("address1", 64),
@@ -172,7 +172,7 @@ async fn lengths_and_characters_of_a_card_are_checked() {
 
 #[tokio::test]
 async fn the_shortest_and_the_longest_of_a_method_are_taken() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     for (name, value) in [
         ("number", "424242424242"),
         ("number", "4242424242424242428"),
@@ -201,7 +201,7 @@ async fn the_shortest_and_the_longest_of_a_method_are_taken() {
 
 #[tokio::test]
 async fn a_state_fits_its_country() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     for (country, state, status) in [
         ("US", "IL", 200),
         ("US", "ON", 422),
@@ -222,7 +222,7 @@ async fn a_state_fits_its_country() {
 
 #[tokio::test]
 async fn a_bank_account_has_a_type_a_holder_and_masked_numbers() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     for (name, wrong) in [
         ("account_type", "GIRO"),
         ("account_number", "123"),
@@ -246,7 +246,7 @@ async fn a_bank_account_has_a_type_a_holder_and_masked_numbers() {
 
 #[tokio::test]
 async fn an_account_demands_fields_and_takes_some_brands_alone() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     house.allow("required_payment_fields", json!(["cvv", "postal_code"])).await;
     let bare =
         json!({"type": "card", "number": "4242424242424242", "exp_month": 10, "exp_year": 2030});

@@ -63,7 +63,7 @@ use covering::covers;
 
 use crate::base::clock::Clock;
 use crate::sandbox::fault::Dropped;
-use crate::sandbox::{Options, Sandbox, Surface};
+use crate::sandbox::{Sandbox, SandboxOptions, ServiceSurface};
 use crate::store::index::{Index, MemoryIndex};
 
 /// A Saturday noon in Chicago.
@@ -71,19 +71,19 @@ const START: &str = "2026-11-21T18:00:00Z";
 
 /// A fixed clock: only `/_sandbox/clock` moves the time in a test.
 #[derive(Debug)]
-struct Still;
+struct FixedClock;
 
-impl Clock for Still {
+impl Clock for FixedClock {
     fn now(&self) -> DateTime<chrono::Utc> {
         START.parse().unwrap()
     }
 }
 
 /// A sandbox with the helpers to call it.
-struct House {
+struct TestSandbox {
     sandbox: Sandbox,
     index: Arc<dyn Index>,
-    surface: Surface,
+    surface: ServiceSurface,
 }
 
 /// An answer as received.
@@ -127,15 +127,16 @@ fn fields(reply: &Reply) -> Vec<(String, String)> {
     messages.iter().map(|one| (text(&one["context"]), text(&one["sub_code"]))).collect()
 }
 
-impl House {
-    fn new(surface: Surface) -> Self {
+impl TestSandbox {
+    fn new(surface: ServiceSurface) -> Self {
         let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());
         let sandbox = Self::open(&index, surface);
         Self { sandbox, index, surface }
     }
 
-    fn open(index: &Arc<dyn Index>, surface: Surface) -> Sandbox {
-        let options = Options { surface, clock: Arc::new(Still), ..Options::default() };
+    fn open(index: &Arc<dyn Index>, surface: ServiceSurface) -> Sandbox {
+        let options =
+            SandboxOptions { surface, clock: Arc::new(FixedClock), ..SandboxOptions::default() };
         Sandbox::open(Arc::clone(index), options).unwrap()
     }
 

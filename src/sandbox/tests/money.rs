@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 
 use super::partner::contact;
 use super::story::bank;
-use super::{House, Reply, covers, fields, visa, with};
-use crate::sandbox::Surface;
+use super::{Reply, TestSandbox, covers, fields, visa, with};
+use crate::sandbox::ServiceSurface;
 
-async fn charge(house: &House, body: &Value) -> Reply {
+async fn charge(house: &TestSandbox, body: &Value) -> Reply {
     house.secret("POST", "/v1/charges", body).await
 }
 
@@ -22,11 +22,11 @@ fn strokes() -> Value {
 
 #[tokio::test]
 async fn words_and_data_come_back_as_they_were_sent() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let sent = json!({"amount": 1000, "method": visa(), "reference": "Case 7", "surcharge_amount": 30,
         "data": {"matter": [7, {"a": null}]}});
     let made = charge(&house, &sent).await.ok();
-    let kept = house.now(&made).await;
+    let kept = house.fetch(&made).await;
     for name in ["reference", "surcharge_amount", "data"] {
         assert_eq!(made[name], sent[name], "{name}");
         assert_eq!(kept[name], sent[name], "{name}");
@@ -36,7 +36,7 @@ async fn words_and_data_come_back_as_they_were_sent() {
 
 #[tokio::test]
 async fn a_gratuity_needs_a_signature() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let generous = with(body(), "gratuity", 200);
     assert_eq!(charge(&house, &generous).await.refusal().1, "signature_required");
     let blank = with(generous.clone(), "signature", json!({"mime_type": "", "data": "x"}));
@@ -64,7 +64,7 @@ async fn a_gratuity_needs_a_signature() {
 
 #[tokio::test]
 async fn an_amount_is_more_than_nothing_and_has_an_end() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     for (amount, sub_code) in [
         (json!(0), "below_minimum_value"),
         (json!(-5), "below_minimum_value"),
@@ -88,7 +88,7 @@ async fn a_merchant_has_limits_of_a_payment_a_day_and_a_month() {
         (json!({"monthly_count": 2}), vec![5, 5, 5], "merchant_trans_monthly_count_exceeded"),
         (json!({"monthly_amount": 14}), vec![5, 5, 5], "merchant_trans_monthly_amount_exceeded"),
     ] {
-        let house = House::new(Surface::Public);
+        let house = TestSandbox::new(ServiceSurface::Public);
         house.allow("limits", limits.clone()).await;
         let (last, first) = amounts.split_last().unwrap();
         for amount in first {
@@ -96,7 +96,7 @@ async fn a_merchant_has_limits_of_a_payment_a_day_and_a_month() {
         }
         let over = charge(&house, &with(body(), "amount", *last)).await;
         assert_eq!(over.refusal().1, code);
-        let left = house.now(&json!({"id": over.json()["messages"][0]["entity_id"]})).await;
+        let left = house.fetch(&json!({"id": over.json()["messages"][0]["entity_id"]})).await;
         assert_eq!((&left["status"], &left["failure_code"]), (&json!("FAILED"), &json!(code)));
         house.advance(if code.contains("monthly") { "P10D" } else { "P1D" }).await;
         let later = charge(&house, &with(body(), "amount", first[0])).await;
@@ -107,7 +107,7 @@ async fn a_merchant_has_limits_of_a_payment_a_day_and_a_month() {
 
 #[tokio::test]
 async fn a_method_of_the_vault_pays_by_its_id() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let bearer = house.bearer("demo").await;
     let person = contact(&house, &bearer, true).await;
     let path = format!("/contacts/{}/payment-methods", person["id"].as_str().unwrap());
@@ -141,7 +141,7 @@ async fn a_method_of_the_vault_pays_by_its_id() {
 
 #[tokio::test]
 async fn a_live_key_sees_what_is_live_alone() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let live = house.key("live", "secret_key").await;
     let made = house.call("POST", "/v1/charges", Some(&live), &body()).await.ok();
     let saved = house.call("POST", "/v1/cards", Some(&live), &visa()).await.ok();
@@ -169,7 +169,7 @@ async fn a_live_key_sees_what_is_live_alone() {
 
 #[tokio::test]
 async fn an_electronic_check_is_settled_some_banking_days_later_and_may_come_back() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     house.allow("settlement_days", 3).await;
     let (check, card) = (house.charged(700, bank()).await, house.charged(700, visa()).await);
     house.advance("P2D").await;
@@ -178,7 +178,7 @@ async fn an_electronic_check_is_settled_some_banking_days_later_and_may_come_bac
         ("AUTHORIZED", "COMPLETED")
     );
     house.advance("P3D").await;
-    let settled = house.now(&check).await;
+    let settled = house.fetch(&check).await;
     assert_eq!(settled["status"], "COMPLETED");
     assert_eq!(
         settled["completion_timestamp"], "2026-11-26T04:00:00.000Z",
@@ -200,14 +200,14 @@ async fn the_daily_run_comes_once_on_a_day_whose_hour_is_skipped_or_repeated() {
         ("2027-03-13T18:00:00Z", 2, ["2027-03-14T08:00:00.000Z", "2027-03-15T07:00:00.000Z"]),
         ("2027-11-06T18:00:00Z", 1, ["2027-11-07T06:00:00.000Z", "2027-11-08T07:00:00.000Z"]),
     ] {
-        let house = House::new(Surface::Public);
+        let house = TestSandbox::new(ServiceSurface::Public);
         house.control("POST", "clock", &json!({ "set": start })).await;
         house.allow("capture_hour", hour).await;
         let first = house.charged(5, visa()).await;
         house.advance("P1D").await;
         let second = house.charged(5, visa()).await;
         house.advance("P2D").await;
-        let runs = [house.now(&first).await, house.now(&second).await];
+        let runs = [house.fetch(&first).await, house.fetch(&second).await];
         let runs = runs.map(|one| one["completion_timestamp"].as_str().unwrap().to_owned());
         assert_eq!(runs, expect, "{start}");
         assert_eq!(house.total("CAPTURE").await, 10);

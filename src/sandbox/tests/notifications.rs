@@ -8,13 +8,13 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use super::House;
+use super::TestSandbox;
 use super::applications::{application, manual, submit};
-use crate::sandbox::serve::{Place, serve};
-use crate::sandbox::{Notice, Surface};
+use crate::sandbox::serve::{BoundAddress, serve};
+use crate::sandbox::{OutgoingWebhook, ServiceSurface};
 
 /// Returns a house with due webhooks: one test outcome for each reference.
-async fn waiting(references: &[&str]) -> House {
+async fn waiting(references: &[&str]) -> TestSandbox {
     let house = manual();
     for reference in references {
         let mut fields = application(reference, "Doe LLC", "1");
@@ -26,9 +26,9 @@ async fn waiting(references: &[&str]) -> House {
 }
 
 /// Delivers the due webhooks to a receiver with this answer; returns the last path segment of each.
-async fn deliver(house: &House, status: Option<u16>) -> Vec<String> {
+async fn deliver(house: &TestSandbox, status: Option<u16>) -> Vec<String> {
     let seen = Mutex::new(Vec::new());
-    let take = |notice: Notice| {
+    let take = |notice: OutgoingWebhook| {
         seen.lock().unwrap().push(notice.url.rsplit('/').next().unwrap().to_owned());
         async move { status }
     };
@@ -36,7 +36,7 @@ async fn deliver(house: &House, status: Option<u16>) -> Vec<String> {
     seen.into_inner().unwrap()
 }
 
-async fn webhooks(house: &House) -> Value {
+async fn webhooks(house: &TestSandbox) -> Value {
     house.control("GET", "webhooks", &Value::Null).await
 }
 
@@ -102,7 +102,7 @@ async fn a_notification_survives_a_restart_and_a_reset_forgets_it() {
     assert!(deliver(&house, Some(200)).await.is_empty());
 }
 
-async fn fault(house: &House, word: &str, times: u64) {
+async fn fault(house: &TestSandbox, word: &str, times: u64) {
     let order = json!({"fault": word, "path": "/events/", "times": times});
     house.control("POST", "faults", &order).await;
 }
@@ -153,11 +153,11 @@ async fn faults_of_requests_and_of_notifications_are_apart() {
 
 /// Returns the first request that a listening sandbox sends to this receiver, which answers 200.
 /// Asserts that the request contains `part`.
-pub(super) async fn posted(house: &House, receiver: &TcpListener, part: &str) -> String {
+pub(super) async fn first_post(house: &TestSandbox, receiver: &TcpListener, part: &str) -> String {
     let directory = tempfile::tempdir().unwrap();
     let (stop, stopped) = oneshot::channel::<()>();
     let ended = async move { stopped.await.unwrap_or_default() };
-    let place = Place::take("127.0.0.1:0".parse().unwrap(), true).unwrap();
+    let place = BoundAddress::bind("127.0.0.1:0".parse().unwrap(), true).unwrap();
     let running = serve(&house.sandbox, place, directory.path(), ended).unwrap();
     let (mut socket, _) = receiver.accept().await.unwrap();
     let mut request = String::new();
@@ -187,13 +187,13 @@ pub(super) const UNSIGNED: [&str; 4] = ["accept", "content-length", "content-typ
 
 #[tokio::test]
 async fn a_listening_sandbox_posts_by_itself_and_signs_nothing() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let receiver = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/hooks/", receiver.local_addr().unwrap());
     house.control("POST", "partner", &json!({ "event_url": url })).await;
     submit(&house, &application("usr_1", "Doe LLC", "1")).await;
     house.advance("PT5S").await;
-    let request = posted(&house, &receiver, "auth_code").await;
+    let request = first_post(&house, &receiver, "auth_code").await;
     assert!(request.starts_with("POST /hooks/usr_1 HTTP/1.1\r\n"), "{request}");
     assert!(request.contains("content-type: application/json"));
     let body: Value = serde_json::from_str(request.split("\r\n\r\n").nth(1).unwrap()).unwrap();

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{House, Reply};
+use super::{Reply, TestSandbox};
 use crate::api::reads::READS;
-use crate::sandbox::Surface;
+use crate::sandbox::ServiceSurface;
 
-async fn document(surface: Surface) -> Value {
-    House::new(surface).call("GET", "/openapi.json", None, &Value::Null).await.ok()
+async fn document(surface: ServiceSurface) -> Value {
+    TestSandbox::new(surface).call("GET", "/openapi.json", None, &Value::Null).await.ok()
 }
 
 fn operations(document: &Value) -> Vec<(String, String, Value)> {
@@ -28,8 +28,8 @@ async fn the_document_lists_what_the_two_documents_and_public_material_know() {
         let all = operations(document).into_iter();
         all.map(|(method, path, _)| format!("{} {path}", method.to_uppercase())).collect()
     };
-    let documented = listed(&document(Surface::Documented).await);
-    let public = listed(&document(Surface::Public).await);
+    let documented = listed(&document(ServiceSurface::Documented).await);
+    let public = listed(&document(ServiceSurface::Public).await);
     for one in [
         "POST /oauth/token",
         "GET /gateway-credentials",
@@ -70,7 +70,7 @@ async fn the_document_lists_what_the_two_documents_and_public_material_know() {
 
 #[tokio::test]
 async fn every_operation_has_a_name_of_its_own_a_text_and_an_answer() {
-    let document = document(Surface::Public).await;
+    let document = document(ServiceSurface::Public).await;
     let mut names = BTreeSet::new();
     for (method, path, said) in operations(&document) {
         assert!(names.insert(said["operationId"].to_string()), "{path}");
@@ -86,7 +86,7 @@ async fn every_operation_has_a_name_of_its_own_a_text_and_an_answer() {
 
 #[tokio::test]
 async fn every_read_that_is_served_can_be_shown_to_a_person() {
-    let document = document(Surface::Public).await;
+    let document = document(ServiceSurface::Public).await;
     let reads = operations(&document).into_iter().filter(|(method, _, _)| method == "get");
     let served: BTreeSet<String> =
         reads.map(|(_, _, said)| said["operationId"].as_str().unwrap().to_owned()).collect();
@@ -107,7 +107,7 @@ async fn every_reference_of_the_document_leads_somewhere() {
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
     }
-    let document = document(Surface::Public).await;
+    let document = document(ServiceSurface::Public).await;
     let mut found = BTreeSet::new();
     references(&document, &mut found);
     assert!(found.len() > 20, "{found:?}");
@@ -141,7 +141,7 @@ fn refused(reply: &Reply) -> BTreeSet<String> {
 
 #[tokio::test]
 async fn what_the_document_requires_is_refused_when_it_is_left_out() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let document = house.call("GET", "/openapi.json", None, &Value::Null).await.ok();
     for path in ["/v1/charges", "/v1/credits", "/v1/recurring/charges"] {
         let reply = house.secret("POST", path, &json!({})).await;
@@ -156,7 +156,8 @@ async fn what_the_document_requires_is_refused_when_it_is_left_out() {
 
 #[tokio::test]
 async fn the_document_can_be_read_by_people() {
-    let page = House::new(Surface::Public).call("GET", "/openapi", None, &Value::Null).await;
+    let page =
+        TestSandbox::new(ServiceSurface::Public).call("GET", "/openapi", None, &Value::Null).await;
     assert_eq!(page.status, 200);
     let policy = page.headers["content-security-policy"].to_str().unwrap();
     assert!(policy.contains("default-src 'none'"), "{policy}");

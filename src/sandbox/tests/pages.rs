@@ -4,18 +4,18 @@ use axum::body::Body;
 use http::Request;
 use serde_json::{Value, json};
 
-use super::{House, Reply};
+use super::{Reply, TestSandbox};
 use crate::base::look::{STYLES, outline};
-use crate::sandbox::Surface;
+use crate::sandbox::ServiceSurface;
 
-async fn page(house: &House, path: &str) -> Reply {
+async fn page(house: &TestSandbox, path: &str) -> Reply {
     house.call("GET", path, None, &Value::Null).await
 }
 
 /// Closes E16: there is a page at `/`, and it links to the others.
 #[tokio::test]
 async fn a_start_page_leads_to_what_there_is() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let start = page(&house, "/").await;
     assert_eq!(start.status, 200);
     for path in ["/openapi", "/_sandbox/mailbox", "/_sandbox/credentials"] {
@@ -26,21 +26,21 @@ async fn a_start_page_leads_to_what_there_is() {
 }
 
 /// GET of a page, as by a browser.
-async fn opened(house: &House, path: &str) -> Reply {
+async fn opened(house: &TestSandbox, path: &str) -> Reply {
     let request = Request::get(path).header("host", "localhost");
     let request = request.header("accept", "text/html,application/xhtml+xml,*/*;q=0.8");
     house.send(request.body(Body::empty()).unwrap()).await
 }
 
 /// POST of a form, as by a browser.
-async fn sent(house: &House, path: &str, form: &str) -> Reply {
+async fn sent(house: &TestSandbox, path: &str, form: &str) -> Reply {
     let request = Request::post(path).header("host", "localhost");
     let request = request.header("content-type", "application/x-www-form-urlencoded");
     house.send(request.body(Body::from(form.to_owned())).unwrap()).await
 }
 
 /// Returns the consent page of a merchant, and its answer without a choice.
-async fn consents(house: &House) -> [Reply; 2] {
+async fn consents(house: &TestSandbox) -> [Reply; 2] {
     let partner = house.credentials().await["partner"].clone();
     let word = |name: &str| partner[name].as_str().unwrap().to_owned();
     let query = format!(
@@ -56,7 +56,7 @@ async fn consents(house: &House) -> [Reply; 2] {
 }
 
 /// Returns the form of a sign-up, and the same form with its errors.
-async fn sign_ups(house: &House) -> [Reply; 2] {
+async fn sign_ups(house: &TestSandbox) -> [Reply; 2] {
     let path = super::sign_ups::start(house, &super::sign_ups::three()).await;
     let form = opened(house, &path).await;
     [form, sent(house, &path, "first_name=Jane&second_owner.first_name=Jo&has_dba=true").await]
@@ -66,7 +66,7 @@ async fn sign_ups(house: &House) -> [Reply; 2] {
 /// form that may lead elsewhere.
 #[tokio::test]
 async fn every_page_is_whole_and_guarded() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let (_, invoice) = super::portal::attached(&house).await;
     let mut pages = Vec::from(consents(&house).await);
     pages.extend(sign_ups(&house).await);
@@ -89,7 +89,12 @@ async fn every_page_is_whole_and_guarded() {
     }
     for page in pages {
         assert_eq!(outline::faults(&page.text), Vec::<String>::new(), "{}", page.text);
-        assert_eq!(outline::unguarded(&page.headers), Vec::<String>::new(), "{}", page.text);
+        assert_eq!(
+            outline::broken_header_rules(&page.headers),
+            Vec::<String>::new(),
+            "{}",
+            page.text
+        );
         for link in outline::links(&page.text) {
             let there = opened(&house, link).await.status;
             assert!(there == 200 || link.ends_with("/payments"), "{link}: {there}");
@@ -100,7 +105,7 @@ async fn every_page_is_whole_and_guarded() {
 /// Closes E16: an unknown address gives people a page, and programs JSON as before.
 #[tokio::test]
 async fn a_dead_link_is_a_page_for_people_alone() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let shown = opened(&house, "/nothing/here").await;
     assert!(
         shown.status == 404 && shown.text.contains("no page at this address"),
@@ -116,7 +121,7 @@ async fn a_dead_link_is_a_page_for_people_alone() {
 /// Closes E16: without scripts, a page shows nothing that needs them.
 #[tokio::test]
 async fn without_scripts_the_portal_shows_no_dead_form() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let (_, invoice) = super::portal::attached(&house).await;
     let text = opened(&house, &invoice).await.text;
     let (_, form) = text.split_once("<form id=\"payment\"").unwrap();
@@ -127,7 +132,7 @@ async fn without_scripts_the_portal_shows_no_dead_form() {
 /// Closes E16: an applicant without scripts signs by name, and reads no API field names.
 #[tokio::test]
 async fn a_sign_up_speaks_to_people_and_can_be_signed_without_scripts() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let path = super::sign_ups::start(&house, &super::sign_ups::three()).await;
     let form = opened(&house, &path).await.text;
     assert!(form.contains("<noscript><p class=\"hint\">Without scripts, type your name"), "{form}");
@@ -153,7 +158,7 @@ fn the_styles_hide_what_is_hidden_and_have_a_dark_look() {
 /// rarely needed parts.
 #[tokio::test]
 async fn the_sign_up_speaks_to_people() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let bearer = super::applications::tenant(&house).await;
     let start = json!({"reference": "usr_1", "plan": "basic", "email": "jane@example.com"});
     let path = "/api/v1/merchant_applications/sign_up";
@@ -174,7 +179,7 @@ async fn the_sign_up_speaks_to_people() {
 /// Closes E16: the reference has a search and examples.
 #[tokio::test]
 async fn the_reference_can_be_searched_and_has_examples() {
-    let shown = page(&House::new(Surface::Public), "/openapi").await.text;
+    let shown = page(&TestSandbox::new(ServiceSurface::Public), "/openapi").await.text;
     assert!(shown.contains("id=\"search\"") && shown.contains("/assets/search.js"));
     assert!(shown.contains("Example of a request") && shown.contains("&quot;amount&quot;: 1000"));
     assert!(shown.contains("&quot;number&quot;: &quot;4242424242424242&quot;"));

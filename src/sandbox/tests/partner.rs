@@ -4,14 +4,14 @@ use axum::body::Body;
 use http::Request;
 use serde_json::{Value, json};
 
-use super::{House, fields};
-use crate::sandbox::Surface;
+use super::{TestSandbox, fields};
+use crate::sandbox::ServiceSurface;
 
-async fn partner(house: &House) -> Value {
+async fn partner(house: &TestSandbox) -> Value {
     house.credentials().await["partner"].clone()
 }
 
-async fn tenant(house: &House) -> Value {
+async fn tenant(house: &TestSandbox) -> Value {
     let partner = partner(house).await;
     json!({"client_id": partner["client_id"], "client_secret": partner["client_secret"],
         "grant_type": "client_credentials", "scope": "tenant"})
@@ -19,7 +19,7 @@ async fn tenant(house: &House) -> Value {
 
 #[tokio::test]
 async fn client_credentials_give_a_tenant_token() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let body = tenant(&house).await;
     assert_eq!(body["client_id"].as_str().unwrap().len(), 64);
     assert_eq!(body["client_secret"].as_str().unwrap().len(), 64);
@@ -46,7 +46,7 @@ async fn client_credentials_give_a_tenant_token() {
 
 #[tokio::test]
 async fn the_token_endpoint_takes_forms_and_no_authorization_header() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let body = tenant(&house).await;
     let form = format!(
         "client_id={}&client_secret={}&grant_type=client_credentials&scope=tenant",
@@ -65,7 +65,7 @@ async fn the_token_endpoint_takes_forms_and_no_authorization_header() {
 
 #[tokio::test]
 async fn a_wrong_client_scope_or_grant_gives_no_token() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let body = tenant(&house).await;
     for (name, value, status) in [
         ("client_secret", "wrong", 401),
@@ -83,7 +83,7 @@ async fn a_wrong_client_scope_or_grant_gives_no_token() {
 }
 
 /// Returns a token request with a fresh code of a merchant.
-async fn exchange(house: &House, partner: &Value) -> Value {
+async fn exchange(house: &TestSandbox, partner: &Value) -> Value {
     let issued = house.control("POST", "credentials", &json!({"merchant": "acme"})).await;
     json!({
         "client_id": partner["client_id"], "client_secret": partner["client_secret"],
@@ -94,7 +94,7 @@ async fn exchange(house: &House, partner: &Value) -> Value {
 
 #[tokio::test]
 async fn a_disabled_partner_application_exchanges_no_code() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let body = exchange(&house, &partner(&house).await).await;
     house.control("POST", "partner", &json!({"enabled": false})).await;
     assert_eq!(house.call("POST", "/oauth/token", None, &body).await.refusal().0, 401);
@@ -105,7 +105,7 @@ async fn a_disabled_partner_application_exchanges_no_code() {
 
 #[tokio::test]
 async fn a_code_is_exchanged_once_and_for_its_redirect_uri_only() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let body = exchange(&house, &partner(&house).await).await;
     let elsewhere = super::with(body.clone(), "redirect_uri", "https://elsewhere.example/");
     let reply = house.call("POST", "/oauth/token", None, &elsewhere).await;
@@ -120,7 +120,7 @@ async fn a_code_is_exchanged_once_and_for_its_redirect_uri_only() {
 
 #[tokio::test]
 async fn credentials_hold_keys_and_accounts_of_both_modes() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let bearer = house.bearer("demo").await;
     let body = house.call("GET", "/gateway-credentials", Some(&bearer), &Value::Null).await.ok();
     assert_eq!(body["merchant"]["name"], "demo");
@@ -147,7 +147,7 @@ async fn credentials_hold_keys_and_accounts_of_both_modes() {
     assert_eq!(banks[0]["processing_accounts"][0]["type"], "card");
 }
 
-pub(super) async fn contact(house: &House, bearer: &str, test_mode: bool) -> Value {
+pub(super) async fn contact(house: &TestSandbox, bearer: &str, test_mode: bool) -> Value {
     let body = json!({"first_name": "Jane", "last_name": "Doe", "type": "person",
         "email_addresses": [{"address": "jane@example.com"}], "test_mode": test_mode});
     house.call("POST", "/contacts", Some(bearer), &body).await.ok()
@@ -155,7 +155,7 @@ pub(super) async fn contact(house: &House, bearer: &str, test_mode: bool) -> Val
 
 #[tokio::test]
 async fn a_contact_has_every_documented_field() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let bearer = house.bearer("demo").await;
     let contact = contact(&house, &bearer, true).await;
     assert!(contact["id"].as_str().unwrap().starts_with("p_"));
@@ -176,7 +176,7 @@ async fn a_contact_has_every_documented_field() {
     assert_eq!(contexts, ["first_name", "last_name", "type", "email_addresses.0.address"]);
 }
 
-pub(super) async fn new_invoice(house: &House, bearer: &str) -> Value {
+pub(super) async fn new_invoice(house: &TestSandbox, bearer: &str) -> Value {
     let contact = contact(house, bearer, true).await;
     json!({
         "contact_id": contact["id"], "bank_account_id": house.demo().await["bank_accounts"][0]["id"],
@@ -192,7 +192,7 @@ pub(super) async fn new_invoice(house: &House, bearer: &str) -> Value {
 
 #[tokio::test]
 async fn an_invoice_has_totals_lines_and_messages_and_sends_mail() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let bearer = house.bearer("demo").await;
     let body = new_invoice(&house, &bearer).await;
     let invoice = house.call("POST", "/invoices", Some(&bearer), &body).await.ok();
@@ -227,7 +227,7 @@ async fn an_invoice_has_totals_lines_and_messages_and_sends_mail() {
 
 #[tokio::test]
 async fn a_supplied_subject_and_message_replace_the_defaults() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let bearer = house.bearer("demo").await;
     let messages =
         json!([{"email_addresses": ["a@example.com"], "subject": "Yours", "message": "Pay <now>"}]);
@@ -243,7 +243,7 @@ async fn a_supplied_subject_and_message_replace_the_defaults() {
 
 #[tokio::test]
 async fn a_source_id_makes_one_invoice_and_one_mail_only() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let bearer = house.bearer("demo").await;
     let body = new_invoice(&house, &bearer).await;
     let first = house.call("POST", "/invoices", Some(&bearer), &body).await.ok();
@@ -263,7 +263,7 @@ async fn a_source_id_makes_one_invoice_and_one_mail_only() {
 
 #[tokio::test]
 async fn a_test_invoice_is_of_test_mode_throughout() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let bearer = house.bearer("demo").await;
     let body = new_invoice(&house, &bearer).await;
     let live_contact = contact(&house, &bearer, false).await;
@@ -287,7 +287,7 @@ async fn a_test_invoice_is_of_test_mode_throughout() {
 
 #[tokio::test]
 async fn an_invoice_names_what_exists_and_every_required_field() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let bearer = house.bearer("demo").await;
     let reply = house.call("POST", "/invoices", Some(&bearer), &json!({})).await;
     let contexts: Vec<_> = fields(&reply).into_iter().map(|(context, _)| context).collect();

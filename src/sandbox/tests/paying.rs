@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::House;
+use super::TestSandbox;
 use super::recurring::{act, card, check, create, monthly, occurrences, path};
-use crate::sandbox::Surface;
+use crate::sandbox::ServiceSurface;
 
 /// Returns a sandbox in which payments take half an hour, and a monthly charge whose first date has
 /// just come.
-async fn house(number: &str) -> (House, Value) {
-    let house = House::new(Surface::Public);
+async fn house(number: &str) -> (TestSandbox, Value) {
+    let house = TestSandbox::new(ServiceSurface::Public);
     let set = house.control("POST", "settings", &json!({"paying_minutes": 30})).await;
     assert_eq!(set["paying_minutes"], 30);
     let charge = create(&house, &monthly(&card(&house, number).await)).await;
@@ -18,7 +18,7 @@ async fn house(number: &str) -> (House, Value) {
     (house, charge)
 }
 
-async fn paid(house: &House) -> Value {
+async fn paid(house: &TestSandbox) -> Value {
     let page = house.secret("GET", "/v1/transactions", &Value::Null).await.ok();
     page["results"].as_array().unwrap().iter().map(|one| one["amount"].clone()).collect()
 }

@@ -5,14 +5,14 @@ use http::Request;
 use serde_json::{Value, json};
 
 use super::story::id;
-use super::{House, Reply, visa};
-use crate::sandbox::Surface;
-use crate::sandbox::places::range;
+use super::{Reply, TestSandbox, visa};
+use crate::sandbox::ServiceSurface;
+use crate::sandbox::places::parse_range;
 
 const FRENCH: &str = "203.0.113.7";
 
 /// Sends a request that relays the payer's address.
-async fn relayed(house: &House, path: &str, body: &Value, address: &str) -> Reply {
+async fn relayed(house: &TestSandbox, path: &str, body: &Value, address: &str) -> Reply {
     let request = Request::post(path)
         .header("host", "localhost")
         .header("authorization", house.key("test", "secret_key").await)
@@ -21,8 +21,8 @@ async fn relayed(house: &House, path: &str, body: &Value, address: &str) -> Repl
     house.send(request.body(Body::from(body.to_string())).unwrap()).await
 }
 
-async fn at_home_only() -> House {
-    let house = House::new(Surface::Public);
+async fn at_home_only() -> TestSandbox {
+    let house = TestSandbox::new(ServiceSurface::Public);
     house.allow("credits_enabled", true).await;
     house.allow("ip_countries", json!({"203.0.113.0/24": "FR", "2001:db8::/32": "CA"})).await;
     house.allow("transaction_allowed_countries", json!(["US", "CA"])).await;
@@ -33,7 +33,7 @@ async fn at_home_only() -> House {
 async fn an_operation_from_another_country_is_refused_and_leaves_nothing_but_a_failure() {
     let house = at_home_only().await;
     let (charge, held) = (house.charged(500, visa()).await, house.held(300).await);
-    let before = house.moves().await;
+    let before = house.ledger_movements().await;
     let of = |one: &Value, act: &str| format!("/v1/charges/{}/{act}", id(one));
     for (path, body) in [
         ("/v1/charges".to_owned(), json!({"amount": 100, "method": visa()})),
@@ -48,13 +48,13 @@ async fn an_operation_from_another_country_is_refused_and_leaves_nothing_but_a_f
         if path.contains("capture") || path.contains("void") {
             assert!(entity.is_null());
         } else {
-            let left = house.now(&json!({ "id": entity })).await;
+            let left = house.fetch(&json!({ "id": entity })).await;
             assert_eq!(left["status"], "FAILED");
             assert_eq!(left["failure_code"], "not_authorized_country_denied");
         }
     }
-    assert_eq!(house.moves().await, before);
-    assert_eq!(house.now(&charge).await["amount_refunded"], 0);
+    assert_eq!(house.ledger_movements().await, before);
+    assert_eq!(house.fetch(&charge).await["amount_refunded"], 0);
     for address in ["198.51.100.1", "2001:db8::7", "no address"] {
         relayed(&house, &of(&charge, "refund"), &json!({"amount": 100}), address).await.ok();
     }
@@ -83,7 +83,7 @@ async fn countries_are_an_account_s_and_none_means_all() {
 
 #[tokio::test]
 async fn a_merchant_says_which_addresses_call_with_its_secret_keys() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let token = json!({"type": "card"});
     let public = house.key("test", "public_key").await;
     for (ranges, status) in [
@@ -114,7 +114,7 @@ fn a_range_has_two_ends() {
         ("here", None),
     ] {
         let expect = ends.map(|(first, last)| (first.parse().unwrap(), last.parse().unwrap()));
-        assert_eq!(range(text), expect, "{text}");
+        assert_eq!(parse_range(text), expect, "{text}");
     }
 }
 

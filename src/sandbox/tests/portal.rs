@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::partner::new_invoice;
 use super::tokens::token;
-use super::{House, Reply, covers, visa, with};
-use crate::sandbox::Surface;
+use super::{Reply, TestSandbox, covers, visa, with};
+use crate::sandbox::ServiceSurface;
 
 /// Returns an invoice of 130.00 USD and its path in the portal.
-async fn invoiced(house: &House) -> (Value, String) {
+async fn invoiced(house: &TestSandbox) -> (Value, String) {
     let bearer = house.bearer("demo").await;
     let body = with(new_invoice(house, &bearer).await, "reference", "Case <7>");
     let made = house.call("POST", "/invoices", Some(&bearer), &body).await.ok();
@@ -20,7 +20,7 @@ async fn invoiced(house: &House) -> (Value, String) {
 }
 
 /// Returns an invoice with a file, and its path in the portal.
-pub(super) async fn attached(house: &House) -> (Value, String) {
+pub(super) async fn attached(house: &TestSandbox) -> (Value, String) {
     let bearer = house.bearer("demo").await;
     let body = with(new_invoice(house, &bearer).await, "reference", "Case <7>");
     let file = super::files::upload(house, &bearer, &body["contact_id"]).await;
@@ -31,17 +31,17 @@ pub(super) async fn attached(house: &House) -> (Value, String) {
     (made, path)
 }
 
-async fn page(house: &House, path: &str) -> Reply {
+async fn page(house: &TestSandbox, path: &str) -> Reply {
     house.call("GET", path, None, &Value::Null).await
 }
 
 /// Sends the payment form as the page's script does.
-pub(super) async fn pay(house: &House, path: &str, number: &str) -> Reply {
+pub(super) async fn pay(house: &TestSandbox, path: &str, number: &str) -> Reply {
     pay_by(house, path, &with(visa(), "number", number)).await
 }
 
 /// Sends the payment form with any method.
-pub(super) async fn pay_by(house: &House, path: &str, method: &Value) -> Reply {
+pub(super) async fn pay_by(house: &TestSandbox, path: &str, method: &Value) -> Reply {
     let token = token(house, method).await;
     let request = Request::post(format!("{path}/payments"))
         .header("host", "localhost")
@@ -54,7 +54,7 @@ pub(super) async fn pay_by(house: &House, path: &str, method: &Value) -> Reply {
     house.send(request).await
 }
 
-async fn invoice(house: &House) -> Value {
+async fn invoice(house: &TestSandbox) -> Value {
     house.objects("invoices").await[0].clone()
 }
 
@@ -65,7 +65,7 @@ fn sums(invoice: &Value) -> (&str, i64, i64) {
 
 #[tokio::test]
 async fn the_link_in_a_mail_shows_the_invoice() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let (made, path) = attached(&house).await;
     let mail = house.control("GET", "mailbox", &Value::Null).await["messages"][0].clone();
     assert!(mail["link"].as_str().unwrap().ends_with(&path));
@@ -99,7 +99,7 @@ async fn the_link_in_a_mail_shows_the_invoice() {
 
 #[tokio::test]
 async fn a_contact_hash_opens_the_contact_s_invoices() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let (made, path) = invoiced(&house).await;
     let bearer = house.bearer("demo").await;
     let hash = format!("/contacts/{}/hash", made["contact_id"].as_str().unwrap());
@@ -120,7 +120,7 @@ async fn a_contact_hash_opens_the_contact_s_invoices() {
 
 #[tokio::test]
 async fn a_payment_pays_the_invoice_once() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let (_, path) = invoiced(&house).await;
     let declined = pay(&house, &path, "4000000000000002").await;
     assert!(declined.status == 422 && declined.text.contains("was declined"), "{}", declined.text);
@@ -155,7 +155,7 @@ async fn a_payment_pays_the_invoice_once() {
 
 #[tokio::test]
 async fn an_invoice_follows_what_becomes_of_its_payments() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let (_, path) = invoiced(&house).await;
     pay(&house, &path, "4242424242424242").await;
     let charge = json!({"id": invoice(&house).await["invoice_payments"][0]["transaction_id"]});

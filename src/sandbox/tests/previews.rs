@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use super::{House, fields};
-use crate::sandbox::Surface;
+use super::{TestSandbox, fields};
+use crate::sandbox::ServiceSurface;
 
 #[tokio::test]
 async fn a_preview_follows_schedule_and_limits() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let path = "/v1/recurring/charges/schedule";
     let body = json!({"amount": 1000, "max_amount": 2500, "schedule":
         {"interval_unit": "MONTH", "interval_delay": 1, "days": ["15", "LAST"], "start": "2027-01-20"}});
@@ -39,7 +39,7 @@ async fn a_preview_follows_schedule_and_limits() {
 
 #[tokio::test]
 async fn a_charge_of_today_is_the_first_payment_of_a_preview() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let body = json!({"amount": 400, "max_occurrences": 3,
         "schedule": {"interval_unit": "WEEK", "interval_delay": 1}});
     let path = "/v1/recurring/charges/schedule?start_date=2026-11-21&start_date_charge=true";

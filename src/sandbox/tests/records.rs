@@ -3,12 +3,12 @@
 
 use serde_json::{Value, json};
 
-use super::{House, covers, fields, visa};
-use crate::sandbox::Surface;
+use super::{TestSandbox, covers, fields, visa};
+use crate::sandbox::ServiceSurface;
 
 #[tokio::test]
 async fn a_merchant_changes_its_details_and_what_is_left_out_or_null_stays() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let before = house.secret("GET", "/v1/merchant", &Value::Null).await.ok();
     house.advance("PT1M").await;
     let change = json!({"contact_name": "Ann", "city": "Springfield", "country": "US"});
@@ -28,7 +28,7 @@ async fn a_merchant_changes_its_details_and_what_is_left_out_or_null_stays() {
 
 #[tokio::test]
 async fn a_merchant_changes_an_account() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let demo = house.demo().await["test"].clone();
     let card = demo["card_account_id"].as_str().unwrap().to_owned();
     let path = format!("/v1/accounts/{card}");
@@ -74,7 +74,7 @@ async fn a_merchant_changes_an_account() {
 
 #[tokio::test]
 async fn test_data_is_purged_and_live_data_never() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let live = house.key("live", "secret_key").await;
     house
         .call("POST", "/v1/charges", Some(&live), &json!({"amount": 5, "method": visa()}))
@@ -120,7 +120,7 @@ async fn test_data_is_purged_and_live_data_never() {
 
 #[tokio::test]
 async fn the_service_says_how_it_is() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let status = house.call("GET", "/status", None, &Value::Null).await.ok();
     assert_eq!(status, json!({"status": "NORMAL"}));
     let card = house.secret("POST", "/v1/cards", &visa()).await.ok();

@@ -4,12 +4,12 @@
 
 use serde_json::{Value, json};
 
-use super::{House, Reply, basic, fields, visa, with};
+use super::{Reply, TestSandbox, basic, fields, visa, with};
 use crate::api::recurring::RecurringStatus;
-use crate::sandbox::Surface;
-use crate::sandbox::recurring::{Change, step};
+use crate::sandbox::ServiceSurface;
+use crate::sandbox::recurring::{RecurringTransition, step};
 
-async fn charge(house: &House, body: &Value) -> Reply {
+async fn charge(house: &TestSandbox, body: &Value) -> Reply {
     house.secret("POST", "/v1/charges", body).await
 }
 
@@ -24,13 +24,13 @@ fn recur(mut body: Value, field: &str, value: impl Into<Value>) -> Value {
     body
 }
 
-async fn only(house: &House, kind: &str) -> Value {
+async fn only(house: &TestSandbox, kind: &str) -> Value {
     let all = house.objects(kind).await;
     assert_eq!(all.len(), 1, "{all:?}");
     all[0].clone()
 }
 
-async fn events(house: &House) -> Vec<String> {
+async fn events(house: &TestSandbox) -> Vec<String> {
     let page = house.secret("GET", "/v1/events?page_size=100", &Value::Null).await.ok();
     let types = page["results"].as_array().unwrap().iter().rev();
     types.map(|event| event["type"].as_str().unwrap().to_owned()).collect()
@@ -38,7 +38,7 @@ async fn events(house: &House) -> Vec<String> {
 
 #[tokio::test]
 async fn a_charge_starts_a_recurring_charge_whose_first_occurrence_it_pays() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let paid = charge(&house, &monthly(&visa())).await.ok();
     let made = only(&house, "recurring_charges").await;
     assert_eq!(paid["recurring_charge_id"], made["id"]);
@@ -80,7 +80,7 @@ async fn a_charge_starts_a_recurring_charge_whose_first_occurrence_it_pays() {
 
 #[tokio::test]
 async fn a_declined_first_charge_leaves_no_recurring_charge() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let card = with(visa(), "number", "4000000000000002");
     let reply = charge(&house, &monthly(&card)).await;
     assert_eq!(reply.refusal().1, "card_declined");
@@ -95,7 +95,7 @@ async fn a_declined_first_charge_leaves_no_recurring_charge() {
 
 #[tokio::test]
 async fn the_schedule_is_checked_before_any_money_moves() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let good = monthly(&visa());
     let expect = |reply: &Reply, expect: &[(&str, &str)]| {
         let found = fields(reply);
@@ -133,7 +133,7 @@ async fn the_schedule_is_checked_before_any_money_moves() {
 
 #[tokio::test]
 async fn what_recurs_may_differ_and_limits_count_the_first_payment() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let body = recur(monthly(&visa()), "amount", "300");
     let body = recur(recur(body, "max_amount", "1500"), "end", "2030-01-01");
     charge(&house, &body).await.ok();
@@ -154,7 +154,7 @@ async fn what_recurs_may_differ_and_limits_count_the_first_payment() {
 
 #[tokio::test]
 async fn a_recurring_charge_is_made_from_an_earlier_charge() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let earlier = charge(&house, &json!({"amount": 500, "method": visa()})).await.ok();
     let path = format!("/v1/charges/{}/schedule", earlier["id"].as_str().unwrap());
     let body = json!({"amount": "700", "schedule": {"start": "2026-01-05", "interval_unit": "MONTH",
@@ -181,7 +181,7 @@ async fn a_recurring_charge_is_made_from_an_earlier_charge() {
 
 #[tokio::test]
 async fn a_start_in_the_past_may_lead_to_today() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let earlier = charge(&house, &json!({"amount": 500, "method": visa()})).await.ok();
     let path = format!("/v1/charges/{}/schedule", earlier["id"].as_str().unwrap());
     for (start, next) in [("2026-10-20", "2026-12-20"), ("2026-10-21", "2026-11-21")] {
@@ -196,7 +196,7 @@ async fn a_start_in_the_past_may_lead_to_today() {
 
 #[tokio::test]
 async fn a_cancelled_one_stays_listed_and_a_deleted_one_leaves_the_list() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let ids = [
         charge(&house, &monthly(&visa())).await.ok()["recurring_charge_id"].clone(),
         charge(&house, &monthly(&visa())).await.ok()["recurring_charge_id"].clone(),
@@ -224,7 +224,7 @@ async fn a_cancelled_one_stays_listed_and_a_deleted_one_leaves_the_list() {
 
 #[tokio::test]
 async fn ends_by_request_are_not_on_the_documented_surface() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let id = charge(&house, &monthly(&visa())).await.ok()["recurring_charge_id"].clone();
     let path = format!("/v1/recurring/charges/{}", id.as_str().unwrap());
     assert_eq!(house.secret("POST", &format!("{path}/cancel"), &Value::Null).await.status, 404);
@@ -234,7 +234,7 @@ async fn ends_by_request_are_not_on_the_documented_surface() {
 
 #[test]
 fn the_table_of_a_recurring_charge() {
-    use {Change as C, RecurringStatus as S};
+    use {RecurringStatus as S, RecurringTransition as C};
     let statuses = [S::Active, S::Completed, S::Deleted];
     let changes = [C::Update, C::Complete, C::Cancel, C::Delete];
     let pairs = statuses.iter().flat_map(|status| changes.map(|change| (status.clone(), change)));
@@ -254,7 +254,7 @@ fn the_table_of_a_recurring_charge() {
 
 /// GET /bank-accounts/{id}/surcharge of the demo merchant's `Operating` account, with the public
 /// key.
-async fn surcharge(house: &House, query: &str) -> Reply {
+async fn surcharge(house: &TestSandbox, query: &str) -> Reply {
     let demo = house.demo().await;
     let banks = demo["bank_accounts"].as_array().unwrap();
     let bank = banks.iter().find(|bank| bank["name"] == "Operating" && bank["mode"] == "test");
@@ -265,7 +265,7 @@ async fn surcharge(house: &House, query: &str) -> Reply {
 
 #[tokio::test]
 async fn a_surcharge_is_told_by_type_and_reckoned_for_an_amount() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     assert_eq!(surcharge(&house, "?amount=10000").await.ok(), Value::Null);
     let rates = json!([
         {"type": "card", "surcharge_rate": 300, "surcharge_fee": 25},
@@ -297,7 +297,7 @@ async fn a_surcharge_is_told_by_type_and_reckoned_for_an_amount() {
 
 #[tokio::test]
 async fn what_the_tenant_forbids_is_shown_and_refused() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let card = house.demo().await["test"]["card_account_id"].as_str().unwrap().to_owned();
     let off = json!({"merchant": "demo", "reference_required": true,
         "recurring_charges_enabled": {card.clone(): false}});
@@ -332,7 +332,7 @@ async fn what_the_tenant_forbids_is_shown_and_refused() {
 
 #[tokio::test]
 async fn the_end_of_the_card_that_pays_is_told_on_two_days() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let card = with(with(visa(), "exp_month", 1), "exp_year", 2027);
     let kept = charge(&house, &monthly(&card)).await.ok()["recurring_charge_id"].clone();
     let path = format!("/v1/recurring/charges/{}", kept.as_str().unwrap());

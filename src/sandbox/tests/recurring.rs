@@ -3,21 +3,21 @@
 use serde_json::{Value, json};
 
 use super::tokens::token;
-use super::{House, fields, visa, with};
+use super::{TestSandbox, fields, visa, with};
 use crate::api::occurrence::OccurrenceStatus;
-use crate::sandbox::Surface;
-use crate::sandbox::occurrences::{Change, step};
+use crate::sandbox::ServiceSurface;
+use crate::sandbox::occurrences::{OccurrenceTransition, step};
 
 pub(super) fn monthly(method: &Value) -> Value {
     json!({"description": "Rent", "amount": 1000, "method": method, "reference": "rk1",
         "schedule": {"start": "2026-12-31", "interval_unit": "MONTH", "interval_delay": 1}})
 }
 
-pub(super) async fn create(house: &House, body: &Value) -> Value {
+pub(super) async fn create(house: &TestSandbox, body: &Value) -> Value {
     house.secret("POST", "/v1/recurring/charges", body).await.ok()
 }
 
-pub(super) async fn card(house: &House, number: &str) -> Value {
+pub(super) async fn card(house: &TestSandbox, number: &str) -> Value {
     let card = with(visa(), "number", number);
     house.secret("POST", "/v1/cards", &card).await.ok()["id"].clone()
 }
@@ -27,7 +27,7 @@ pub(super) fn path(charge: &Value) -> String {
 }
 
 /// Returns status and due date of every occurrence, newest first.
-pub(super) async fn occurrences(house: &House, charge: &Value) -> Vec<(String, String)> {
+pub(super) async fn occurrences(house: &TestSandbox, charge: &Value) -> Vec<(String, String)> {
     let list = format!("{}/occurrences", path(charge));
     let page = house.secret("GET", &list, &Value::Null).await.ok();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -35,7 +35,12 @@ pub(super) async fn occurrences(house: &House, charge: &Value) -> Vec<(String, S
     results.iter().map(|one| (text(&one["status"]), text(&one["due_date"]))).collect()
 }
 
-pub(super) async fn act(house: &House, charge: &Value, at: usize, action: &str) -> super::Reply {
+pub(super) async fn act(
+    house: &TestSandbox,
+    charge: &Value,
+    at: usize,
+    action: &str,
+) -> super::Reply {
     let list = format!("{}/occurrences", path(charge));
     let page = house.secret("GET", &list, &Value::Null).await.ok();
     let id = page["results"][at]["id"].as_str().unwrap().to_owned();
@@ -49,7 +54,7 @@ pub(super) fn check(found: &[(String, String)], expect: &[(&str, &str)]) {
 
 #[tokio::test]
 async fn a_new_recurring_charge_is_active_with_one_pending_occurrence() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let body = monthly(&card(&house, "4242424242424242").await);
     let made = create(&house, &body).await;
     assert_eq!(made["status"], "ACTIVE");
@@ -68,7 +73,7 @@ async fn a_new_recurring_charge_is_active_with_one_pending_occurrence() {
 
 #[tokio::test]
 async fn occurrences_are_paid_on_their_dates_and_months_keep_their_anchor() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let made = create(&house, &monthly(&card(&house, "4242424242424242").await)).await;
     house.control("POST", "clock", &json!({"set": "2027-03-31T18:00:00Z"})).await;
     check(
@@ -99,7 +104,7 @@ async fn occurrences_are_paid_on_their_dates_and_months_keep_their_anchor() {
 
 #[tokio::test]
 async fn a_start_today_is_refused_and_one_in_the_past_is_moved_on() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let method = card(&house, "4242424242424242").await;
     let mut body = monthly(&method);
     body["schedule"]["start"] = json!("2026-11-21");
@@ -119,7 +124,7 @@ async fn a_start_today_is_refused_and_one_in_the_past_is_moved_on() {
 
 #[tokio::test]
 async fn limits_end_a_recurring_charge() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let method = card(&house, "4242424242424242").await;
     let by_count = create(&house, &with(monthly(&method), "max_occurrences", 2)).await;
     let by_amount = create(&house, &with(monthly(&method), "max_amount", 2500)).await;
@@ -156,7 +161,7 @@ async fn limits_end_a_recurring_charge() {
 
 #[tokio::test]
 async fn a_declined_occurrence_fails_and_can_be_paid_again() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let made = create(&house, &monthly(&card(&house, "4000000000000002").await)).await;
     house.control("POST", "clock", &json!({"set": "2027-01-01T00:00:00Z"})).await;
     check(
@@ -182,7 +187,7 @@ async fn a_declined_occurrence_fails_and_can_be_paid_again() {
 
 #[tokio::test]
 async fn paying_or_ignoring_the_pending_one_opens_the_next() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let made = create(&house, &monthly(&card(&house, "4242424242424242").await)).await;
     assert_eq!(act(&house, &made, 0, "pay").await.ok()["status"], "PAID");
     let ignored = act(&house, &made, 0, "ignore").await.ok();
@@ -194,7 +199,7 @@ async fn paying_or_ignoring_the_pending_one_opens_the_next() {
     assert_eq!(act(&house, &made, 1, "pay").await.ok()["status"], "PAID");
     assert_eq!(occurrences(&house, &made).await.len(), 3);
     house.control("POST", "clock", &json!({"set": "2027-01-31T23:00:00Z"})).await;
-    let moves = house.moves().await;
+    let moves = house.ledger_movements().await;
     assert_eq!(moves.iter().filter(|(kind, _, _)| kind == "CHARGE").count(), 2);
     assert_eq!(house.total("CHARGE").await, 2000);
     super::covers(&["47.3", "47.5", "47.6", "47.7", "47.8", "47.9"]);
@@ -202,7 +207,7 @@ async fn paying_or_ignoring_the_pending_one_opens_the_next() {
 
 #[tokio::test]
 async fn a_change_of_schedule_moves_the_pending_occurrence() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let body = json!({"amount": 500, "method": card(&house, "4242424242424242").await,
         "schedule": {"start": "2027-01-01", "interval_unit": "MONTH", "interval_delay": 1}});
     let made = create(&house, &body).await;
@@ -216,7 +221,7 @@ async fn a_change_of_schedule_moves_the_pending_occurrence() {
     let expect = [("PENDING", "2027-02-15"), ("IGNORED", "2027-02-01"), ("PAID", "2027-01-01")];
     check(&occurrences(&house, &made).await, &expect);
     house.control("POST", "clock", &json!({"set": "2027-02-20T00:00:00Z"})).await;
-    let moves = house.moves().await;
+    let moves = house.ledger_movements().await;
     let charges = moves.iter().filter(|(kind, _, _)| kind == "CHARGE");
     assert_eq!(charges.map(|(_, _, amount)| *amount).collect::<Vec<_>>(), [500, 700]);
     let none = json!({"schedule": {"end": "2027-02-21"}});
@@ -227,7 +232,7 @@ async fn a_change_of_schedule_moves_the_pending_occurrence() {
 
 #[tokio::test]
 async fn an_occurrence_that_was_moved_is_not_paid_on_its_old_date() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let made = create(&house, &monthly(&card(&house, "4242424242424242").await)).await;
     let later = json!({"schedule": {"start": "2027-01-10"}});
     house.secret("PATCH", &path(&made), &later).await.ok();
@@ -241,7 +246,7 @@ async fn an_occurrence_that_was_moved_is_not_paid_on_its_old_date() {
 
 #[tokio::test]
 async fn sensitive_data_of_a_method_changes_by_a_token_only() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let saved = card(&house, "4242424242424242").await;
     let made = create(&house, &monthly(&saved)).await;
     let plain = json!({"method": {"type": "card", "exp_month": 1, "exp_year": 2035}});
@@ -279,7 +284,7 @@ async fn sensitive_data_of_a_method_changes_by_a_token_only() {
 
 #[tokio::test]
 async fn wrong_fields_of_a_recurring_charge_come_together() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let body = json!({"amount": 100, "max_amount": 50, "schedule":
         {"start": "2027-01-01", "interval_unit": "YEAR", "interval_delay": 0, "days": ["1"]}});
     let reply = house.secret("POST", "/v1/recurring/charges", &body).await;
@@ -298,7 +303,7 @@ async fn wrong_fields_of_a_recurring_charge_come_together() {
 
 #[tokio::test]
 async fn a_list_is_newest_first_and_filtered_and_put_replaces() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let method = card(&house, "4242424242424242").await;
     let first = create(&house, &monthly(&method)).await;
     house.advance("PT1S").await;
@@ -334,7 +339,7 @@ async fn a_list_is_newest_first_and_filtered_and_put_replaces() {
 
 #[tokio::test]
 async fn a_put_takes_the_complete_content_and_no_part_of_it() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let made = create(&house, &with(monthly(&visa()), "max_occurrences", 9)).await;
     let whole = json!({"description": "Dues", "amount": 900, "max_amount": 9000,
         "method": with(visa(), "number", "5105105105105100"),
@@ -355,8 +360,8 @@ async fn a_put_takes_the_complete_content_and_no_part_of_it() {
 
 #[test]
 fn an_occurrence_moves_along_its_table_only() {
-    use Change as C;
     use OccurrenceStatus as S;
+    use OccurrenceTransition as C;
     let mut refused = Vec::new();
     for status in [S::Pending, S::Paying, S::Paid, S::Failed, S::Ignored] {
         for change in [C::Begin, C::Pay, C::Decline, C::Ignore] {

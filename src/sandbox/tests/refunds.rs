@@ -4,10 +4,10 @@
 use serde_json::{Value, json};
 
 use super::story::{bank, events, id, movements};
-use super::{House, fields, visa, with};
-use crate::sandbox::Surface;
+use super::{TestSandbox, fields, visa, with};
+use crate::sandbox::ServiceSurface;
 
-async fn refused(house: &House, charge: &Value, body: Value) -> String {
+async fn refused(house: &TestSandbox, charge: &Value, body: Value) -> String {
     let reply = house.to_charge(charge, "refund", body).await;
     assert_eq!(reply.status, 422, "{}", reply.text);
     reply.refusal().1
@@ -15,7 +15,7 @@ async fn refused(house: &House, charge: &Value, body: Value) -> String {
 
 #[tokio::test]
 async fn a_card_is_refunded_in_parts_up_to_what_it_paid() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let charge = house.charged(1000, visa()).await;
     let before = house.told().await;
     let body = json!({"amount": "400", "data": {"case": [7]}, "currency": "USD"});
@@ -29,22 +29,22 @@ async fn a_card_is_refunded_in_parts_up_to_what_it_paid() {
     assert_eq!(refund["authorization_code"].as_str().unwrap().len(), 6);
     assert!(refund.get("amount_refunded").is_none());
     let expect = [("created", "PENDING"), ("authorized", "AUTHORIZED"), ("updated", "AUTHORIZED")];
-    assert_eq!(house.told_since(before).await, events(&expect));
-    assert_eq!(house.now(&refund).await, refund);
+    assert_eq!(house.events_since(before).await, events(&expect));
+    assert_eq!(house.fetch(&refund).await, refund);
     assert_eq!(
         refused(&house, &charge, json!({"amount": 601})).await,
         "refund_exceeds_transaction"
     );
     house.refund(&charge, 600).await;
     assert_eq!(refused(&house, &charge, json!({"amount": 1})).await, "refund_exceeds_transaction");
-    assert_eq!(house.now(&charge).await["amount_refunded"], 1000);
+    assert_eq!(house.fetch(&charge).await["amount_refunded"], 1000);
     assert_eq!(house.total("REFUND").await, 1000);
     super::covers(&["37.1", "37.3"]);
 }
 
 #[tokio::test]
 async fn a_gratuity_is_refunded_with_its_charge_and_no_more() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let strokes = json!({"mime_type": "service/jsignature", "data": "[{\"x\":[1],\"y\":[2]}]"});
     let body = json!({"amount": 1000, "gratuity": 200, "signature": strokes, "method": visa()});
     let charge = house.secret("POST", "/v1/charges", &body).await.ok();
@@ -59,17 +59,17 @@ async fn a_gratuity_is_refunded_with_its_charge_and_no_more() {
 
 #[tokio::test]
 async fn a_charge_read_by_id_carries_its_refunds_and_a_search_does_not() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let charge = house.charged(1000, visa()).await;
-    assert!(house.now(&charge).await.get("refunds").is_none());
+    assert!(house.fetch(&charge).await.get("refunds").is_none());
     let refunds = [house.refund(&charge, 100).await, house.refund(&charge, 200).await];
-    let shown = house.now(&charge).await;
+    let shown = house.fetch(&charge).await;
     assert_eq!((&shown["refunds"], &shown["amount_refunded"]), (&json!(refunds), &json!(300)));
     let found = house.secret("GET", "/v1/transactions", &Value::Null).await.ok();
     let found = found["results"].as_array().unwrap();
     assert_eq!(found.len(), 3);
     assert!(found.iter().all(|one| one.get("refunds").is_none()));
-    let documented = House::new(Surface::Documented);
+    let documented = TestSandbox::new(ServiceSurface::Documented);
     let charge = documented.charged(1000, visa()).await;
     documented.refund(&charge, 100).await;
     let path = format!("/v1/transactions/{}", id(&charge));
@@ -79,14 +79,14 @@ async fn a_charge_read_by_id_carries_its_refunds_and_a_search_does_not() {
 
 #[tokio::test]
 async fn the_daily_run_settles_refunds_after_the_charges_of_the_day() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let first = house.charged(1000, visa()).await;
     let refund = house.refund(&first, 300).await;
     assert_eq!(refund["status"], "AUTHORIZED", "so is its charge");
     house.charged(500, visa()).await;
-    let before = house.moves().await.len();
+    let before = house.ledger_movements().await.len();
     house.advance("P1D").await;
-    let settled = house.moves().await.split_off(before);
+    let settled = house.ledger_movements().await.split_off(before);
     let expect =
         [("CAPTURE", "CHARGE", 1000), ("CAPTURE", "CHARGE", 500), ("CAPTURE", "REFUND", 300)];
     assert_eq!(settled, movements(&expect));
@@ -100,7 +100,7 @@ async fn the_daily_run_settles_refunds_after_the_charges_of_the_day() {
 
 #[tokio::test]
 async fn a_hold_has_to_be_captured_before_it_can_be_refunded() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let held = house.held(500).await;
     let unfit = "not_valid_for_transaction_status";
     assert_eq!(refused(&house, &held, json!({"amount": 500})).await, unfit);
@@ -118,7 +118,7 @@ async fn a_hold_has_to_be_captured_before_it_can_be_refunded() {
 
 #[tokio::test]
 async fn a_charge_is_refunded_for_six_calendar_months() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let charge = house.charged(1000, visa()).await;
     house.control("POST", "clock", &json!({"set": "2027-05-22T04:59:00Z"})).await;
     house.refund(&charge, 10).await;
@@ -130,7 +130,7 @@ async fn a_charge_is_refunded_for_six_calendar_months() {
 
 #[tokio::test]
 async fn a_refund_of_an_unsettled_bank_charge_waits_for_it() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let charge = house.charged(1000, bank()).await;
     let before = house.told().await;
     let refund = house.refund(&charge, 400).await;
@@ -140,13 +140,13 @@ async fn a_refund_of_an_unsettled_bank_charge_waits_for_it() {
         ("pending_parent_settlement", "PENDING"),
         ("updated", "AUTHORIZED"),
     ];
-    assert_eq!(house.told_since(before).await, events(&expect));
-    assert_eq!(house.now(&charge).await["amount_refunded"], 400, "it is promised");
+    assert_eq!(house.events_since(before).await, events(&expect));
+    assert_eq!(house.fetch(&charge).await["amount_refunded"], 400, "it is promised");
     assert_eq!(house.total("REFUND").await, 0, "no money has moved");
     let before = house.told().await;
     house.advance("PT10H").await;
     let expect = [("completed", "COMPLETED"), ("authorized", "AUTHORIZED")];
-    assert_eq!(house.told_since(before).await, events(&expect));
+    assert_eq!(house.events_since(before).await, events(&expect));
     assert_eq!(
         (house.status(&refund).await.as_str(), house.total("REFUND").await),
         ("AUTHORIZED", 400)
@@ -160,25 +160,25 @@ async fn a_refund_of_an_unsettled_bank_charge_waits_for_it() {
 
 #[tokio::test]
 async fn a_refund_that_waits_fails_with_its_charge() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let charge = house.charged(1000, bank()).await;
     let refund = house.refund(&charge, 400).await;
     let gone = house.refund(&charge, 100).await;
     house.void(&gone).await.ok();
     let failed = house.settle(&charge, "failed").await;
     assert_eq!((&failed["status"], &failed["amount_refunded"]), (&json!("FAILED"), &json!(0)));
-    let refund = house.now(&refund).await;
+    let refund = house.fetch(&refund).await;
     assert_eq!(refund["status"], "FAILED");
     assert_eq!(refund["failure_code"], "ach_deferred_refund_rejected_charge_failed");
     assert_eq!(house.status(&gone).await, "VOIDED");
     let expect = [("CHARGE", "CHARGE", 1000), ("RETURN", "CHARGE", 1000)];
-    assert_eq!(house.moves().await, movements(&expect));
+    assert_eq!(house.ledger_movements().await, movements(&expect));
     super::covers(&["37.9"]);
 }
 
 #[tokio::test]
 async fn a_refund_whose_settlement_fails_gives_its_charge_the_balance_back() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let charge = house.charged(1000, visa()).await;
     let refund = house.refund(&charge, 1000).await;
     let failed = house.settle(&refund, "failed").await;
@@ -186,13 +186,13 @@ async fn a_refund_whose_settlement_fails_gives_its_charge_the_balance_back() {
         (&failed["status"], &failed["failure_code"]),
         (&json!("FAILED"), &json!("settlement_failed"))
     );
-    assert_eq!(house.now(&charge).await["amount_refunded"], 0);
+    assert_eq!(house.fetch(&charge).await["amount_refunded"], 0);
     house.refund(&charge, 1000).await;
 }
 
 #[tokio::test]
 async fn wrong_refunds_are_refused_in_the_order_of_the_service() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let charge = house.charged(1000, visa()).await;
     for (body, sub_code) in [
         (json!({}), "not_null"),
@@ -213,7 +213,7 @@ async fn wrong_refunds_are_refused_in_the_order_of_the_service() {
 
 #[tokio::test]
 async fn another_method_takes_a_refund_where_the_tenant_allows_it() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let charge = house.charged(1000, visa()).await;
     let other = with(visa(), "number", "5105105105105100");
     let body = |method: Value| json!({"amount": 100, "method": method});
@@ -235,7 +235,7 @@ async fn another_method_takes_a_refund_where_the_tenant_allows_it() {
     assert_eq!(again.refusal().0, 404, "a token serves once");
     let declining = with(visa(), "number", "4000000000000002");
     assert_eq!(refused(&house, &charge, body(declining)).await, "card_declined");
-    let charge = house.now(&charge).await;
+    let charge = house.fetch(&charge).await;
     let statuses = charge["refunds"].as_array().unwrap().iter().map(|one| one["status"].clone());
     let statuses: Vec<_> = statuses.collect();
     assert_eq!(statuses, [json!("AUTHORIZED"), json!("AUTHORIZED"), json!("FAILED")]);

@@ -4,10 +4,10 @@
 use serde_json::{Value, json};
 
 use super::tokens::token;
-use super::{House, Reply, covers, fields, visa, with};
-use crate::sandbox::Surface;
+use super::{Reply, TestSandbox, covers, fields, visa, with};
+use crate::sandbox::ServiceSurface;
 
-async fn post(house: &House, body: &Value) -> Reply {
+async fn post(house: &TestSandbox, body: &Value) -> Reply {
     house.secret("POST", "/v1/recurring/charges", body).await
 }
 
@@ -19,7 +19,7 @@ fn every(unit: &str, delay: i64, more: &Value) -> Value {
 }
 
 /// Returns the first due dates of a schedule that begins on Monday, 4 January 2027.
-async fn dates(house: &House, body: &Value, count: usize) -> Vec<String> {
+async fn dates(house: &TestSandbox, body: &Value, count: usize) -> Vec<String> {
     let path = format!("/v1/recurring/charges/schedule?occurrences={count}&start_date=2027-01-04");
     let shown = house.secret("GET", &path, body).await.ok();
     let occurrences = shown["occurrences"].as_array().unwrap().iter();
@@ -28,7 +28,7 @@ async fn dates(house: &House, body: &Value, count: usize) -> Vec<String> {
 
 #[tokio::test]
 async fn units_and_delays_make_the_dates() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     for (unit, delay, expect) in [
         ("DAY", 1, ["2027-01-04", "2027-01-05", "2027-01-06"]),
         ("DAY", 2, ["2027-01-04", "2027-01-06", "2027-01-08"]),
@@ -50,7 +50,7 @@ async fn units_and_delays_make_the_dates() {
 
 #[tokio::test]
 async fn days_of_weeks_and_months() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     for (unit, days, expect) in [
         ("WEEK", json!(["1", "7"]), ["2027-01-04", "2027-01-10", "2027-01-11", "2027-01-17"]),
         ("MONTH", json!(["15", "LAST"]), ["2027-01-15", "2027-01-31", "2027-02-15", "2027-02-28"]),
@@ -80,7 +80,7 @@ async fn days_of_weeks_and_months() {
 
 #[tokio::test]
 async fn an_end_is_the_last_day_that_may_be() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let until = |end: &str| every("WEEK", 1, &json!({ "end": end }));
     assert_eq!(dates(&house, &until("2027-01-18"), 9).await.len(), 3);
     assert_eq!(dates(&house, &until("2027-01-17"), 9).await.len(), 2);
@@ -95,7 +95,7 @@ async fn an_end_is_the_last_day_that_may_be() {
 
 #[tokio::test]
 async fn a_recurring_charge_takes_its_fields_and_looks_at_no_method() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let account = house.demo().await["test"]["card_account_id"].clone();
     let declining = token(&house, &with(visa(), "number", "4000000000000002")).await;
     let mut body = every("MONTH", 1, &json!({}));
@@ -123,7 +123,7 @@ async fn a_recurring_charge_takes_its_fields_and_looks_at_no_method() {
 
 #[tokio::test]
 async fn every_field_of_recur_is_taken() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let recur = json!({"description": "Dues", "amount": 300, "interval_unit": "MONTH", "interval_delay": 1,
         "end": "2027-12-31", "days": ["1", "LAST"], "max_occurrences": 9, "max_amount": 9000});
     let body = json!({"amount": 1000, "method": visa(), "recur": recur});
@@ -140,7 +140,7 @@ async fn every_field_of_recur_is_taken() {
 
 #[tokio::test]
 async fn a_preview_counts_a_first_payment_and_what_remains() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let body = json!({"amount": 400, "max_occurrences": 3, "max_amount": 1000,
         "schedule": {"interval_unit": "WEEK", "interval_delay": 1, "start": "2027-01-04"}});
     let path = "/v1/recurring/charges/schedule?start_date=2027-01-04";
@@ -182,7 +182,7 @@ async fn a_preview_counts_a_first_payment_and_what_remains() {
 
 #[tokio::test]
 async fn an_occurrence_is_read_with_its_transactions_and_listed_newest_first() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let made = post(&house, &every("DAY", 1, &json!({}))).await.ok();
     house.control("POST", "clock", &json!({"set": "2027-01-07T00:00:00Z"})).await;
     let list = format!("/v1/recurring/charges/{}/occurrences", made["id"].as_str().unwrap());

@@ -4,9 +4,9 @@
 use serde_json::{Value, json};
 
 use super::partner::{contact, new_invoice};
-use super::{House, covers};
+use super::{TestSandbox, covers};
 use crate::api::credentials::GatewayCredentials;
-use crate::sandbox::Surface;
+use crate::sandbox::ServiceSurface;
 
 /// Fields of an audit object.
 const AUDIT: [&str; 9] = [
@@ -43,14 +43,14 @@ fn has(value: &Value, fields: &[(&str, &str)]) {
     }
 }
 
-async fn get(house: &House, path: &str) -> Value {
+async fn get(house: &TestSandbox, path: &str) -> Value {
     let bearer = house.bearer("demo").await;
     house.call("GET", path, Some(&bearer), &Value::Null).await.ok()
 }
 
 #[tokio::test]
 async fn an_access_token_has_four_fields() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let partner = house.credentials().await["partner"].clone();
     let body = json!({"client_id": partner["client_id"], "client_secret": partner["client_secret"],
         "grant_type": "client_credentials", "scope": "tenant"});
@@ -65,7 +65,7 @@ async fn an_access_token_has_four_fields() {
 
 #[tokio::test]
 async fn gateway_credentials_have_application_user_merchant_and_accounts() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let shown = get(&house, "/gateway-credentials").await;
     let parts = ["application", "live_accounts", "merchant", "test_accounts", "user"];
     assert_eq!(names(&shown), parts);
@@ -121,7 +121,7 @@ async fn gateway_credentials_have_application_user_merchant_and_accounts() {
 
 #[tokio::test]
 async fn bank_accounts_are_a_list_with_the_accounts_that_feed_them() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let card = house.demo().await["test"]["card_account_id"].as_str().unwrap().to_owned();
     house.allow("required_payment_fields", json!(["cvv", "postal_code"])).await;
     house.allow("accepted_card_types", json!({card.clone(): ["VISA", "MASTERCARD"]})).await;
@@ -152,7 +152,7 @@ async fn bank_accounts_are_a_list_with_the_accounts_that_feed_them() {
 
 #[tokio::test]
 async fn a_contact_shows_who_made_it_whose_it_is_and_how_to_reach_it() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let bearer = house.bearer("demo").await;
     let made = contact(&house, &bearer, true).await;
     assert!(made["id"].as_str().unwrap().starts_with("p_"));
@@ -191,7 +191,7 @@ async fn a_contact_shows_who_made_it_whose_it_is_and_how_to_reach_it() {
 
 #[tokio::test]
 async fn an_invoice_shows_everything_that_was_asked_and_what_the_system_adds() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let bearer = house.bearer("demo").await;
     let body = super::with(new_invoice(&house, &bearer).await, "reference", "Case 7");
     let made = house.call("POST", "/invoices", Some(&bearer), &body).await.ok();
@@ -238,7 +238,7 @@ async fn an_invoice_shows_everything_that_was_asked_and_what_the_system_adds() {
 
 #[tokio::test]
 async fn a_line_has_one_unit_and_another_quantity_is_refused() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let bearer = house.bearer("demo").await;
     for (name, value) in [
         ("quantity", json!("2")),
@@ -256,7 +256,7 @@ async fn a_line_has_one_unit_and_another_quantity_is_refused() {
 
 #[tokio::test]
 async fn messages_of_an_invoice_are_shown_as_they_were_sent() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let bearer = house.bearer("demo").await;
     let body = new_invoice(&house, &bearer).await;
     let made = house.call("POST", "/invoices", Some(&bearer), &body).await.ok();
@@ -276,7 +276,7 @@ async fn messages_of_an_invoice_are_shown_as_they_were_sent() {
 
 #[tokio::test]
 async fn two_merchants_may_use_the_same_source_id() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let bearer = house.bearer("demo").await;
     let body = new_invoice(&house, &bearer).await;
     let first = house.call("POST", "/invoices", Some(&bearer), &body).await.ok();

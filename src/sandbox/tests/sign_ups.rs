@@ -5,10 +5,10 @@ use http::Request;
 use serde_json::{Value, json};
 
 use super::applications::{application, contexts, notices, submit, tenant};
-use super::{House, Reply, with};
-use crate::api::application::{FIELDS, FieldType, Privacy};
+use super::{Reply, TestSandbox, with};
+use crate::api::application::{ApplicationPrivacy, FIELDS, FieldType};
 use crate::api::encode;
-use crate::sandbox::Surface;
+use crate::sandbox::ServiceSurface;
 
 const PATH: &str = "/api/v1/merchant_applications/sign_up";
 
@@ -16,24 +16,24 @@ pub(super) fn three() -> Value {
     json!({"reference": "usr_1", "plan": "basic", "email": "jane@example.com"})
 }
 
-async fn post(house: &House, fields: &Value) -> Reply {
+async fn post(house: &TestSandbox, fields: &Value) -> Reply {
     let bearer = tenant(house).await;
     house.call("POST", PATH, Some(&bearer), fields).await
 }
 
 /// Starts a sign-up; returns the path of its page.
-pub(super) async fn start(house: &House, fields: &Value) -> String {
+pub(super) async fn start(house: &TestSandbox, fields: &Value) -> String {
     let answer = post(house, fields).await.ok();
     let url = answer["merchant_application"]["redirect_uri"].as_str().unwrap().to_owned();
     url.strip_prefix("https://localhost").unwrap().to_owned()
 }
 
-async fn open(house: &House, path: &str) -> Reply {
+async fn open(house: &TestSandbox, path: &str) -> Reply {
     house.call("GET", path, None, &Value::Null).await
 }
 
 /// Sends a form as a browser does.
-async fn send(house: &House, path: &str, fields: &Value) -> Reply {
+async fn send(house: &TestSandbox, path: &str, fields: &Value) -> Reply {
     let pairs = fields.as_object().unwrap().iter().map(|(name, value)| {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         format!("{}={}", encode(name), encode(&value))
@@ -50,7 +50,7 @@ async fn send(house: &House, path: &str, fields: &Value) -> Reply {
 
 #[tokio::test]
 async fn a_sign_up_is_flat_needs_three_fields_and_answers_a_page() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     assert_eq!(contexts(&post(&house, &json!({})).await), ["reference", "plan", "email"]);
     assert_eq!(contexts(&post(&house, &with(three(), "test", "fail")).await), ["test"]);
     let wrong = with(three(), "business_state", "Illinois");
@@ -69,7 +69,7 @@ async fn a_sign_up_is_flat_needs_three_fields_and_answers_a_page() {
 
 #[tokio::test]
 async fn the_page_opens_once_prefilled_and_without_secrets() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let fields = with(three(), "business_name", "Doe \"<b>\" & Sons");
     let fields = with(fields, "federal_tax_id", "00-0000001");
     let path = start(&house, &with(fields, "structure", "LP")).await;
@@ -88,7 +88,7 @@ async fn the_page_opens_once_prefilled_and_without_secrets() {
 
 #[tokio::test]
 async fn the_page_opens_for_five_minutes() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let (early, late) = (start(&house, &three()).await, start(&house, &three()).await);
     house.advance("PT4M59S").await;
     assert_eq!(open(&house, &early).await.status, 200);
@@ -103,7 +103,7 @@ async fn the_page_opens_for_five_minutes() {
 
 #[tokio::test]
 async fn the_applicant_completes_and_submits_once() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let path = start(&house, &with(three(), "owner_social_security_number", "000-00-0007")).await;
     open(&house, &path).await;
     let mut form = application("usr_9", "Doe LLC", "00-0000001");
@@ -154,7 +154,7 @@ async fn the_applicant_completes_and_submits_once() {
 
 #[tokio::test]
 async fn what_was_typed_is_there_again_and_what_is_wrong_stands_beside_its_field() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let path = start(&house, &three()).await;
     open(&house, &path).await;
     let form = with(application("", "Doe LLC", "00-0000001"), "owner_title", "");
@@ -169,11 +169,13 @@ async fn what_was_typed_is_there_again_and_what_is_wrong_stands_beside_its_field
     // was left empty.
     let unasked = ["reference", "plan", "ip_address_timestamp", "owner_title"];
     for field in FIELDS.iter().filter(|field| !unasked.contains(&field.name)) {
-        let Some(typed) = form.get(field.name).filter(|_| field.privacy != Privacy::Secret) else {
+        let Some(typed) =
+            form.get(field.name).filter(|_| field.privacy != ApplicationPrivacy::Secret)
+        else {
             continue;
         };
         let typed = typed.as_str().map_or_else(|| typed.to_string(), str::to_owned);
-        let is_chosen = matches!(field.of, FieldType::Boolean | FieldType::Choice(_));
+        let is_chosen = matches!(field.field_type, FieldType::Boolean | FieldType::Choice(_));
         let end = if is_chosen { " selected" } else { "" };
         let shown = format!("value=\"{typed}\"{end}");
         assert!(beside(field.name).contains(&shown), "{}: {shown}", field.name);
@@ -183,7 +185,7 @@ async fn what_was_typed_is_there_again_and_what_is_wrong_stands_beside_its_field
 
 #[tokio::test]
 async fn the_test_of_the_sign_up_is_submitted_once_and_provisioned_by_hand() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let test = "sandbox partner - TEST";
     let path = start(&house, &with(three(), "business_name", test)).await;
     let form = application("", test, "00-0000001");

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::story::{events, id};
-use super::{House, fields, visa, with};
-use crate::sandbox::Surface;
+use super::{TestSandbox, fields, visa, with};
+use crate::sandbox::ServiceSurface;
 
 const UNFIT: &str = "not_valid_for_transaction_status";
 
@@ -14,7 +14,7 @@ fn strokes() -> Value {
 
 #[tokio::test]
 async fn a_transaction_is_signed_once() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let charge = house.charged(500, visa()).await;
     for data in ["a word", "{\"x\":[1,2]}"] {
         let reply = house.to_transaction(&charge, "sign", with(strokes(), "data", data)).await;
@@ -24,8 +24,8 @@ async fn a_transaction_is_signed_once() {
     let signed = house.to_transaction(&charge, "sign", strokes()).await.ok();
     assert_eq!((&signed["id"], &signed["status"]), (&charge["id"], &json!("AUTHORIZED")));
     assert_eq!(signed["signature"], strokes());
-    assert_eq!(house.told_since(before).await, events(&[("updated", "AUTHORIZED")]));
-    assert_eq!(house.now(&charge).await["signature_id"], signed["signature_id"]);
+    assert_eq!(house.events_since(before).await, events(&[("updated", "AUTHORIZED")]));
+    assert_eq!(house.fetch(&charge).await["signature_id"], signed["signature_id"]);
     assert_eq!(house.to_transaction(&charge, "sign", strokes()).await.refusal().1, UNFIT);
     let path = format!("/v1/signatures/{}", signed["signature_id"].as_str().unwrap());
     let kept = house.secret("GET", &path, &Value::Null).await.ok();
@@ -42,7 +42,7 @@ async fn a_transaction_is_signed_once() {
 
 #[tokio::test]
 async fn what_came_to_nothing_is_not_signed_and_what_is_captured_takes_no_gratuity() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let voided = house.charged(500, visa()).await;
     house.void(&voided).await.ok();
     let failed = house.charged(500, visa()).await;
@@ -62,7 +62,7 @@ async fn what_came_to_nothing_is_not_signed_and_what_is_captured_takes_no_gratui
 
 #[tokio::test]
 async fn a_signature_s_fields_are_checked() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let charge = house.charged(500, visa()).await;
     for (field, value, sub_code) in [
         ("data", json!(""), "not_blank"),

@@ -9,13 +9,13 @@ use super::applications::{application as complete, manual, notices, submit};
 use super::covers;
 use crate::sandbox::applications::states as application;
 use crate::sandbox::invoices::states as invoice;
-use crate::sandbox::refusal::Refusal;
+use crate::sandbox::refusal::SandboxRefusal;
 
 /// Asserts that every pair gives the table's state, and every other pair a 422.
 fn follows<S: Copy + Debug + PartialEq, C: Copy + Debug + PartialEq>(
     states: &[S],
     changes: &[C],
-    after: fn(S, C) -> Result<S, Refusal>,
+    after: fn(S, C) -> Result<S, SandboxRefusal>,
     table: &[(S, C, S)],
 ) {
     for state in states {
@@ -37,7 +37,7 @@ fn follows<S: Copy + Debug + PartialEq, C: Copy + Debug + PartialEq>(
 
 #[test]
 fn an_application_moves_along_its_table_only() {
-    use application::{Change as C, State as S};
+    use application::{ApplicationState as S, ApplicationTransition as C};
     follows(
         &[S::Started, S::Submitted, S::Provisioned, S::Declined],
         &[C::Submit, C::Approve, C::Decline, C::Reconsider],
@@ -83,25 +83,25 @@ async fn an_outcome_is_final_and_people_alone_may_reconsider_a_decline() {
 
 #[test]
 fn an_invoice_moves_along_its_table_only() {
-    use invoice::{Change as C, State as S};
+    use invoice::{InvoiceState as S, InvoiceTransition as C};
     follows(
         &[S::Pending, S::PartiallyPaid, S::Paid],
-        &[C::Pay, C::NothingStands, C::PartStands, C::AllStands],
+        &[C::Pay, C::NonePaid, C::PartPaid, C::FullyPaid],
         invoice::after,
         // "pending on creation; transitions not shown": the state follows its payments
         // (docs/assumptions.md).
         &[
             (S::Pending, C::Pay, S::Paid),
-            (S::Pending, C::NothingStands, S::Pending),
-            (S::Pending, C::PartStands, S::PartiallyPaid),
-            (S::Pending, C::AllStands, S::Paid),
+            (S::Pending, C::NonePaid, S::Pending),
+            (S::Pending, C::PartPaid, S::PartiallyPaid),
+            (S::Pending, C::FullyPaid, S::Paid),
             (S::PartiallyPaid, C::Pay, S::Paid),
-            (S::PartiallyPaid, C::NothingStands, S::Pending),
-            (S::PartiallyPaid, C::PartStands, S::PartiallyPaid),
-            (S::PartiallyPaid, C::AllStands, S::Paid),
-            (S::Paid, C::NothingStands, S::Pending),
-            (S::Paid, C::PartStands, S::PartiallyPaid),
-            (S::Paid, C::AllStands, S::Paid),
+            (S::PartiallyPaid, C::NonePaid, S::Pending),
+            (S::PartiallyPaid, C::PartPaid, S::PartiallyPaid),
+            (S::PartiallyPaid, C::FullyPaid, S::Paid),
+            (S::Paid, C::NonePaid, S::Pending),
+            (S::Paid, C::PartPaid, S::PartiallyPaid),
+            (S::Paid, C::FullyPaid, S::Paid),
         ],
     );
     covers(&["24.4", "24.5"]);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{House, Reply, visa, with};
+use super::{Reply, TestSandbox, visa, with};
 
 /// Returns a bank account that is always accepted.
 pub(super) fn bank() -> Value {
@@ -14,7 +14,7 @@ pub(super) fn id(object: &Value) -> &str {
     object["id"].as_str().unwrap()
 }
 
-impl House {
+impl TestSandbox {
     pub(super) async fn charged(&self, amount: i64, method: Value) -> Value {
         self.secret("POST", "/v1/charges", &json!({"amount": amount, "method": method})).await.ok()
     }
@@ -43,12 +43,12 @@ impl House {
     }
 
     /// Returns the current transaction.
-    pub(super) async fn now(&self, one: &Value) -> Value {
+    pub(super) async fn fetch(&self, one: &Value) -> Value {
         self.secret("GET", &format!("/v1/transactions/{}", id(one)), &Value::Null).await.ok()
     }
 
     pub(super) async fn status(&self, one: &Value) -> String {
-        self.now(one).await["status"].as_str().unwrap().to_owned()
+        self.fetch(one).await["status"].as_str().unwrap().to_owned()
     }
 
     pub(super) async fn settle(&self, one: &Value, result: &str) -> Value {
@@ -62,7 +62,7 @@ impl House {
     }
 
     /// Returns every movement, oldest first: its type, the type of its transaction, the amount.
-    pub(super) async fn moves(&self) -> Vec<(String, String, i64)> {
+    pub(super) async fn ledger_movements(&self) -> Vec<(String, String, i64)> {
         let ledger = self.control("GET", "ledger", &Value::Null).await;
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         let of = |one: &Value| {
@@ -80,7 +80,7 @@ impl House {
     }
 
     /// Returns the events after the first `count`: type, and status of the transaction.
-    pub(super) async fn told_since(&self, count: usize) -> Vec<(String, String)> {
+    pub(super) async fn events_since(&self, count: usize) -> Vec<(String, String)> {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let all = self.objects("events").await;
         let later = all.iter().skip(count);
@@ -92,14 +92,14 @@ impl House {
     }
 }
 
-/// Expands a short form of the result of [`House::told_since`].
+/// Expands a short form of the result of [`TestSandbox::events_since`].
 pub(super) fn events(expect: &[(&str, &str)]) -> Vec<(String, String)> {
     let whole =
         |(kind, status): &(&str, &str)| (format!("transaction.{kind}"), (*status).to_owned());
     expect.iter().map(whole).collect()
 }
 
-/// Converts a short form to the result of [`House::moves`].
+/// Converts a short form to the result of [`TestSandbox::ledger_movements`].
 pub(super) fn movements(expect: &[(&str, &str, i64)]) -> Vec<(String, String, i64)> {
     let whole =
         |(kind, of, amount): &(&str, &str, i64)| ((*kind).to_owned(), (*of).to_owned(), *amount);

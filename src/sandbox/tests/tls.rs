@@ -13,30 +13,34 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 
-use super::House;
-use crate::sandbox::Surface;
-use crate::sandbox::serve::{Place, Running, ServeError, serve};
+use super::TestSandbox;
+use crate::sandbox::ServiceSurface;
+use crate::sandbox::serve::{BoundAddress, ListeningSandbox, ServeError, serve};
 
 const GET_STATUS: &[u8] = b"GET /status HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
 
-fn start(house: &House, directory: &Path, plain: bool) -> (Running, oneshot::Sender<()>) {
+fn start(
+    house: &TestSandbox,
+    directory: &Path,
+    plain: bool,
+) -> (ListeningSandbox, oneshot::Sender<()>) {
     let (stop, stopped) = oneshot::channel();
     let shutdown = async move { stopped.await.unwrap_or_default() };
-    let place = Place::take("127.0.0.1:0".parse().unwrap(), plain).unwrap();
+    let place = BoundAddress::bind("127.0.0.1:0".parse().unwrap(), plain).unwrap();
     let url = place.url();
     let running = serve(&house.sandbox, place, directory, shutdown).unwrap();
     assert!(url == running.url && url.ends_with(&running.address.to_string()), "{url}");
     (running, stop)
 }
 
-async fn ask_over_tls(running: &Running, request: &[u8]) -> String {
+async fn ask_over_tls(running: &ListeningSandbox, request: &[u8]) -> String {
     ask_over(&TLS12, running, request).await
 }
 
 /// Does a handshake by hand: reads and writes through a rustls connection.
 async fn ask_over(
     version: &'static SupportedProtocolVersion,
-    running: &Running,
+    running: &ListeningSandbox,
     request: &[u8],
 ) -> String {
     let ca = CertificateDer::from_pem_file(running.ca.as_ref().unwrap()).unwrap();
@@ -73,7 +77,7 @@ async fn ask_over(
     }
 }
 
-async fn ask(running: &Running, request: &[u8]) -> String {
+async fn ask(running: &ListeningSandbox, request: &[u8]) -> String {
     let mut socket = TcpStream::connect(running.address).await.unwrap();
     socket.write_all(request).await.unwrap();
     let mut answer = Vec::new();
@@ -83,7 +87,7 @@ async fn ask(running: &Running, request: &[u8]) -> String {
 
 #[tokio::test]
 async fn https_is_served_with_the_authority_in_the_state() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let directory = tempfile::tempdir().unwrap();
     let (running, stop) = start(&house, directory.path(), false);
     assert!(running.url.starts_with("https://127.0.0.1:"));
@@ -113,7 +117,7 @@ fn hello(minor: u8) -> Vec<u8> {
 
 #[tokio::test]
 async fn tls_of_1_2_and_1_3_is_taken_and_an_older_one_refused() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let directory = tempfile::tempdir().unwrap();
     let (running, _stop) = start(&house, directory.path(), false);
     for version in [&TLS12, &TLS13] {
@@ -134,7 +138,7 @@ async fn tls_of_1_2_and_1_3_is_taken_and_an_older_one_refused() {
 
 #[tokio::test]
 async fn plain_http_is_for_loopback_and_a_dropped_answer_sends_no_byte() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let directory = tempfile::tempdir().unwrap();
     let (running, _stop) = start(&house, directory.path(), true);
     assert!(running.ca.is_none());
@@ -142,6 +146,6 @@ async fn plain_http_is_for_loopback_and_a_dropped_answer_sends_no_byte() {
     house.control("POST", "faults", &json!({"fault": "drop_after"})).await;
     assert_eq!(ask(&running, GET_STATUS).await, "");
     let outside = "0.0.0.0:0".parse().unwrap();
-    let refused = Place::take(outside, true);
+    let refused = BoundAddress::bind(outside, true);
     assert!(matches!(refused, Err(ServeError::PlainNotLoopback(_))));
 }

@@ -4,15 +4,15 @@ use axum::body::Body;
 use http::Request;
 use serde_json::{Value, json};
 
-use super::{House, fields, visa, with};
-use crate::sandbox::Surface;
+use super::{TestSandbox, fields, visa, with};
+use crate::sandbox::ServiceSurface;
 
-pub(super) async fn token(house: &House, method: &Value) -> Value {
+pub(super) async fn token(house: &TestSandbox, method: &Value) -> Value {
     let key = house.key("test", "public_key").await;
     house.call("POST", "/v1/tokens", Some(&key), method).await.ok()
 }
 
-async fn form(house: &House, text: &str) -> super::Reply {
+async fn form(house: &TestSandbox, text: &str) -> super::Reply {
     let key = house.demo().await["test"]["public_key"].as_str().unwrap().to_owned();
     let request = Request::post("/v1/tokens")
         .header("content-type", "application/x-www-form-urlencoded")
@@ -23,7 +23,7 @@ async fn form(house: &House, text: &str) -> super::Reply {
 
 #[tokio::test]
 async fn a_token_is_masked_and_read_with_the_secret_key() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let token = token(&house, &visa()).await;
     assert_eq!(token["number"], "************4242");
     assert_eq!(token["cvv"], "***");
@@ -45,7 +45,7 @@ async fn a_token_is_masked_and_read_with_the_secret_key() {
 
 #[tokio::test]
 async fn a_form_gives_form_data_and_a_redirection() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let body = "type=card&number=4242424242424242&exp_month=10&exp_year=30&tag=a&tag=b&note=x+y%21";
     let reply = form(&house, body).await.ok();
     assert_eq!(reply["form_data"], json!({"tag": ["a", "b"], "note": "x y!"}));
@@ -71,7 +71,7 @@ async fn a_form_gives_form_data_and_a_redirection() {
 
 #[tokio::test]
 async fn creation_forgives_what_the_charge_then_refuses() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let bad = token(&house, &json!({"type": "card", "number": "42", "exp_month": "x"})).await;
     let charge = json!({"amount": 100, "method": bad["id"]});
     let reply = house.secret("POST", "/v1/charges", &charge).await;
@@ -84,7 +84,7 @@ async fn creation_forgives_what_the_charge_then_refuses() {
 
 #[tokio::test]
 async fn a_token_works_once() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     for (number, status) in [("4242424242424242", 200), ("4000000000000002", 422)] {
         let token = token(&house, &with(visa(), "number", number)).await;
         let charge = json!({"amount": 100, "method": token["id"]});
@@ -99,7 +99,7 @@ async fn a_token_works_once() {
 
 #[tokio::test]
 async fn a_token_lives_five_minutes() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let token = token(&house, &visa()).await;
     let path = format!("/v1/tokens/{}", token["id"].as_str().unwrap());
     house.advance("PT4M59S").await;

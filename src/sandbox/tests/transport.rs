@@ -5,10 +5,10 @@ use axum::body::Body;
 use http::{Method, Request};
 use serde_json::{Value, json};
 
-use super::{House, Reply, covers, visa, with};
-use crate::sandbox::Surface;
+use super::{Reply, TestSandbox, covers, visa, with};
+use crate::sandbox::ServiceSurface;
 
-async fn from_elsewhere(house: &House, method: Method, path: &str, body: &Value) -> Reply {
+async fn from_elsewhere(house: &TestSandbox, method: Method, path: &str, body: &Value) -> Reply {
     let request = Request::builder()
         .method(method)
         .uri(path)
@@ -21,7 +21,7 @@ async fn from_elsewhere(house: &House, method: Method, path: &str, body: &Value)
 
 #[tokio::test]
 async fn other_origins_may_make_tokens_and_nothing_else() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let asks = from_elsewhere(&house, Method::OPTIONS, "/v1/tokens", &Value::Null).await;
     assert_eq!(asks.status, 200);
     assert_eq!(asks.headers["access-control-allow-origin"], "*");
@@ -49,7 +49,7 @@ async fn other_origins_may_make_tokens_and_nothing_else() {
 
 #[tokio::test]
 async fn paths_of_the_gateway_stand_under_v1_and_the_surcharge_does_not() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     for path in [
         "/cards",
         "/charges",
@@ -71,7 +71,7 @@ async fn paths_of_the_gateway_stand_under_v1_and_the_surcharge_does_not() {
 
 #[tokio::test]
 async fn the_secret_key_opens_what_the_public_key_does_not() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let public = house.key("test", "public_key").await;
     for path in [
         "/v1/cards",
@@ -111,7 +111,7 @@ async fn the_secret_key_opens_what_the_public_key_does_not() {
 
 #[tokio::test]
 async fn a_wrong_method_or_content_type_is_400_and_a_long_body_413() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     for (method, path) in [("PUT", "/v1/cards"), ("DELETE", "/v1/charges"), ("PATCH", "/v1/events")]
     {
         let reply = house.secret(method, path, &json!({})).await;
@@ -139,7 +139,7 @@ async fn a_wrong_method_or_content_type_is_400_and_a_long_body_413() {
 
 #[tokio::test]
 async fn nulls_are_absent_both_ways() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let body = json!({"amount": "700", "method": with(visa(), "address2", Value::Null), "currency": null,
         "account_id": null, "reference": null, "data": null, "gratuity": null, "signature": null});
     let made = house.secret("POST", "/v1/charges", &body).await.ok();

@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use super::story::{events, movements};
-use super::{House, Reply, visa, with};
-use crate::sandbox::Surface;
+use super::{Reply, TestSandbox, visa, with};
+use crate::sandbox::ServiceSurface;
 use crate::sandbox::verification::{AvsPolicy, CvvPolicy};
 
 /// Returns a card of this number without an address.
@@ -13,28 +13,28 @@ fn bare(number: &str) -> Value {
     json!({"type": "card", "number": number, "exp_month": 10, "exp_year": 2030})
 }
 
-async fn charge(house: &House, method: Value) -> Reply {
+async fn charge(house: &TestSandbox, method: Value) -> Reply {
     house.secret("POST", "/v1/charges", &json!({"amount": 900, "method": method})).await
 }
 
 #[tokio::test]
 async fn a_charge_with_a_rejected_result_is_voided_at_once() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     house.allow("cvv_policy", "REQUIRE_MATCH_LENIENT").await;
     house.allow("avs_policy", "POSTAL_CODE_STRICT").await;
     for (method, code) in [
         (with(visa(), "number", "4000000000000101"), "card_cvv_incorrect"),
         (with(visa(), "number", "4000000000000010"), "card_avs_rejected"),
     ] {
-        let (before, moved) = (house.told().await, house.moves().await.len());
+        let (before, moved) = (house.told().await, house.ledger_movements().await.len());
         let reply = charge(&house, method).await;
         assert_eq!(reply.refusal(), (422, code.to_owned(), None));
-        let left = house.now(&json!({"id": reply.json()["messages"][0]["entity_id"]})).await;
+        let left = house.fetch(&json!({"id": reply.json()["messages"][0]["entity_id"]})).await;
         assert_eq!((&left["status"], &left["failure_code"]), (&json!("VOIDED"), &json!(code)));
         let expect = [("created", "PENDING"), ("authorized", "AUTHORIZED"), ("voided", "VOIDED")];
-        assert_eq!(house.told_since(before).await, events(&expect));
+        assert_eq!(house.events_since(before).await, events(&expect));
         let expect = [("CHARGE", "CHARGE", 900), ("VOID", "CHARGE", 900)];
-        assert_eq!(house.moves().await.split_off(moved), movements(&expect));
+        assert_eq!(house.ledger_movements().await.split_off(moved), movements(&expect));
     }
     charge(&house, visa()).await.ok();
     house.advance("P1D").await;
@@ -44,7 +44,7 @@ async fn a_charge_with_a_rejected_result_is_voided_at_once() {
 
 #[tokio::test]
 async fn a_rejected_hold_is_no_hold_and_starts_no_recurring_charge() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let held = house.held(300).await;
     house.allow("cvv_policy", "REQUIRE_MATCH_STRICT").await;
     let number = "4242424242424242";
@@ -62,7 +62,7 @@ async fn a_rejected_hold_is_no_hold_and_starts_no_recurring_charge() {
 
 #[tokio::test]
 async fn an_account_shows_what_it_wants() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let card = house.demo().await["test"]["card_account_id"].as_str().unwrap().to_owned();
     house.allow("avs_policy", json!({ card: "ADDR_STRICT" })).await;
     let bearer = house.bearer("demo").await;

@@ -4,14 +4,14 @@
 use serde_json::{Value, json};
 
 use super::story::{bank, events, movements};
-use super::{House, fields, visa};
-use crate::sandbox::Surface;
+use super::{TestSandbox, fields, visa};
+use crate::sandbox::ServiceSurface;
 
 const UNFIT: &str = "not_valid_for_transaction_status";
 
 #[tokio::test]
 async fn what_is_not_settled_can_be_voided_once() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let (charge, held) = (house.charged(700, visa()).await, house.held(300).await);
     let before = house.told().await;
     let body = json!({"reference": "by mistake"});
@@ -20,7 +20,7 @@ async fn what_is_not_settled_can_be_voided_once() {
         (&voided["status"], &voided["void_reference"]),
         (&json!("VOIDED"), &json!("by mistake"))
     );
-    assert_eq!(house.told_since(before).await, events(&[("voided", "VOIDED")]));
+    assert_eq!(house.events_since(before).await, events(&[("voided", "VOIDED")]));
     for body in [Value::Null, json!({}), json!({"reference": null})] {
         let one = house.charged(5, bank()).await;
         let voided = house.to_transaction(&one, "void", body).await.ok();
@@ -36,7 +36,7 @@ async fn what_is_not_settled_can_be_voided_once() {
 
 #[tokio::test]
 async fn what_is_settled_cannot_be_voided() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     house.allow("credits_enabled", true).await;
     let charge = house.charged(700, visa()).await;
     let body = json!({"amount": 7, "method": visa()});
@@ -62,15 +62,15 @@ async fn what_is_settled_cannot_be_voided() {
 
 #[tokio::test]
 async fn a_charge_is_voided_after_its_refunds_alone() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let charge = house.charged(1000, visa()).await;
     let refunds = [house.refund(&charge, 300).await, house.refund(&charge, 200).await];
     assert_eq!(house.void(&charge).await.refusal().1, UNFIT);
     let before = house.told().await;
     house.void(&refunds[0]).await.ok();
     let expect = [("voided", "VOIDED"), ("updated", "AUTHORIZED")];
-    assert_eq!(house.told_since(before).await, events(&expect));
-    assert_eq!(house.now(&charge).await["amount_refunded"], 200);
+    assert_eq!(house.events_since(before).await, events(&expect));
+    assert_eq!(house.fetch(&charge).await["amount_refunded"], 200);
     assert_eq!(house.void(&charge).await.refusal().1, UNFIT, "one refund stands");
     house.void(&refunds[1]).await.ok();
     assert_eq!(house.void(&charge).await.ok()["amount_refunded"], 0);
@@ -82,13 +82,13 @@ async fn a_charge_is_voided_after_its_refunds_alone() {
         ("VOID", "REFUND", 200),
         ("VOID", "CHARGE", 1000),
     ];
-    assert_eq!(house.moves().await, movements(&expect));
+    assert_eq!(house.ledger_movements().await, movements(&expect));
     super::covers(&["38.3", "38.6"]);
 }
 
 #[tokio::test]
 async fn a_refund_that_waits_can_be_voided_and_never_moved_money() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let charge = house.charged(1000, bank()).await;
     let refund = house.refund(&charge, 1000).await;
     assert_eq!(house.void(&charge).await.refusal().1, UNFIT, "it is promised to someone");
@@ -97,7 +97,7 @@ async fn a_refund_that_waits_can_be_voided_and_never_moved_money() {
     house.advance("P2D").await;
     assert_eq!(house.status(&refund).await, "VOIDED");
     let expect = [("CHARGE", "CHARGE", 1000), ("VOID", "CHARGE", 1000)];
-    assert_eq!(house.moves().await, movements(&expect));
+    assert_eq!(house.ledger_movements().await, movements(&expect));
     house.allow("credits_enabled", true).await;
     let paid = house.charged(500, visa()).await;
     let body = json!({"amount": 7, "method": visa()});
@@ -111,7 +111,7 @@ async fn a_refund_that_waits_can_be_voided_and_never_moved_money() {
 
 #[tokio::test]
 async fn a_void_s_reference_has_a_length() {
-    let house = House::new(Surface::Documented);
+    let house = TestSandbox::new(ServiceSurface::Documented);
     let charge = house.charged(700, visa()).await;
     let long = json!({"reference": "v".repeat(129)});
     let reply = house.to_transaction(&charge, "void", long).await;

@@ -5,14 +5,14 @@ use std::sync::Mutex;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use super::notifications::{UNSIGNED, headers, posted};
-use super::{House, covers, fields, visa, with};
-use crate::sandbox::{Notice, Surface};
+use super::notifications::{UNSIGNED, first_post, headers};
+use super::{TestSandbox, covers, fields, visa, with};
+use crate::sandbox::{OutgoingWebhook, ServiceSurface};
 
 /// Delivers the due webhooks to receivers with this answer; returns address and body of each POST.
-async fn deliver(house: &House, status: Option<u16>) -> Vec<(String, Value)> {
+async fn deliver(house: &TestSandbox, status: Option<u16>) -> Vec<(String, Value)> {
     let seen = Mutex::new(Vec::new());
-    let take = |notice: Notice| {
+    let take = |notice: OutgoingWebhook| {
         seen.lock().unwrap().push((notice.url, serde_json::from_slice(&notice.body).unwrap()));
         async move { status }
     };
@@ -20,8 +20,8 @@ async fn deliver(house: &House, status: Option<u16>) -> Vec<(String, Value)> {
     seen.into_inner().unwrap()
 }
 
-async fn listening(urls: Value) -> House {
-    let house = House::new(Surface::Public);
+async fn listening(urls: Value) -> TestSandbox {
+    let house = TestSandbox::new(ServiceSurface::Public);
     house.secret("PATCH", "/v1/merchant", &urls).await.ok();
     deliver(&house, Some(200)).await;
     house
@@ -116,7 +116,7 @@ async fn an_event_is_tried_six_times_with_growing_waits_and_then_lost() {
 
 #[tokio::test]
 async fn addresses_of_events_are_addresses() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     for wrong in ["nowhere", "ftp://a.example/", "https://a.example/,x"] {
         let reply =
             house.secret("PUT", "/v1/merchant", &json!({ "test_events_urls": wrong })).await;
@@ -133,11 +133,11 @@ async fn addresses_of_events_are_addresses() {
 
 #[tokio::test]
 async fn nothing_signs_an_event() {
-    let house = House::new(Surface::Public);
+    let house = TestSandbox::new(ServiceSurface::Public);
     let receiver = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/hook", receiver.local_addr().unwrap());
     house.secret("PATCH", "/v1/merchant", &json!({ "test_events_urls": url })).await.ok();
-    let request = posted(&house, &receiver, "merchant.updated").await;
+    let request = first_post(&house, &receiver, "merchant.updated").await;
     assert!(request.starts_with("POST /hook HTTP/1.1\r\n"), "{request}");
     assert_eq!(headers(&request), UNSIGNED.map(str::to_owned).into());
     covers(&["51.7"]);

@@ -10,13 +10,13 @@ use super::partner::new_invoice;
 use super::portal::pay_by;
 use super::story::{bank, id};
 use super::tokens::token;
-use super::{House, visa, with};
-use crate::sandbox::Surface;
+use super::{TestSandbox, visa, with};
+use crate::sandbox::ServiceSurface;
 
 const DECLINING: &str = "4000000000000002";
 
 /// Makes a recurring charge on this schedule, with the method of a token.
-async fn recurs(house: &House, method: &Value, schedule: &Value, more: &Value) -> Value {
+async fn recurs(house: &TestSandbox, method: &Value, schedule: &Value, more: &Value) -> Value {
     let token = token(house, method).await;
     let mut body = json!({"amount": 700, "method": token["id"], "schedule": schedule});
     body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -25,7 +25,7 @@ async fn recurs(house: &House, method: &Value, schedule: &Value, more: &Value) -
 
 /// Makes recurring charges of every unit: endless, with an end or a limit, and by a card that is
 /// declined or expires.
-async fn recurring(house: &House) {
+async fn recurring(house: &TestSandbox) {
     let none = json!({});
     let expiring = with(with(visa(), "exp_year", 2027), "exp_month", 2);
     let declining = with(visa(), "number", DECLINING);
@@ -52,7 +52,7 @@ async fn recurring(house: &House) {
 }
 
 /// Makes charges of both kinds, refunds, holds, a credit, a void and a decline.
-async fn payments(house: &House) {
+async fn payments(house: &TestSandbox) {
     house.allow("credits_enabled", true).await;
     house.allow("limits", json!({"monthly_count": 10_000})).await;
     let (card, check) = (house.charged(5_000, visa()).await, house.charged(6_000, bank()).await);
@@ -71,7 +71,7 @@ async fn payments(house: &House) {
 
 /// Makes the other objects with timers: a saved card, an unused token, an application, and an
 /// invoice paid by check.
-async fn others(house: &House) {
+async fn others(house: &TestSandbox) {
     let card = with(with(visa(), "exp_year", 2027), "exp_month", 3);
     let mut card = with(card, "cvv", Value::Null);
     card.as_object_mut().unwrap().remove("type");
@@ -85,15 +85,15 @@ async fn others(house: &House) {
 }
 
 /// Delivers every due webhook to receivers that do not answer.
-async fn nobody_takes(house: &House) {
+async fn nobody_takes(house: &TestSandbox) {
     house.sandbox.deliver_due(|_| async { None }).await.unwrap();
 }
 
 /// Returns the state a year after this scenario, which advances in `count` steps of `step`.
 /// Webhooks are tried only before and after that year: their sender runs in its own time, and a
 /// step over several attempts counts as one (`Sandbox::deliver_due`).
-async fn a_year_later(step: &str, count: usize) -> House {
-    let house = House::new(Surface::Public);
+async fn a_year_later(step: &str, count: usize) -> TestSandbox {
+    let house = TestSandbox::new(ServiceSurface::Public);
     let urls = json!({"test_events_urls": "https://a.example/hook"});
     house.secret("PATCH", "/v1/merchant", &urls).await.ok();
     payments(&house).await;
@@ -109,19 +109,19 @@ async fn a_year_later(step: &str, count: usize) -> House {
 
 /// Returns every entry of the state, the request log included: both scenarios send the same
 /// requests.
-async fn entries(house: &House) -> Map<String, Value> {
+async fn entries(house: &TestSandbox) -> Map<String, Value> {
     let snapshot = house.control("GET", "snapshot", &Value::Null).await;
     snapshot["entries"].as_object().unwrap().clone()
 }
 
 /// Returns the statuses of all objects of a kind.
-async fn statuses(house: &House, kind: &str) -> BTreeSet<String> {
+async fn statuses(house: &TestSandbox, kind: &str) -> BTreeSet<String> {
     let all = house.objects(kind).await;
     all.iter().map(|one| one["status"].as_str().unwrap().to_owned()).collect()
 }
 
 /// Asserts that the year contains every kind of event.
-async fn is_eventful(house: &House) {
+async fn is_eventful(house: &TestSandbox) {
     assert_eq!(statuses(house, "recurring_charges").await, words(&["ACTIVE", "COMPLETED"]));
     assert_eq!(statuses(house, "occurrences").await, words(&["FAILED", "PAID", "PENDING"]));
     let ended = ["COMPLETED", "FAILED", "VOIDED"];

@@ -6,14 +6,17 @@ use super::Violation;
 use crate::base::id::Mode;
 use crate::kinds::step::MERCHANT;
 use crate::model::record::Record;
-use crate::sim::durable::Entry;
+use crate::sim::durable::DurableRecord;
 
 /// The only effect before the approval; without it there is nothing to approve.
 const BEFORE: &str = "code.exchange";
 
 /// Reports every intent on a live merchant before a person's approval of that merchant. Returns the
 /// number of approved merchants.
-pub(in crate::sim) fn approved(entries: &[Entry], found: &mut Vec<Violation>) -> usize {
+pub(in crate::sim) fn check_approvals(
+    entries: &[DurableRecord],
+    found: &mut Vec<Violation>,
+) -> usize {
     let mut approved = BTreeSet::new();
     for entry in entries {
         if let Record::Approval(approval) = &entry.record {

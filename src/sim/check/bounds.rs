@@ -8,19 +8,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::NaiveDate;
 use serde_json::Value;
 
-use super::{Evidence, Violation, is_good};
+use super::{RunEvidence, Violation, is_valid};
 use crate::api::Method;
-use crate::model::intent::{Intent, Progress};
+use crate::model::intent::{Intent, IntentProgress};
 use crate::model::plan_approval::PlanApproval;
 use crate::model::record::Record;
-use crate::sim::approver::Seen;
-use crate::sim::bounds::{Bound, What};
-use crate::sim::durable::{Entry, Story, name_of};
+use crate::sim::approver::SeenPlan;
+use crate::sim::bounds::{LimitQuantity, SimLimit};
+use crate::sim::durable::{DurableRecord, IntentHistory, name_of};
 use crate::sim::front::Arrival;
-use crate::sim::world::{Body, Doc};
+use crate::sim::world::{Doc, DocBody};
 
 /// Exposure of one intent.
-struct Spent<'a> {
+struct IntentExposure<'a> {
     intent: &'a Intent,
     /// Set if the service applied the intent.
     happened: bool,
@@ -29,12 +29,12 @@ struct Spent<'a> {
     emails: i64,
 }
 
-impl Spent<'_> {
-    fn of(&self, what: What) -> i64 {
+impl IntentExposure<'_> {
+    fn of(&self, what: LimitQuantity) -> i64 {
         match what {
-            What::PerObject | What::PerRun | What::PerDay => self.amount,
-            What::DeletesPerRun | What::DeletesPerDay => self.deletes,
-            What::EmailsPerRun | What::EmailsPerDay => self.emails,
+            LimitQuantity::PerObject | LimitQuantity::PerRun | LimitQuantity::PerDay => self.amount,
+            LimitQuantity::DeletesPerRun | LimitQuantity::DeletesPerDay => self.deletes,
+            LimitQuantity::EmailsPerRun | LimitQuantity::EmailsPerDay => self.emails,
         }
     }
 
@@ -44,35 +44,35 @@ impl Spent<'_> {
 }
 
 /// Reports every exceeded limit, except for approved steps.
-pub(in crate::sim) fn bounds(
-    evidence: &Evidence<'_>,
-    entries: &[Entry],
-    seen: &[Seen],
+pub(in crate::sim) fn check_limits(
+    evidence: &RunEvidence<'_>,
+    entries: &[DurableRecord],
+    seen: &[SeenPlan],
 ) -> Vec<Violation> {
     let mut found = Vec::new();
-    let happened: Vec<Spent<'_>> = spent(evidence).into_iter().filter(|one| one.happened).collect();
-    for bound in &evidence.script.people.bounds {
+    let happened: Vec<IntentExposure<'_>> =
+        exposures(evidence).into_iter().filter(|one| one.happened).collect();
+    for bound in &evidence.script.people.limits {
         for (span, sum) in sums(evidence, bound, &happened) {
-            if sum > bound.most {
-                let text =
-                    format!("{} allows {}, and {span} moved {sum}", bound.name(), bound.most);
+            if sum > bound.max {
+                let text = format!("{} allows {}, and {span} moved {sum}", bound.name(), bound.max);
                 found.push(Violation::new("limits", text));
             }
         }
     }
-    if !evidence.script.people.bounds.is_empty() {
-        found.extend(happened.iter().filter_map(counted));
+    if !evidence.script.people.limits.is_empty() {
+        found.extend(happened.iter().filter_map(check_recorded_exposure));
     }
-    runs(evidence, &happened, &mut found);
-    approved(evidence, entries, seen, &happened, &mut found);
+    check_runs(evidence, &happened, &mut found);
+    check_approvals(evidence, entries, seen, &happened, &mut found);
     found
 }
 
 /// Reports an intent whose recorded exposure is lower than the amount that the service moved.
-fn counted(one: &Spent<'_>) -> Option<Violation> {
-    let counted: i64 = one.intent.stake.sums().into_values().sum();
+fn check_recorded_exposure(one: &IntentExposure<'_>) -> Option<Violation> {
+    let counted: i64 = one.intent.exposure.sums().into_values().sum();
     (counted < one.amount).then(|| {
-        let Spent { intent, amount, .. } = one;
+        let IntentExposure { intent, amount, .. } = one;
         let text =
             format!("{} of {} moved {amount}, and {counted} counted", intent.effect, intent.key);
         Violation::new("limits", text)
@@ -80,57 +80,63 @@ fn counted(one: &Spent<'_>) -> Option<Violation> {
 }
 
 /// Returns the exposure of every intent.
-fn spent<'a>(evidence: &Evidence<'a>) -> Vec<Spent<'a>> {
-    let stories = evidence.stories.iter();
-    stories.map(|story| one(evidence, story)).collect()
+fn exposures<'a>(evidence: &RunEvidence<'a>) -> Vec<IntentExposure<'a>> {
+    let stories = evidence.histories.iter();
+    stories.map(|story| exposure(evidence, story)).collect()
 }
 
-fn one<'a>(evidence: &Evidence<'a>, story: &'a Story) -> Spent<'a> {
+fn exposure<'a>(evidence: &RunEvidence<'a>, story: &'a IntentHistory) -> IntentExposure<'a> {
     let arrivals = arrivals(evidence, story);
     let done = arrivals.iter().find(|one| (200..300).contains(&one.status)).copied();
-    let asked = done.or(arrivals.first().copied()).map(|one| &one.asked);
+    let asked = done.or(arrivals.first().copied()).map(|one| &one.body);
     let billed = done.and_then(|one| one.reply.get("total_amount"));
     let billed = billed.or_else(|| story.intent.expect.get("total_amount"));
     // The total of a recurring charge is the sum that it has collected so far.
     let billed = billed.filter(|_| story.intent.effect == "invoice.create");
     // If the request never arrived, only the expected answer names the amount.
     let said = asked.map_or_else(|| story.intent.expect.get("amount"), |asked| asked.get("amount"));
-    Spent {
+    IntentExposure {
         intent: &story.intent,
         happened: done.is_some(),
         amount: billed.or(said).and_then(Value::as_i64).unwrap_or(0),
         deletes: i64::from(story.intent.request.method == Method::Delete),
-        emails: asked.map_or(0, addresses),
+        emails: asked.map_or(0, mail_address_count),
     }
 }
 
 /// Returns the arrivals of an intent: all calls of its name until the next intent of that name.
-fn arrivals<'a>(evidence: &Evidence<'a>, story: &Story) -> Vec<&'a Arrival> {
+fn arrivals<'a>(evidence: &RunEvidence<'a>, story: &IntentHistory) -> Vec<&'a Arrival> {
     let name = name_of(&story.intent);
-    let same = evidence.stories.iter().filter(|one| name_of(&one.intent) == name);
+    let same = evidence.histories.iter().filter(|one| name_of(&one.intent) == name);
     let next = same.filter(|one| one.intent.id > story.intent.id).map(|one| one.intent.at).min();
     let mine = evidence.arrivals.iter().filter(|one| one.name == name && one.at >= story.intent.at);
     mine.filter(|one| next.is_none_or(|next| one.at < next)).collect()
 }
 
 /// Returns the number of addresses to which an invoice is mailed.
-fn addresses(asked: &Value) -> i64 {
+fn mail_address_count(asked: &Value) -> i64 {
     let messages = asked.get("invoice_messages").and_then(Value::as_array).into_iter().flatten();
     let lists = messages.filter_map(|message| message.get("email_addresses")?.as_array());
     i64::try_from(lists.map(Vec::len).sum::<usize>()).unwrap_or(i64::MAX)
 }
 
 /// Returns the sums that count against a limit, by span. Approved intents count against no limit.
-fn sums(evidence: &Evidence<'_>, bound: &Bound, spent: &[Spent<'_>]) -> BTreeMap<String, i64> {
+fn sums(
+    evidence: &RunEvidence<'_>,
+    bound: &SimLimit,
+    spent: &[IntentExposure<'_>],
+) -> BTreeMap<String, i64> {
     let mut sums = BTreeMap::new();
-    let counted = spent.iter().filter(|one| one.intent.stake.approvals.is_empty());
-    for one in counted.filter(|one| concerns(evidence, bound, one.merchant())) {
+    let counted = spent.iter().filter(|one| one.intent.exposure.approvals.is_empty());
+    for one in counted.filter(|one| applies_to(evidence, bound, one.merchant())) {
         let day = one.intent.at.date_naive();
         let span = match bound.what {
-            What::PerObject => format!("{} {}", one.intent.effect, one.intent.id),
-            What::PerDay | What::DeletesPerDay | What::EmailsPerDay => day.to_string(),
-            What::PerRun | What::DeletesPerRun | What::EmailsPerRun => {
-                let Some(run) = &one.intent.stake.run else { continue };
+            LimitQuantity::PerObject => format!("{} {}", one.intent.effect, one.intent.id),
+            LimitQuantity::PerDay | LimitQuantity::DeletesPerDay | LimitQuantity::EmailsPerDay => {
+                day.to_string()
+            }
+            LimitQuantity::PerRun | LimitQuantity::DeletesPerRun | LimitQuantity::EmailsPerRun => {
+                let Some(run) = &one.intent.exposure.run else { continue };
                 format!("run {run}")
             }
         };
@@ -142,21 +148,28 @@ fn sums(evidence: &Evidence<'_>, bound: &Bound, spent: &[Spent<'_>]) -> BTreeMap
 
 /// Returns true if a limit applies to a merchant. A merchant's own limit on single amounts replaces
 /// the general one.
-fn concerns(evidence: &Evidence<'_>, bound: &Bound, merchant: &str) -> bool {
+fn applies_to(evidence: &RunEvidence<'_>, bound: &SimLimit, merchant: &str) -> bool {
     let own =
-        |other: &Bound| other.what == bound.what && other.merchant.as_deref() == Some(merchant);
+        |other: &SimLimit| other.what == bound.what && other.merchant.as_deref() == Some(merchant);
     match &bound.merchant {
         Some(only) => only == merchant,
-        None => bound.what != What::PerObject || !evidence.script.people.bounds.iter().any(own),
+        None => {
+            bound.what != LimitQuantity::PerObject || !evidence.script.people.limits.iter().any(own)
+        }
     }
 }
 
 /// Checks that one state of the files on one day is one run, also across restarts. Intents of the
 /// very moment in which the files changed are skipped, since they may belong to either state.
-fn runs(evidence: &Evidence<'_>, spent: &[Spent<'_>], found: &mut Vec<Violation>) {
+fn check_runs(
+    evidence: &RunEvidence<'_>,
+    spent: &[IntentExposure<'_>],
+    found: &mut Vec<Violation>,
+) {
     let mut names: BTreeMap<(String, NaiveDate), &str> = BTreeMap::new();
     for one in spent {
-        let (Some(run), Some(tree)) = (&one.intent.stake.run, state(evidence, one.intent)) else {
+        let (Some(run), Some(tree)) = (&one.intent.exposure.run, tree_at(evidence, one.intent))
+        else {
             continue;
         };
         let name = names.entry((tree, one.intent.at.date_naive())).or_insert(run);
@@ -171,35 +184,35 @@ fn runs(evidence: &Evidence<'_>, spent: &[Spent<'_>], found: &mut Vec<Violation>
 }
 
 /// Returns the valid files at the time of an intent, or `None` if they changed in that very moment.
-fn state(evidence: &Evidence<'_>, intent: &Intent) -> Option<String> {
+fn tree_at(evidence: &RunEvidence<'_>, intent: &Intent) -> Option<String> {
     let next = evidence.history.iter().skip(1).map(|(from, _)| Some(*from)).chain([None]);
     let mut spans = evidence.history.iter().zip(next);
     let inside = |from, to: Option<_>| from < intent.at && to.is_none_or(|to| intent.at < to);
     let ((_, tree), _) = spans.find(|((from, _), to)| inside(*from, *to))?;
-    let good = tree.values().filter(|doc| is_good(tree, doc));
+    let good = tree.values().filter(|doc| is_valid(tree, doc));
     Some(good.map(Doc::yaml).collect())
 }
 
 /// Checks that enough people saw each approved step with its amount or a higher one, and that no
 /// approval is used twice.
-fn approved(
-    evidence: &Evidence<'_>,
-    entries: &[Entry],
-    seen: &[Seen],
-    happened: &[Spent<'_>],
+fn check_approvals(
+    evidence: &RunEvidence<'_>,
+    entries: &[DurableRecord],
+    seen: &[SeenPlan],
+    happened: &[IntentExposure<'_>],
     found: &mut Vec<Violation>,
 ) {
-    let approvals: Vec<&PlanApproval> = entries.iter().filter_map(approval).collect();
+    let approvals: Vec<&PlanApproval> = entries.iter().filter_map(plan_approval).collect();
     let mut used = BTreeSet::new();
-    for one in happened.iter().filter(|one| !one.intent.stake.approvals.is_empty()) {
-        let ids = &one.intent.stake.approvals;
+    for one in happened.iter().filter(|one| !one.intent.exposure.approvals.is_empty()) {
+        let ids = &one.intent.exposure.approvals;
         let given = approvals.iter().filter(|approval| ids.contains(&approval.id));
         let saw: BTreeSet<&str> = given
-            .filter(|approval| seen.iter().any(|seen| is_of(seen, approval, one)))
+            .filter(|approval| seen.iter().any(|seen| saw_step(seen, approval, one)))
             .map(|approval| approval.actor.as_str())
             .collect();
         let needed = if evidence.script.people.above.is_some() {
-            needed(evidence, one, &approvals)
+            required_approvers(evidence, one, &approvals)
         } else {
             1
         };
@@ -223,28 +236,32 @@ fn approved(
 }
 
 /// Returns the number of people that an approval needs: that of the smallest approved plan.
-fn needed(evidence: &Evidence<'_>, one: &Spent<'_>, approvals: &[&PlanApproval]) -> usize {
+fn required_approvers(
+    evidence: &RunEvidence<'_>,
+    one: &IntentExposure<'_>,
+    approvals: &[&PlanApproval],
+) -> usize {
     let above = evidence.script.people.above.unwrap_or(i64::MAX);
-    let ids = &one.intent.stake.approvals;
+    let ids = &one.intent.exposure.approvals;
     let given = approvals.iter().filter(|approval| ids.contains(&approval.id));
     let sum = |approval: &PlanApproval| -> i64 {
-        approval.steps.iter().flat_map(|step| step.stake.sums().into_values()).sum()
+        approval.steps.iter().flat_map(|step| step.exposure.sums().into_values()).sum()
     };
     let least = given.map(|approval| sum(approval)).min().unwrap_or(i64::MAX);
     if least > above { 2 } else { 1 }
 }
 
-fn approval(entry: &Entry) -> Option<&PlanApproval> {
+fn plan_approval(entry: &DurableRecord) -> Option<&PlanApproval> {
     if let Record::PlanApproval(approval) = &entry.record { Some(&**approval) } else { None }
 }
 
 /// Returns the number of plans that people approved.
-pub(in crate::sim) fn plans_approved(entries: &[Entry]) -> usize {
-    entries.iter().filter_map(approval).count()
+pub(in crate::sim) fn plans_approved(entries: &[DurableRecord]) -> usize {
+    entries.iter().filter_map(plan_approval).count()
 }
 
 /// Returns true if the approver saw exactly this step in the approved plan.
-fn is_of(seen: &Seen, approval: &PlanApproval, one: &Spent<'_>) -> bool {
+fn saw_step(seen: &SeenPlan, approval: &PlanApproval, one: &IntentExposure<'_>) -> bool {
     let key = &one.intent.key;
     let name = (key.kind.as_str().to_owned(), key.name.as_str().to_owned());
     let enough = seen.amounts.get(&name).is_some_and(|amount| one.amount <= *amount);
@@ -252,22 +269,22 @@ fn is_of(seen: &Seen, approval: &PlanApproval, one: &Spent<'_>) -> bool {
 }
 
 /// Returns the limit that blocks a document's step, if it is a limit of this world.
-fn named<'a>(evidence: &Evidence<'a>, doc: &Doc) -> Option<&'a Bound> {
+fn blocking_limit<'a>(evidence: &RunEvidence<'a>, doc: &Doc) -> Option<&'a SimLimit> {
     let mine = |view: &&crate::engine::ResourceView| {
         view.name == doc.name && view.kind == doc.kind() && view.reason == "OverLimit"
     };
     let view = evidence.views.iter().find(mine)?;
-    let mut bounds = evidence.script.people.bounds.iter();
+    let mut bounds = evidence.script.people.limits.iter();
     bounds.find(|bound| view.message.starts_with(&format!("{} allows ", bound.name())))
 }
 
 /// Returns true if a limit of this world blocks a document.
-pub(super) fn stopped(evidence: &Evidence<'_>, doc: &Doc) -> bool {
-    named(evidence, doc).is_some()
+pub(super) fn is_over_limit(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
+    blocking_limit(evidence, doc).is_some()
 }
 
 /// Returns true if a document has steps left.
-fn is_unready(evidence: &Evidence<'_>, doc: &Doc) -> bool {
+fn has_remaining_steps(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
     let mine =
         |view: &&crate::engine::ResourceView| view.name == doc.name && view.kind == doc.kind();
     evidence.views.iter().find(mine).is_some_and(|view| !view.ready)
@@ -275,28 +292,28 @@ fn is_unready(evidence: &Evidence<'_>, doc: &Doc) -> bool {
 
 /// Checks that a blocked step would exceed its limit, together with all finished and all remaining
 /// effects.
-pub(super) fn justified(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
-    let ever = evidence.ever();
-    let spent = spent(evidence);
-    let may_have: Vec<Spent<'_>> = spent
+pub(super) fn check_blocked_steps(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+    let ever = evidence.all_documents();
+    let spent = exposures(evidence);
+    let may_have: Vec<IntentExposure<'_>> = spent
         .into_iter()
-        .zip(evidence.stories)
-        .filter(|(_, story)| counts(story))
+        .zip(evidence.histories)
+        .filter(|(_, story)| may_have_happened(story))
         .map(|(one, _)| one)
         .collect();
     for doc in ever.values() {
-        let Some(bound) = named(evidence, doc) else { continue };
-        let wanted = |doc: &Doc| wants(evidence, bound.what, doc);
+        let Some(bound) = blocking_limit(evidence, doc) else { continue };
+        let wanted = |doc: &Doc| wanted_exposure(evidence, bound.what, doc);
         let waiting = ever.values().filter(|other| {
-            is_unready(evidence, other) && concerns(evidence, bound, other.merchant())
+            has_remaining_steps(evidence, other) && applies_to(evidence, bound, other.merchant())
         });
-        let most = if bound.what == What::PerObject {
+        let most = if bound.what == LimitQuantity::PerObject {
             wanted(doc)
         } else {
             let before = sums(evidence, bound, &may_have).into_values().max().unwrap_or(0);
             waiting.map(|other| wanted(other)).fold(before, i64::saturating_add)
         };
-        if most <= bound.most {
+        if most <= bound.max {
             let text =
                 format!("{} stands for {}, and all of it is {most}", doc.address(), bound.name());
             found.push(Violation::new("limits", text));
@@ -305,18 +322,20 @@ pub(super) fn justified(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
 }
 
 /// Returns true if an intent counts: it happened, or is not proved not to have happened.
-fn counts(story: &Story) -> bool {
+fn may_have_happened(story: &IntentHistory) -> bool {
     let last = story.progress.last().map(|(_, progress)| progress);
-    !matches!(last, Some(Progress::NotSent { .. } | Progress::Refused { .. }))
+    !matches!(last, Some(IntentProgress::NotSent { .. } | IntentProgress::Refused { .. }))
 }
 
 /// Returns the exposure of a document.
-fn wants(evidence: &Evidence<'_>, what: What, doc: &Doc) -> i64 {
-    let said = || evidence.versions(&doc.name).iter().any(|doc| doc.says_delete());
-    let mails = if let Body::Invoice { mails, .. } = doc.body { mails } else { 0 };
+fn wanted_exposure(evidence: &RunEvidence<'_>, what: LimitQuantity, doc: &Doc) -> i64 {
+    let said = || evidence.versions(&doc.name).iter().any(|doc| doc.declares_removal());
+    let mails = if let DocBody::Invoice { mails, .. } = doc.body { mails } else { 0 };
     match what {
-        What::PerObject | What::PerRun | What::PerDay => doc.amount().unwrap_or(0),
-        What::DeletesPerRun | What::DeletesPerDay => i64::from(said()),
-        What::EmailsPerRun | What::EmailsPerDay => i64::from(mails),
+        LimitQuantity::PerObject | LimitQuantity::PerRun | LimitQuantity::PerDay => {
+            doc.amount().unwrap_or(0)
+        }
+        LimitQuantity::DeletesPerRun | LimitQuantity::DeletesPerDay => i64::from(said()),
+        LimitQuantity::EmailsPerRun | LimitQuantity::EmailsPerDay => i64::from(mails),
     }
 }

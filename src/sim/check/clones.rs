@@ -6,55 +6,56 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::once::mark_of;
-use super::{Evidence, Violation};
-use crate::model::intent::Progress;
+use super::{RunEvidence, Violation};
+use crate::model::intent::IntentProgress;
 use crate::sim::clones::EFFECT;
 use crate::sim::desk::text;
-use crate::sim::durable::Story;
-use crate::sim::world::{Body, Doc};
+use crate::sim::durable::IntentHistory;
+use crate::sim::world::{Doc, DocBody};
 
 /// Returns the recurring charges made from an earlier charge, with the path of each.
-fn made<'a>(evidence: &Evidence<'a>) -> Vec<(&'a str, &'a str)> {
+fn made_charges<'a>(evidence: &RunEvidence<'a>) -> Vec<(&'a str, &'a str)> {
     let all = evidence.arrivals.iter();
     let done = all.filter(|one| one.effect == Some(EFFECT) && one.status == 200);
     done.map(|one| (text(&one.reply, "id"), one.name.1.as_str())).collect()
 }
 
 /// Returns true if a recurring charge is ours although it carries no mark.
-pub(super) fn is_unmarked(evidence: &Evidence<'_>, charge: &Value) -> bool {
-    mark_of(charge).is_empty() && made(evidence).iter().any(|(id, _)| *id == text(charge, "id"))
+pub(super) fn is_unmarked(evidence: &RunEvidence<'_>, charge: &Value) -> bool {
+    mark_of(charge).is_empty()
+        && made_charges(evidence).iter().any(|(id, _)| *id == text(charge, "id"))
 }
 
 /// Returns the id that the journal records as the result of a finished intent.
-pub(super) fn answer(story: &Story) -> Option<&str> {
+pub(super) fn result_id(story: &IntentHistory) -> Option<&str> {
     match story.progress.last() {
-        Some((_, Progress::Done { observation, proof: _ })) => {
+        Some((_, IntentProgress::Done { observation, proof: _ })) => {
             observation.remote_id.as_ref().map(crate::base::id::RemoteId::as_str)
         }
         Some(_) | None => None,
     }
 }
 
-fn asked<'a>(evidence: &Evidence<'a>) -> impl Iterator<Item = &'a Story> {
-    evidence.stories.iter().filter(|story| story.intent.effect == EFFECT)
+fn schedule_intents<'a>(evidence: &RunEvidence<'a>) -> impl Iterator<Item = &'a IntentHistory> {
+    evidence.histories.iter().filter(|story| story.intent.effect == EFFECT)
 }
 
 /// Checks that no recurring charge is the result of two documents, and that each charge from an
 /// earlier one has an effect of its own.
-pub(super) fn counted(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+pub(super) fn check_counts(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     let mut owners: BTreeMap<&str, &str> = BTreeMap::new();
     let mut wanted: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for story in asked(evidence) {
+    for story in schedule_intents(evidence) {
         let source = story.intent.source_id.as_str();
         wanted.entry(&story.intent.request.path).or_default().insert(source);
-        let before = answer(story).and_then(|id| owners.insert(id, source));
+        let before = result_id(story).and_then(|id| owners.insert(id, source));
         if let Some(other) = before {
             let text = format!("one recurring charge is the answer of {other} and of {source}");
             found.push(Violation::new("law 5", text));
         }
     }
     let mut there: BTreeMap<&str, usize> = BTreeMap::new();
-    for (_, path) in made(evidence) {
+    for (_, path) in made_charges(evidence) {
         let seen = there.entry(path).or_default();
         *seen = seen.saturating_add(1);
     }
@@ -69,18 +70,18 @@ pub(super) fn counted(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
 
 /// Returns true if a document waits for another of its merchant that a person must resolve. The two
 /// cannot be distinguished at the service.
-pub(super) fn waits_behind(evidence: &Evidence<'_>, doc: &Doc) -> bool {
-    let same = |story: &Story| story.intent.merchant.name.as_str() == doc.merchant();
-    matches!(doc.body, Body::FromCharge(_))
-        && asked(evidence).any(|story| same(story) && story.held().is_some())
+pub(super) fn waits_behind(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
+    let same = |story: &IntentHistory| story.intent.merchant.name.as_str() == doc.merchant();
+    matches!(doc.body, DocBody::FromCharge(_))
+        && schedule_intents(evidence).any(|story| same(story) && story.hold_reason().is_some())
 }
 
 /// Returns the first thing of a document that is missing at the service.
-pub(super) fn lacks(evidence: &Evidence<'_>, doc: &Doc) -> Option<String> {
-    let Body::FromCharge(one) = &doc.body else { return None };
+pub(super) fn missing_part(evidence: &RunEvidence<'_>, doc: &Doc) -> Option<String> {
+    let DocBody::FromCharge(one) = &doc.body else { return None };
     let source = doc.source_id(doc.generation)?;
-    let own = asked(evidence).filter(|story| story.intent.source_id == source);
-    let Some(id) = own.filter_map(answer).last() else {
+    let own = schedule_intents(evidence).filter(|story| story.intent.source_id == source);
+    let Some(id) = own.filter_map(result_id).last() else {
         return Some("no recurring charge was made for it".to_owned());
     };
     let mut charges = evidence.objects.recurring.iter();
@@ -88,7 +89,7 @@ pub(super) fn lacks(evidence: &Evidence<'_>, doc: &Doc) -> Option<String> {
         return Some(format!("there is no recurring charge {id}"));
     };
     let path = format!("/v1/charges/{}/schedule", one.charge);
-    if !made(evidence).contains(&(id, path.as_str())) {
+    if !made_charges(evidence).contains(&(id, path.as_str())) {
         return Some(format!("{id} was not made from its charge {}", one.charge));
     }
     let said = doc.mark(doc.generation).zip(doc.text()).map(|(mark, said)| mark.tag(&said));

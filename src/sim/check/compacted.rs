@@ -4,9 +4,9 @@ use super::Violation;
 use crate::sim::machine::Machine;
 
 /// Compacts copies of the disks and compares the states.
-pub(crate) async fn compacted(machine: &Machine, found: &mut Vec<Violation>) {
+pub(crate) async fn check_compaction(machine: &Machine, found: &mut Vec<Violation>) {
     let mut wrong = |text: String| found.push(Violation::new("journal", text));
-    match machine.compacted().await {
+    match machine.compact_copies().await {
         Err(error) => wrong(format!("the state cannot be compacted: {error}")),
         Ok(Some([before, after])) => {
             if before.digest != after.digest {

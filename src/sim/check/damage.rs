@@ -3,18 +3,23 @@
 use std::sync::Arc;
 
 use super::Violation;
-use crate::sim::durable::Entry;
+use crate::sim::durable::DurableRecord;
 use crate::sim::machine::{Machine, copy};
 use crate::store::disk::Disk;
-use crate::store::journal::{Journal, Options};
+use crate::store::journal::{Journal, JournalOptions};
 
 /// Number of damaged bytes, each on a copy of its own.
 const TRIES: u32 = 4;
 
 /// Damages records before the last one on copies of the journal, and reports each copy that opens.
-pub(crate) fn damage(machine: &mut Machine, entries: &[Entry], found: &mut Vec<Violation>) {
+pub(crate) fn check_damage(
+    machine: &mut Machine,
+    entries: &[DurableRecord],
+    found: &mut Vec<Violation>,
+) {
     let last = entries.last().map(|entry| entry.sequence);
-    let followed: Vec<&Entry> = entries.iter().filter(|one| Some(one.sequence) != last).collect();
+    let followed: Vec<&DurableRecord> =
+        entries.iter().filter(|one| Some(one.sequence) != last).collect();
     for _ in 0..TRIES {
         let Some(entry) = machine.dice().pick(&followed).copied() else {
             return;
@@ -26,7 +31,7 @@ pub(crate) fn damage(machine: &mut Machine, entries: &[Entry], found: &mut Vec<V
         let damaged = copy(&machine.journal);
         let byte = damaged.read_at(file, at, 1).ok().and_then(|bytes| bytes.first().copied());
         let written = damaged.write_at(file, at, &[byte.unwrap_or(0) ^ 0x55]);
-        let opened = Journal::open(Arc::new(damaged), Options::default());
+        let opened = Journal::open(Arc::new(damaged), JournalOptions::default());
         if written.is_ok() && opened.is_ok() {
             let text = format!(
                 "record {} is damaged in byte {at} of {file}, and the journal opens",

@@ -5,29 +5,29 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 
 use super::once::mark_of;
-use super::{Evidence, Violation};
+use super::{RunEvidence, Violation};
 use crate::base::hash::Mark;
 use crate::engine::ResourceView;
-use crate::model::intent::Progress;
+use crate::model::intent::IntentProgress;
 use crate::sim::desk::text;
-use crate::sim::durable::{Story, name_of};
+use crate::sim::durable::{IntentHistory, name_of};
 use crate::sim::world::Doc;
 
 /// A lost state.
 #[derive(Debug, Clone)]
-pub struct Lost {
+pub struct LostState {
     pub at: DateTime<Utc>,
     /// Last record of the restored backup; `None` if no backup was restored.
-    pub kept: Option<u64>,
+    pub last_kept: Option<u64>,
     /// Every intent that the state knew.
-    pub stories: Vec<Story>,
+    pub histories: Vec<IntentHistory>,
 }
 
 /// Returns every intent ever, with the number of its state. A restored state continues the old
 /// number, and an empty one has a new number.
-fn ever<'a>(evidence: &Evidence<'a>) -> impl Iterator<Item = (u32, &'a Story)> {
-    let ends = |lost: &&Lost| lost.kept.is_none();
-    let (lost, stories) = (evidence.lost, evidence.stories);
+fn all_intents<'a>(evidence: &RunEvidence<'a>) -> impl Iterator<Item = (u32, &'a IntentHistory)> {
+    let ends = |lost: &&LostState| lost.last_kept.is_none();
+    let (lost, stories) = (evidence.lost, evidence.histories);
     let number = move |nth: usize| {
         let before = lost.iter().take(nth).filter(ends).count();
         u32::try_from(before).unwrap_or(u32::MAX)
@@ -35,22 +35,24 @@ fn ever<'a>(evidence: &Evidence<'a>) -> impl Iterator<Item = (u32, &'a Story)> {
     let gone = lost
         .iter()
         .enumerate()
-        .flat_map(move |(nth, lost)| lost.stories.iter().map(move |story| (number(nth), story)));
+        .flat_map(move |(nth, lost)| lost.histories.iter().map(move |story| (number(nth), story)));
     gone.chain(stories.iter().map(move |story| (number(lost.len()), story)))
 }
 
 /// Returns the number of states, each begun empty, with an intent of this mark.
-pub(super) fn begun(evidence: &Evidence<'_>, mark: &str) -> usize {
-    let own = ever(evidence).filter(|(_, story)| story.intent.mark.as_str() == mark);
+pub(super) fn new_state_count(evidence: &RunEvidence<'_>, mark: &str) -> usize {
+    let own = all_intents(evidence).filter(|(_, story)| story.intent.mark.as_str() == mark);
     own.map(|(state, _)| state).collect::<BTreeSet<u32>>().len()
 }
 
 /// Returns the number of contacts that a state created without knowing that an earlier state had
 /// created them.
-pub(super) fn made_again(evidence: &Evidence<'_>) -> u32 {
-    let done = |story: &Story| matches!(story.progress.last(), Some((_, Progress::Done { .. })));
-    let contacts =
-        ever(evidence).filter(|(_, story)| story.intent.effect == "contact.create" && done(story));
+pub(super) fn recreated_contacts(evidence: &RunEvidence<'_>) -> u32 {
+    let done = |story: &IntentHistory| {
+        matches!(story.progress.last(), Some((_, IntentProgress::Done { .. })))
+    };
+    let contacts = all_intents(evidence)
+        .filter(|(_, story)| story.intent.effect == "contact.create" && done(story));
     let all: BTreeSet<(&str, u32)> =
         contacts.map(|(state, story)| (story.intent.source_id.as_str(), state)).collect();
     let names: BTreeSet<&str> = all.iter().map(|(name, _)| *name).collect();
@@ -59,7 +61,7 @@ pub(super) fn made_again(evidence: &Evidence<'_>) -> u32 {
 
 /// Returns true if a lost state sent an invoice with other content, so that the service's invoice
 /// differs from the request.
-pub(super) fn was_other(evidence: &Evidence<'_>, story: &Story) -> bool {
+pub(super) fn was_sent_differently(evidence: &RunEvidence<'_>, story: &IntentHistory) -> bool {
     let name = name_of(&story.intent);
     let lost = |at: DateTime<Utc>| {
         evidence.lost.iter().any(|lost| at <= lost.at && lost.at <= story.intent.at)
@@ -68,22 +70,23 @@ pub(super) fn was_other(evidence: &Evidence<'_>, story: &Story) -> bool {
     let asked: Vec<_> = same.clone().filter(|one| one.at >= story.intent.at).collect();
     let mut before = same.filter(|one| lost(one.at) && one.status == 200);
     story.intent.effect == "invoice.create"
-        && before.any(|one| asked.iter().any(|now| now.asked != one.asked))
+        && before.any(|one| asked.iter().any(|now| now.body != one.body))
 }
 
 /// Returns true if an intent was written before a loss: its later progress in the lost state is
 /// unknown.
-pub(super) fn was_open(evidence: &Evidence<'_>, story: &Story) -> bool {
-    evidence.lost.iter().any(|lost| lost.kept.is_some() && story.intent.at <= lost.at)
+pub(super) fn was_open_at_loss(evidence: &RunEvidence<'_>, story: &IntentHistory) -> bool {
+    evidence.lost.iter().any(|lost| lost.last_kept.is_some() && story.intent.at <= lost.at)
 }
 
 /// Returns true if an application was decided and the state that knew the decision may be lost. The
 /// service never repeats its webhook.
-pub(super) fn unheard(evidence: &Evidence<'_>, doc: &Doc) -> bool {
+pub(super) fn may_miss_decision(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
     let mut names = vec![doc.name.as_str()];
-    let ever = evidence.ever();
+    let ever = evidence.all_documents();
     for _ in 0..2 {
-        let further = names.iter().filter_map(|name| ever.get(name)).flat_map(|one| one.needs());
+        let further =
+            names.iter().filter_map(|name| ever.get(name)).flat_map(|one| one.references());
         names.extend(further.collect::<Vec<_>>());
     }
     let applications = ever.values().filter(|one| names.contains(&one.name.as_str()));
@@ -94,7 +97,7 @@ pub(super) fn unheard(evidence: &Evidence<'_>, doc: &Doc) -> bool {
 
 /// Returns true if an application was submitted before the newest loss. The lost state may have
 /// received its decision, which the service never repeats.
-pub(super) fn submitted_before(evidence: &Evidence<'_>, mark: &Mark) -> bool {
+pub(super) fn submitted_before(evidence: &RunEvidence<'_>, mark: &Mark) -> bool {
     let Some(last) = evidence.lost.last() else { return false };
     evidence.arrivals.iter().any(|arrival| {
         arrival.effect == Some("application.submit")
@@ -105,9 +108,9 @@ pub(super) fn submitted_before(evidence: &Evidence<'_>, mark: &Mark) -> bool {
 
 /// Returns how often a contact may have been created, and how many attempts were given up and
 /// reported. Each state that began empty creates it once for each generation.
-pub(super) fn made(evidence: &Evidence<'_>, name: &str) -> (usize, usize) {
+pub(super) fn possible_creations(evidence: &RunEvidence<'_>, name: &str) -> (usize, usize) {
     let (mut sources, mut given_up) = (BTreeSet::new(), BTreeSet::new());
-    for (state, story) in ever(evidence).filter(|(_, story)| story.document() == name) {
+    for (state, story) in all_intents(evidence).filter(|(_, story)| story.document() == name) {
         sources.insert((state, story.intent.source_id.as_str()));
         if story.given_up() {
             given_up.insert((state, story.intent.id, story.intent.at));
@@ -118,43 +121,43 @@ pub(super) fn made(evidence: &Evidence<'_>, name: &str) -> (usize, usize) {
 
 /// Returns true if a lost state deleted the object. A backup assumes that the object exists until a
 /// list is read without it, and then a person decides.
-fn was_deleted(evidence: &Evidence<'_>, name: &str) -> bool {
-    let restored = evidence.lost.iter().filter(|lost| lost.kept.is_some());
-    let mut stories = restored.flat_map(|lost| &lost.stories);
+fn was_deleted(evidence: &RunEvidence<'_>, name: &str) -> bool {
+    let restored = evidence.lost.iter().filter(|lost| lost.last_kept.is_some());
+    let mut stories = restored.flat_map(|lost| &lost.histories);
     stories.any(|story| story.document() == name && story.intent.effect.ends_with(".delete"))
 }
 
 /// Returns true if one of these documents, or the merchant of `doc`, waits for a person since a
 /// loss.
-pub(super) fn waits(evidence: &Evidence<'_>, doc: &Doc, names: &[&str]) -> bool {
+pub(super) fn is_waiting(evidence: &RunEvidence<'_>, doc: &Doc, names: &[&str]) -> bool {
     let merchant = doc.merchant();
     let waiting = evidence.views.iter().filter(|view| is_stopped(view));
-    unheard(evidence, doc)
+    may_miss_decision(evidence, doc)
         || names.iter().any(|name| was_deleted(evidence, name))
         || !evidence.lost.is_empty()
             && waiting.into_iter().any(|view| names.contains(&&*view.name) || view.name == merchant)
 }
 
 fn is_stopped(view: &ResourceView) -> bool {
-    by_epoch(view) || by_marks(view)
+    is_held_by_epoch(view) || is_held_by_unknown_marks(view)
 }
 
-fn by_epoch(view: &ResourceView) -> bool {
+fn is_held_by_epoch(view: &ResourceView) -> bool {
     view.message.contains("store release")
 }
 
-fn by_marks(view: &ResourceView) -> bool {
+fn is_held_by_unknown_marks(view: &ResourceView) -> bool {
     view.message.contains("marks of ours")
 }
 
 /// Checks that a resource waiting since a loss gives its reason, and that its result could not be
 /// proved.
-pub(super) fn held(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+pub(super) fn check_waiting(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     for view in evidence.views.iter().filter(|view| is_stopped(view)) {
-        let fits = if by_epoch(view) {
-            may_be_made(evidence, view)
+        let fits = if is_held_by_epoch(view) {
+            may_exist(evidence, view)
         } else {
-            view.kind == "Merchant" && has_strangers(evidence)
+            view.kind == "Merchant" && has_unknown_marks(evidence)
         };
         if evidence.lost.is_empty() || !fits {
             let text = format!("{} {} waits for a person: {}", view.kind, view.name, view.message);
@@ -165,22 +168,22 @@ pub(super) fn held(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
 
 /// Returns true if the kind is hidden at the service, a backup was restored, and no later record
 /// proves the creation.
-fn may_be_made(evidence: &Evidence<'_>, view: &ResourceView) -> bool {
+fn may_exist(evidence: &RunEvidence<'_>, view: &ResourceView) -> bool {
     let hidden = ["Contact", "MerchantApplication"].contains(&&*view.kind);
-    let restored = evidence.lost.iter().any(|lost| lost.kept.is_some());
+    let restored = evidence.lost.iter().any(|lost| lost.last_kept.is_some());
     let newest = evidence.files().and_then(|files| files.get(&view.name));
     let source = newest.and_then(|doc| doc.source_id(doc.generation));
-    let done = |story: &Story| {
+    let done = |story: &IntentHistory| {
         Some(&story.intent.source_id) == source.as_ref()
-            && matches!(story.progress.last(), Some((_, Progress::Done { .. })))
+            && matches!(story.progress.last(), Some((_, IntentProgress::Done { .. })))
     };
     hidden && restored && !evidence.intents(&view.name).any(done)
 }
 
 /// Returns true if the service holds marks that no intent of the journal gave.
-fn has_strangers(evidence: &Evidence<'_>) -> bool {
+fn has_unknown_marks(evidence: &RunEvidence<'_>) -> bool {
     let known: BTreeSet<&str> =
-        evidence.stories.iter().map(|story| story.intent.mark.as_str()).collect();
+        evidence.histories.iter().map(|story| story.intent.mark.as_str()).collect();
     let objects = evidence.objects;
     let marks = objects.methods.iter().map(|one| text(one, "reference").to_owned());
     let marks = marks.chain(objects.recurring.iter().map(mark_of));

@@ -7,23 +7,23 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Evidence, Violation};
-use crate::model::event::{PostedWhat, Told, Via};
+use super::{RunEvidence, Violation};
+use crate::model::event::{VerifiedEvent, Via, WebhookContent};
 use crate::model::record::Record;
-use crate::model::remote_object::{RemoteObject, Standing};
+use crate::model::remote_object::{Freshness, RemoteObject};
 use crate::sim::desk::text;
-use crate::sim::durable::Entry;
-use crate::sim::net::door::{Answered, key_of};
-use crate::store::facts::Facts;
+use crate::sim::durable::DurableRecord;
+use crate::sim::net::door::{AcknowledgedPost, key_of};
+use crate::store::facts::ReadModel;
 
 /// Longest time from an event to its record, without faults; the list is read every minute.
-const TOLD_WITHIN: TimeDelta = TimeDelta::minutes(3);
+const RECORDED_WITHIN: TimeDelta = TimeDelta::minutes(3);
 /// The first poll begins this long before a moment that precedes its record.
-const FIRST: TimeDelta = TimeDelta::hours(1);
+const FIRST_POLL_SPAN: TimeDelta = TimeDelta::hours(1);
 
 /// Outcomes of merchants' events in one run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Heard {
+pub struct EventOutcomes {
     /// Events that were read from the list.
     pub listed: u32,
     /// Events that were read by the id in a post.
@@ -35,30 +35,31 @@ pub struct Heard {
     /// Posted ids that the service does not have.
     pub forged: u32,
     /// Posts that cannot be an event.
-    pub garbled: u32,
+    #[serde(rename = "garbled")]
+    pub malformed: u32,
 }
 
 /// Input of the event checks.
 #[derive(Clone, Copy)]
-pub(in crate::sim) struct Listening<'a> {
+pub(in crate::sim) struct EventEvidence<'a> {
     /// Every event of the service, oldest first.
     pub(in crate::sim) events: &'a [Value],
-    pub(in crate::sim) entries: &'a [Entry],
+    pub(in crate::sim) entries: &'a [DurableRecord],
     /// Posts that were acknowledged.
-    pub(in crate::sim) answered: &'a [Answered],
+    pub(in crate::sim) answered: &'a [AcknowledgedPost],
     /// Merchants whose events are posted.
     pub(in crate::sim) merchants: &'a [String],
     /// Read model of the journal at the end.
-    pub(in crate::sim) known: Option<&'a Facts>,
+    pub(in crate::sim) known: Option<&'a ReadModel>,
     /// Time at the end of the run.
     pub(in crate::sim) now: DateTime<Utc>,
 }
 
 /// Returns every violation of the event laws. Completeness is not checked in a run that was cut
 /// short.
-pub(in crate::sim) fn events(
-    evidence: &Evidence<'_>,
-    all: &Listening<'_>,
+pub(in crate::sim) fn check_events(
+    evidence: &RunEvidence<'_>,
+    all: &EventEvidence<'_>,
     complete: bool,
 ) -> Vec<Violation> {
     let mut found = Vec::new();
@@ -66,45 +67,45 @@ pub(in crate::sim) fn events(
         return found;
     }
     if evidence.lost.is_empty() {
-        all.durable(&mut found);
+        all.check_durable(&mut found);
     }
     for merchant in all.merchants {
-        let own = all.of(merchant);
-        own.genuine(&mut found);
-        own.ordered(all.events, &mut found);
+        let own = all.merchant_events(merchant);
+        own.check_genuine(&mut found);
+        own.check_order(all.events, &mut found);
         if complete && is_connected(evidence, merchant) {
-            own.complete(all, &mut found);
-            own.newest(all, evidence, &mut found);
+            own.check_complete(all, &mut found);
+            own.check_newest(all, evidence, &mut found);
         }
     }
     found
 }
 
 /// Returns true if a merchant is ready at the end and waits for nothing.
-pub(super) fn is_connected(evidence: &Evidence<'_>, merchant: &str) -> bool {
+pub(super) fn is_connected(evidence: &RunEvidence<'_>, merchant: &str) -> bool {
     let doc = evidence.files().and_then(|files| files.get(merchant));
     let mut views = evidence.views.iter().filter(|view| view.kind == "Merchant");
     let ready = views.any(|view| view.name == merchant && view.ready);
-    ready && doc.is_some_and(|doc| !evidence.is_held(doc))
+    ready && doc.is_some_and(|doc| !evidence.is_on_hold(doc))
 }
 
 /// Events of one merchant: those of the service, those recorded, and the time of the first poll.
-pub(super) struct Own<'a> {
+pub(super) struct MerchantEvents<'a> {
     merchant: &'a str,
     pub(super) events: BTreeMap<&'a str, &'a Value>,
     /// Newest event of each object.
     last: BTreeMap<&'a str, &'a Value>,
-    told: Vec<&'a Told>,
+    recorded: Vec<&'a VerifiedEvent>,
     first: Option<DateTime<Utc>>,
 }
 
-impl<'a> Listening<'a> {
-    pub(super) fn of(&self, merchant: &'a str) -> Own<'a> {
-        let mut own = Own {
+impl<'a> EventEvidence<'a> {
+    pub(super) fn merchant_events(&self, merchant: &'a str) -> MerchantEvents<'a> {
+        let mut own = MerchantEvents {
             merchant,
             events: BTreeMap::new(),
             last: BTreeMap::new(),
-            told: Vec::new(),
+            recorded: Vec::new(),
             first: None,
         };
         for event in self.events.iter().filter(|one| is_of(one, merchant)) {
@@ -112,11 +113,11 @@ impl<'a> Listening<'a> {
             own.last.extend(event.get("data").map(|data| (text(data, "id"), event)));
         }
         for entry in self.entries {
-            if let Record::Told(told) = &entry.record
+            if let Record::EventVerified(told) = &entry.record
                 && told.merchant.name.as_str() == merchant
                 && told.via != Via::Post
             {
-                own.told.push(told);
+                own.recorded.push(told);
             }
             if let Record::Polled(polled) = &entry.record
                 && polled.merchant.name.as_str() == merchant
@@ -128,10 +129,10 @@ impl<'a> Listening<'a> {
     }
 
     /// Checks that an acknowledged post was durable before its answer, and still is.
-    fn durable(&self, found: &mut Vec<Violation>) {
+    fn check_durable(&self, found: &mut Vec<Violation>) {
         let mut there = BTreeMap::new();
         for entry in self.entries {
-            if let Some(named) = named(&entry.record) {
+            if let Some(named) = known_event(&entry.record) {
                 there.entry(named).or_insert(entry.sequence);
             }
         }
@@ -146,28 +147,28 @@ impl<'a> Listening<'a> {
     }
 
     /// Counts the outcomes of events.
-    pub(in crate::sim) fn heard(&self) -> Heard {
-        let mut heard = Heard::default();
+    pub(in crate::sim) fn count_outcomes(&self) -> EventOutcomes {
+        let mut heard = EventOutcomes::default();
         let one = |number: &mut u32| *number = number.saturating_add(1);
         for entry in self.entries {
-            if let Record::Told(told) = &entry.record {
+            if let Record::EventVerified(told) = &entry.record {
                 match told.via {
                     Via::Poll => one(&mut heard.listed),
                     Via::ReadBack => one(&mut heard.read_back),
                     // The partner's own webhooks have a check of their own.
                     Via::Post => continue,
                 }
-                if told.standing == Standing::Stale {
+                if told.freshness == Freshness::Older {
                     one(&mut heard.stale);
                 }
             }
             if matches!(entry.record, Record::Forged(_)) {
                 one(&mut heard.forged);
             }
-            if let Record::Posted(posted) = &entry.record
-                && matches!(posted.what, PostedWhat::Garbled(_))
+            if let Record::WebhookReceived(posted) = &entry.record
+                && matches!(posted.what, WebhookContent::Malformed(_))
             {
-                one(&mut heard.garbled);
+                one(&mut heard.malformed);
             }
         }
         heard.posts = u32::try_from(self.answered.len()).unwrap_or(u32::MAX);
@@ -175,11 +176,11 @@ impl<'a> Listening<'a> {
     }
 }
 
-impl Own<'_> {
+impl MerchantEvents<'_> {
     /// Checks that each recorded event equals the service's event, and is recorded once.
-    fn genuine(&self, found: &mut Vec<Violation>) {
+    fn check_genuine(&self, found: &mut Vec<Violation>) {
         let mut seen = BTreeSet::new();
-        for told in &self.told {
+        for told in &self.recorded {
             let (id, merchant) = (&told.event, self.merchant);
             if !seen.insert(id) {
                 let text = format!("the event {id} of {merchant} is told twice");
@@ -201,33 +202,36 @@ impl Own<'_> {
 
     /// Returns true if a recorded event equals the service's event. If neither time nor state
     /// decided, the object may have been read again, and is another version of itself.
-    fn is_genuine(&self, told: &Told, event: &Value) -> bool {
-        let shown = version(event);
+    fn is_genuine(&self, told: &VerifiedEvent, event: &Value) -> bool {
+        let shown = shown_object(event);
         let same = match (&told.object, &shown) {
             (Some(told), Some(shown)) => {
-                told.id == shown.id && (said(told) == said(shown) || self.had(told))
+                told.id == shown.id
+                    && (visible_state(told) == visible_state(shown) || self.ever_had(told))
             }
             (told, shown) => told.is_none() && shown.is_none(),
         };
-        same && told.kind == text(event, "type") && at(event) == Some(told.created)
+        same && told.kind == text(event, "type") && created_at(event) == Some(told.created)
     }
 
     /// Returns true if the object ever had this state.
-    fn had(&self, object: &RemoteObject) -> bool {
-        let all = self.events.values().filter_map(|event| version(event));
-        all.filter(|one| one.id == object.id).any(|one| said(&one) == said(object))
+    fn ever_had(&self, object: &RemoteObject) -> bool {
+        let all = self.events.values().filter_map(|event| shown_object(event));
+        all.filter(|one| one.id == object.id)
+            .any(|one| visible_state(&one) == visible_state(object))
     }
 
     /// Checks that no older version of an object replaces a newer one, in the order in which the
     /// service wrote them. An object that was read again may match another event or none, and is
     /// skipped.
-    fn ordered(&self, events: &[Value], found: &mut Vec<Violation>) {
+    fn check_order(&self, events: &[Value], found: &mut Vec<Violation>) {
         let mut newest: BTreeMap<&str, usize> = BTreeMap::new();
-        for told in self.told.iter().filter(|told| told.standing == Standing::News) {
+        for told in self.recorded.iter().filter(|told| told.freshness == Freshness::Newer) {
             let Some(object) = &told.object else { continue };
             let own = events.iter().position(|event| text(event, "id") == told.event);
-            let own = own.filter(|at| events.get(*at).is_some_and(|event| shows(event, object)));
-            let last = events.iter().rposition(|event| shows(event, object));
+            let own =
+                own.filter(|at| events.get(*at).is_some_and(|event| shows_state(event, object)));
+            let last = events.iter().rposition(|event| shows_state(event, object));
             let (Some(own), Some(last)) = (own, last) else { continue };
             let known = newest.entry(object.id.as_str()).or_insert(own);
             if last < *known {
@@ -241,8 +245,8 @@ impl Own<'_> {
 
     /// Checks that every event is recorded, except those before the first poll and those of the
     /// last minutes.
-    fn complete(&self, all: &Listening<'_>, found: &mut Vec<Violation>) {
-        let told: BTreeSet<&str> = self.told.iter().map(|told| told.event.as_str()).collect();
+    fn check_complete(&self, all: &EventEvidence<'_>, found: &mut Vec<Violation>) {
+        let told: BTreeSet<&str> = self.recorded.iter().map(|told| told.event.as_str()).collect();
         let missing = self.events.iter().filter(|(id, _)| !told.contains(*id));
         for (id, event) in missing.filter(|(_, event)| self.is_due(event, all.now)) {
             let text = format!(
@@ -257,18 +261,23 @@ impl Own<'_> {
 
     /// Returns true if an event must be known at `now`.
     pub(super) fn is_due(&self, event: &Value, now: DateTime<Utc>) -> bool {
-        let Some(at) = at(event) else { return false };
-        let since = self.first.and_then(|first| first.checked_sub_signed(FIRST));
-        let old = at.checked_add_signed(TOLD_WITHIN).is_some_and(|due| due <= now);
+        let Some(at) = created_at(event) else { return false };
+        let since = self.first.and_then(|first| first.checked_sub_signed(FIRST_POLL_SPAN));
+        let old = at.checked_add_signed(RECORDED_WITHIN).is_some_and(|due| due <= now);
         old && since.is_none_or(|since| since <= at)
     }
 
     /// Checks that the known state of a transaction or occurrence equals its newest event or its
     /// current state.
-    fn newest(&self, all: &Listening<'_>, evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+    fn check_newest(
+        &self,
+        all: &EventEvidence<'_>,
+        evidence: &RunEvidence<'_>,
+        found: &mut Vec<Violation>,
+    ) {
         let (Some(facts), Some(key)) = (all.known, key_of(self.merchant)) else { return };
         let horizon = facts.event_ledger(&key).ok().and_then(|ledger| ledger.horizon);
-        let dropped = |event: &Value| at(event).is_none_or(|at| Some(at) <= horizon);
+        let dropped = |event: &Value| created_at(event).is_none_or(|at| Some(at) <= horizon);
         let objects = evidence.objects.transactions.iter().chain(&evidence.objects.occurrences);
         for object in objects.filter(|one| is_of(one, self.merchant)) {
             let id = text(object, "id");
@@ -279,18 +288,19 @@ impl Own<'_> {
             let now = known.as_ref().and_then(|known| {
                 RemoteObject::of(&format!("{}.", known.kind), object, known.modified)
             });
-            let fresh =
-                |other: &Option<RemoteObject>| known.as_ref().map(said) == other.as_ref().map(said);
+            let fresh = |other: &Option<RemoteObject>| {
+                known.as_ref().map(visible_state) == other.as_ref().map(visible_state)
+            };
             if known.is_none() && dropped(event) {
                 continue;
             }
-            if known.is_none() || !(fresh(&now) || fresh(&version(event))) {
+            if known.is_none() || !(fresh(&now) || fresh(&shown_object(event))) {
                 let known = known.and_then(|known| known.status).unwrap_or_default();
                 let text = format!(
                     "of {id} of {} is known {known:?}; it is {}, and its newest event says {:?}",
                     self.merchant,
                     text(object, "status"),
-                    version(event).and_then(|one| one.status)
+                    shown_object(event).and_then(|one| one.status)
                 );
                 found.push(Violation::new("law 3", text));
             }
@@ -299,16 +309,16 @@ impl Own<'_> {
 }
 
 /// Returns the merchant and the event that a record makes known.
-fn named(record: &Record) -> Option<(&str, &str)> {
-    if let Record::Told(told) = record {
+fn known_event(record: &Record) -> Option<(&str, &str)> {
+    if let Record::EventVerified(told) = record {
         return Some((told.merchant.name.as_str(), told.event.as_str()));
     }
-    let Record::Posted(posted) = record else { return None };
+    let Record::WebhookReceived(posted) = record else { return None };
     match &posted.what {
-        PostedWhat::Event(id) | PostedWhat::OtherMode(id) => {
+        WebhookContent::Event(id) | WebhookContent::OtherMode(id) => {
             Some((posted.merchant.name.as_str(), id.as_str()))
         }
-        PostedWhat::Garbled(_) => None,
+        WebhookContent::Malformed(_) => None,
     }
 }
 
@@ -317,20 +327,21 @@ fn is_of(object: &Value, merchant: &str) -> bool {
     text(object, "merchant") == merchant && text(object, "mode") == "test"
 }
 
-fn at(event: &Value) -> Option<DateTime<Utc>> {
+fn created_at(event: &Value) -> Option<DateTime<Utc>> {
     text(event, "created").parse().ok()
 }
 
 /// Returns the version of the object in an event.
-fn version(event: &Value) -> Option<RemoteObject> {
-    RemoteObject::of(text(event, "type"), event.get("data")?, at(event)?)
+fn shown_object(event: &Value) -> Option<RemoteObject> {
+    RemoteObject::of(text(event, "type"), event.get("data")?, created_at(event)?)
 }
 
 /// Returns true if an event shows an object in this state.
-fn shows(event: &Value, object: &RemoteObject) -> bool {
-    version(event).is_some_and(|one| one.id == object.id && said(&one) == said(object))
+fn shows_state(event: &Value, object: &RemoteObject) -> bool {
+    shown_object(event)
+        .is_some_and(|one| one.id == object.id && visible_state(&one) == visible_state(object))
 }
 
-fn said(object: &RemoteObject) -> (Option<&str>, Option<i64>) {
+fn visible_state(object: &RemoteObject) -> (Option<&str>, Option<i64>) {
     (object.status.as_deref(), object.amount)
 }

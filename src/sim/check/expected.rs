@@ -2,30 +2,30 @@
 
 use std::collections::BTreeMap;
 
-use super::Evidence;
+use super::RunEvidence;
 
 /// Names of effects, each with its document and generation.
-pub(super) type Names = BTreeMap<String, (String, u32)>;
+pub(super) type ExpectedNames = BTreeMap<String, (String, u32)>;
 
 /// Returns the `source_id` of every document of a kind, in every generation that it ever had.
-pub(super) fn source_ids(evidence: &Evidence<'_>, kind: &str) -> Names {
+pub(super) fn source_ids(evidence: &RunEvidence<'_>, kind: &str) -> ExpectedNames {
     names(evidence, kind, |doc, generation| {
         doc.source_id(generation).map(|source| source.to_string())
     })
 }
 
 /// Returns the mark of every document of a kind, in every generation that it ever had.
-pub(super) fn marks(evidence: &Evidence<'_>, kind: &str) -> Names {
+pub(super) fn marks(evidence: &RunEvidence<'_>, kind: &str) -> ExpectedNames {
     names(evidence, kind, |doc, generation| doc.mark(generation).map(|mark| mark.to_string()))
 }
 
 fn names(
-    evidence: &Evidence<'_>,
+    evidence: &RunEvidence<'_>,
     kind: &str,
     name: impl Fn(&crate::sim::world::Doc, u32) -> Option<String>,
-) -> Names {
-    let mut names = Names::new();
-    for doc in evidence.ever().into_values().filter(|doc| doc.kind() == kind) {
+) -> ExpectedNames {
+    let mut names = ExpectedNames::new();
+    for doc in evidence.all_documents().into_values().filter(|doc| doc.kind() == kind) {
         for generation in evidence.generations(&doc.name) {
             if let Some(name) = name(doc, generation) {
                 names.insert(name, (doc.name.clone(), generation));

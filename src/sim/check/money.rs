@@ -5,24 +5,24 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::once::mark_of;
-use super::{Evidence, Violation, bounds, clones, commands, expected, is_good};
+use super::{RunEvidence, Violation, bounds, clones, commands, expected, is_valid};
 use crate::sim::desk::text;
-use crate::sim::world::Body;
+use crate::sim::world::DocBody;
 
 /// Compares the sums of all invoices and of all settled documents. Documents that changed after
 /// their invoice was sent are excluded, and are checked one by one elsewhere.
-pub(super) fn invoiced(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+pub(super) fn check_invoiced(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     let Some(files) = evidence.files() else {
         return;
     };
     let (mut asked, mut billed) = (0_i64, 0_i64);
-    for doc in files.values().filter(|doc| matches!(doc.body, Body::Invoice { .. })) {
+    for doc in files.values().filter(|doc| matches!(doc.body, DocBody::Invoice { .. })) {
         let same = |other: &&super::Doc| {
             other.amount() == doc.amount() && other.generation == doc.generation
         };
         let constant = evidence.versions(&doc.name).iter().all(same);
-        let waits = evidence.is_held(doc) || bounds::stopped(evidence, doc);
-        if !constant || !is_good(files, doc) || waits {
+        let waits = evidence.is_on_hold(doc) || bounds::is_over_limit(evidence, doc);
+        if !constant || !is_valid(files, doc) || waits {
             continue;
         }
         let source = doc.source_id(doc.generation).map(|source| source.to_string());
@@ -41,19 +41,20 @@ pub(super) fn invoiced(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
 }
 
 /// Checks that every occurrence collects the amount of its document once.
-pub(super) fn collected(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+pub(super) fn check_collected(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     let later = evidence.later;
     let names = expected::marks(evidence, "RecurringCharge");
     let mut times: BTreeMap<&str, u32> = BTreeMap::new();
     let charges = later.ledger.iter().filter(|entry| text(entry, "type") == "CHARGE");
-    for entry in charges.filter(|entry| !commands::asked_for(evidence, entry)) {
+    for entry in charges.filter(|entry| !commands::is_requested_charge(evidence, entry)) {
         let occurrence = text(entry, "recurring_charge_occurrence_id");
-        let charge = owner(evidence, occurrence);
+        let charge = recurring_charge_of(evidence, occurrence);
         let doc = charge.and_then(|charge| names.get(&mark_of(charge)));
         let ours = doc.is_some() || charge.is_some_and(|one| clones::is_unmarked(evidence, one));
         let asked = charge.and_then(|charge| charge.get("amount"));
         let collected = entry.get("amount");
-        let fits = asked == collected || doc.is_some_and(|(name, _)| first(evidence, name, entry));
+        let fits = asked == collected
+            || doc.is_some_and(|(name, _)| is_first_payment(evidence, name, entry));
         if !ours || !fits {
             let text = format!(
                 "a charge of {:?} by occurrence {occurrence:?} that no document asked for",
@@ -72,17 +73,17 @@ pub(super) fn collected(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
 
 /// Returns true if this payment was made together with its recurring charge, or by a command, of an
 /// amount in one version of the document. A later change applies to later payments.
-fn first(evidence: &Evidence<'_>, name: &str, entry: &Value) -> bool {
+fn is_first_payment(evidence: &RunEvidence<'_>, name: &str, entry: &Value) -> bool {
     let own = text(entry, "recurring_charge_occurrence_id");
     let made = evidence.arrivals.iter().filter(|one| one.effect == Some("charge.recur"));
     let mut made = made.map(|one| text(&one.reply, "recurring_charge_occurrence_id"));
     let amount = entry.get("amount").and_then(Value::as_i64);
-    (made.any(|occurrence| occurrence == own) || commands::paid(evidence, own))
+    (made.any(|occurrence| occurrence == own) || commands::was_paid_by_command(evidence, own))
         && evidence.versions(name).iter().any(|doc| doc.amount() == amount)
 }
 
 /// Returns the recurring charge of an occurrence.
-fn owner<'a>(evidence: &Evidence<'a>, occurrence: &str) -> Option<&'a Value> {
+fn recurring_charge_of<'a>(evidence: &RunEvidence<'a>, occurrence: &str) -> Option<&'a Value> {
     let later = evidence.later;
     let occurrence = later.occurrences.iter().find(|one| text(one, "id") == occurrence)?;
     let id = text(occurrence, "recurring_charge_id");

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::expected::{self, Names};
-use super::{Evidence, Violation, clones, epoch};
+use super::expected::{self, ExpectedNames};
+use super::{RunEvidence, Violation, clones, epoch};
 use crate::base::hash::Mark;
 use crate::sim::desk::text;
-use crate::sim::world::Body;
+use crate::sim::world::DocBody;
 
 /// Checks that each intent has a number of its own.
-pub(super) fn numbers(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+pub(super) fn check_intent_numbers(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     let mut seen = std::collections::BTreeSet::new();
     for number in evidence.numbers.iter().filter(|number| !seen.insert(**number)) {
         found.push(Violation::new("law 5", format!("two intents have the number {number}")));
@@ -19,10 +19,16 @@ pub(super) fn numbers(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
 }
 
 /// Checks that each name has one invoice, and that a document requests every invoice.
-pub(super) fn invoices(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+pub(super) fn check_invoices(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     let names = expected::source_ids(evidence, "Invoice");
     let objects = &evidence.objects.invoices;
-    once(objects, |invoice| text(invoice, "source_id").to_owned(), &names, "invoices", found);
+    check_unique(
+        objects,
+        |invoice| text(invoice, "source_id").to_owned(),
+        &names,
+        "invoices",
+        found,
+    );
     for invoice in objects {
         let Some((name, generation)) = names.get(text(invoice, "source_id")) else {
             continue;
@@ -39,15 +45,15 @@ pub(super) fn invoices(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
 }
 
 /// Checks that each mark has one live card or bank account.
-pub(super) fn methods(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+pub(super) fn check_methods(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     let names = expected::marks(evidence, "SavedMethod");
     let mark = |method: &Value| text(method, "reference").to_owned();
-    once(&evidence.objects.methods, mark, &names, "saved methods", found);
+    check_unique(&evidence.objects.methods, mark, &names, "saved methods", found);
 }
 
 /// Checks that a state sends a one-time token at most once, whatever its result. A lost state's
 /// tokens are forgotten.
-pub(super) fn tokens(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+pub(super) fn check_tokens(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     let mut seen = std::collections::BTreeSet::new();
     let mut losses = evidence.lost.iter().map(|lost| lost.at).peekable();
     for arrival in evidence.arrivals {
@@ -55,7 +61,7 @@ pub(super) fn tokens(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
             seen.clear();
         }
         let field = if arrival.effect == Some("recurring.change") { "method" } else { "token_id" };
-        let token = text(&arrival.asked, field);
+        let token = text(&arrival.body, field);
         if !token.is_empty() && !seen.insert(token) {
             let text = format!("the token {token} was sent a second time at {}", arrival.at);
             found.push(Violation::new("law 5", text));
@@ -64,17 +70,17 @@ pub(super) fn tokens(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
 }
 
 /// Checks that each mark has one recurring charge.
-pub(super) fn recurring(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+pub(super) fn check_recurring_charges(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     let names = expected::marks(evidence, "RecurringCharge");
     let all = evidence.objects.recurring.iter();
     let marked: Vec<Value> =
         all.filter(|one| !clones::is_unmarked(evidence, one)).cloned().collect();
-    once(&marked, mark_of, &names, "recurring charges", found);
+    check_unique(&marked, mark_of, &names, "recurring charges", found);
 }
 
 /// Checks that each state that began empty submits an application once. The pages of a sign-up
 /// submit nothing.
-pub(super) fn applications(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+pub(super) fn check_applications(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     let names = expected::marks(evidence, "MerchantApplication");
     let all = evidence.objects.applications.iter();
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
@@ -83,12 +89,12 @@ pub(super) fn applications(evidence: &Evidence<'_>, found: &mut Vec<Violation>) 
         let mark = text(one, "reference");
         let count = seen.entry(mark).or_default();
         *count = count.saturating_add(1);
-        if *count <= 1 || *count > epoch::begun(evidence, mark) {
+        if *count <= 1 || *count > epoch::new_state_count(evidence, mark) {
             submitted.push(one.clone());
         }
     }
     let mark = |one: &Value| text(one, "reference").to_owned();
-    once(&submitted, mark, &names, "applications", found);
+    check_unique(&submitted, mark, &names, "applications", found);
 }
 
 /// Returns the mark in a recurring charge's description, else its reference.
@@ -98,10 +104,10 @@ pub(in crate::sim) fn mark_of(charge: &Value) -> String {
 }
 
 /// Checks that each name of a document has at most one object, and that no other object exists.
-fn once(
+fn check_unique(
     objects: &[Value],
     name_of: impl Fn(&Value) -> String,
-    names: &Names,
+    names: &ExpectedNames,
     what: &str,
     found: &mut Vec<Violation>,
 ) {
@@ -127,22 +133,22 @@ fn once(
 
 /// Checks contacts, which carry no name. Each address has one contact for each generation, and one
 /// more for each creation that was given up and reported.
-pub(super) fn contacts(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+pub(super) fn check_contacts(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     let mut count: BTreeMap<&str, usize> = BTreeMap::new();
     for contact in &evidence.objects.contacts {
         let seen = count.entry(text(contact, "preferred_email")).or_default();
         *seen = seen.saturating_add(1);
     }
     for (email, count) in count {
-        let ever = evidence.ever();
+        let ever = evidence.all_documents();
         let doc = ever
             .values()
-            .find(|doc| matches!(doc.body, Body::Contact { .. }) && doc.email() == email);
+            .find(|doc| matches!(doc.body, DocBody::Contact { .. }) && doc.email() == email);
         let Some(doc) = doc else {
             found.push(Violation::new("law 5", format!("the contact {email} has no document")));
             continue;
         };
-        let (made, given_up) = epoch::made(evidence, &doc.name);
+        let (made, given_up) = epoch::possible_creations(evidence, &doc.name);
         let most = made.saturating_add(given_up);
         if count > most {
             let text = format!(
@@ -155,7 +161,7 @@ pub(super) fn contacts(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
 
 /// Checks that each address of an invoice gets at most one e-mail about it, and that no other
 /// address gets one.
-pub(super) fn mails(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+pub(super) fn check_mails(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     let names = expected::source_ids(evidence, "Invoice");
     let mut count: BTreeMap<(&str, &str), u32> = BTreeMap::new();
     for mail in &evidence.objects.mails {

@@ -3,18 +3,18 @@
 
 use chrono::{DateTime, Utc};
 
-use super::{Evidence, Violation, is_whole};
+use super::{RunEvidence, Violation, is_complete};
 use crate::model::action::is_action;
-use crate::model::intent::Progress;
+use crate::model::intent::IntentProgress;
 use crate::sim::desk::text;
 use crate::sim::durable::name_of;
-use crate::sim::faults::{AMOUNTS, Fault};
+use crate::sim::faults::{AMOUNTS, CallFault};
 use crate::sim::front::Arrival;
 use crate::sim::removal;
-use crate::sim::world::Tree;
+use crate::sim::world::DocTree;
 
 /// Checks law 1: a durable record allowed every changing request when it arrived.
-pub(super) fn explained(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+pub(super) fn check_call_intents(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     for arrival in evidence.arrivals.iter().filter(|one| one.effect.is_none() || !one.explained) {
         let (method, path, name) = &arrival.name;
         let text =
@@ -25,20 +25,20 @@ pub(super) fn explained(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
 
 /// Checks law 2. A deletion or an end needs a document that declared it and is gone, in a complete
 /// tree.
-pub(super) fn deletions(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
-    let ends = |effect: &str| removal::EFFECTS.contains(&effect);
-    let asked = evidence.stories.iter().filter(|story| !is_action(&story.intent.key));
+pub(super) fn check_deletions(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+    let ends = |effect: &str| removal::REMOVAL_EFFECTS.contains(&effect);
+    let asked = evidence.histories.iter().filter(|story| !is_action(&story.intent.key));
     for story in asked.filter(|story| {
         story.intent.request.method.as_str() == "DELETE" || ends(&story.intent.effect)
     }) {
         let name = story.document();
         let then = trees_at(evidence, story.intent.at);
-        let said = evidence.versions(name).iter().any(|doc| doc.says_delete());
+        let said = evidence.versions(name).iter().any(|doc| doc.declares_removal());
         let why = if !said {
             "its document never said deletion: delete"
         } else if then.iter().all(|tree| tree.contains_key(name)) {
             "its document was there"
-        } else if !then.iter().any(|tree| !tree.contains_key(name) && is_whole(tree)) {
+        } else if !then.iter().any(|tree| !tree.contains_key(name) && is_complete(tree)) {
             "some document could not be read, so its absence proved nothing"
         } else {
             continue;
@@ -46,11 +46,11 @@ pub(super) fn deletions(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
         let text = format!("{} was to be deleted at {}: {why}", story.intent.key, story.intent.at);
         found.push(Violation::new("law 2", text));
     }
-    unknown_deletions(evidence, found);
+    check_deletion_targets(evidence, found);
 }
 
 /// Checks that a deletion reaches only objects that we made.
-fn unknown_deletions(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+fn check_deletion_targets(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     let is = |arrival: &Arrival, effects: [&str; 2]| {
         arrival.effect.is_some_and(|effect| effects.contains(&effect))
     };
@@ -68,7 +68,7 @@ fn unknown_deletions(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
 }
 
 /// Returns the files at a moment; two trees if they changed in that very moment.
-fn trees_at<'a>(evidence: &Evidence<'a>, at: DateTime<Utc>) -> Vec<&'a Tree> {
+fn trees_at<'a>(evidence: &RunEvidence<'a>, at: DateTime<Utc>) -> Vec<&'a DocTree> {
     let next = evidence.history.iter().skip(1).map(|(from, _)| *from);
     let ends = next.chain([DateTime::<Utc>::MAX_UTC]);
     let spans = evidence.history.iter().zip(ends);
@@ -76,25 +76,28 @@ fn trees_at<'a>(evidence: &Evidence<'a>, at: DateTime<Utc>) -> Vec<&'a Tree> {
 }
 
 /// Checks law 4: an answer that differs from the request puts its resource on hold.
-pub(super) fn differing(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+pub(super) fn check_differing_answers(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     for (place, arrival) in evidence.arrivals.iter().enumerate() {
-        if arrival.fault != Some(Fault::OtherAmount) || arrival.status != 200 || !asks(arrival) {
+        if arrival.fault != Some(CallFault::OtherAmount)
+            || arrival.status != 200
+            || !names_amount(arrival)
+        {
             continue;
         }
         let later = evidence.arrivals.iter().skip(place.saturating_add(1));
         if later.into_iter().any(|other| other.name == arrival.name) {
             continue;
         }
-        let mut stories = evidence.stories.iter().rev();
+        let mut stories = evidence.histories.iter().rev();
         let story = stories
             .find(|story| name_of(&story.intent) == arrival.name && story.intent.at <= arrival.at);
         let Some(story) = story else { continue };
         let done = story
             .progress
             .iter()
-            .find(|(at, progress)| *at >= arrival.at && ends(progress))
+            .find(|(at, progress)| *at >= arrival.at && is_settled_or_on_hold(progress))
             // If the intent was on hold first, a person resolved it.
-            .filter(|(_, progress)| matches!(progress, Progress::Done { .. }));
+            .filter(|(_, progress)| matches!(progress, IntentProgress::Done { .. }));
         let Some((done, _)) = done else { continue };
         if evidence.deaths.iter().any(|death| (arrival.at..=*done).contains(death)) {
             continue;
@@ -105,15 +108,15 @@ pub(super) fn differing(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
 }
 
 /// Returns true if an intent is settled, or on hold until a person resolves it.
-fn ends(progress: &Progress) -> bool {
-    matches!(progress, Progress::Done { .. } | Progress::Held { .. })
+fn is_settled_or_on_hold(progress: &IntentProgress) -> bool {
+    matches!(progress, IntentProgress::Done { .. } | IntentProgress::OnHold { .. })
 }
 
 /// Returns true if a request names an amount itself.
-fn asks(arrival: &Arrival) -> bool {
+fn names_amount(arrival: &Arrival) -> bool {
     let field = AMOUNTS.iter().find(|(effect, _)| Some(*effect) == arrival.effect);
     match field {
-        Some(("recurring.change", field)) => arrival.asked.get(field).is_some(),
+        Some(("recurring.change", field)) => arrival.body.get(field).is_some(),
         Some(_) => true,
         None => false,
     }

@@ -3,13 +3,13 @@
 
 use serde_json::Value;
 
-use super::clones::answer;
+use super::clones::result_id;
 use super::once::mark_of;
-use super::{Evidence, Violation, is_whole};
-use crate::model::intent::Progress;
+use super::{RunEvidence, Violation, is_complete};
+use crate::model::intent::IntentProgress;
 use crate::sim::desk::text;
-use crate::sim::durable::{Story, name_of};
-use crate::sim::world::{Body, Doc};
+use crate::sim::durable::{IntentHistory, name_of};
+use crate::sim::world::{Doc, DocBody};
 
 /// Effects by which the document of a recurring charge ends it.
 const ENDS: [&str; 3] = ["recurring.cancel", "recurring.end", "occurrence.ignore"];
@@ -17,23 +17,23 @@ const ENDS: [&str; 3] = ["recurring.cancel", "recurring.end", "occurrence.ignore
 /// Checks that a recurring charge collects nothing after everything has settled, if its document
 /// always declared the removal and is gone. The same holds for a cancelled charge, whatever its
 /// document says later.
-pub(super) fn silent(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+pub(super) fn check_no_collection(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     let before = evidence.objects.ledger.len();
     let news = || evidence.later.ledger.iter().skip(before);
     for (name, doc) in
-        evidence.ever().into_iter().filter(|(_, doc)| doc.kind() == "RecurringCharge")
+        evidence.all_documents().into_iter().filter(|(_, doc)| doc.kind() == "RecurringCharge")
     {
-        let why = if is_gone(evidence, doc) {
+        let why = if is_removed(evidence, doc) {
             "is gone from the files"
         } else if was_cancelled(evidence, doc) {
             "was cancelled"
         } else {
             continue;
         };
-        for charge in own(evidence, doc) {
+        for charge in own_charges(evidence, doc) {
             let id = text(charge, "id");
             let collects = |entry: &&Value| {
-                text(entry, "type") == "CHARGE" && paid_by(evidence, entry) == Some(id)
+                text(entry, "type") == "CHARGE" && charge_of_entry(evidence, entry) == Some(id)
             };
             if let Some(entry) = news().find(collects) {
                 let amount = entry.get("amount").unwrap_or(&Value::Null);
@@ -45,7 +45,7 @@ pub(super) fn silent(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
 }
 
 /// Returns true if the recurring charge of a document's first generation was cancelled.
-fn was_cancelled(evidence: &Evidence<'_>, doc: &Doc) -> bool {
+fn was_cancelled(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
     let source = doc.source_id(0);
     evidence.intents(&doc.name).any(|one| {
         let first = Some(&one.intent.source_id) == source.as_ref();
@@ -55,11 +55,11 @@ fn was_cancelled(evidence: &Evidence<'_>, doc: &Doc) -> bool {
 
 /// Returns the recurring charges of a document's first generation: by the mark, or by the journal's
 /// results if they carry none.
-fn own<'a>(evidence: &Evidence<'a>, doc: &Doc) -> Vec<&'a Value> {
+fn own_charges<'a>(evidence: &RunEvidence<'a>, doc: &Doc) -> Vec<&'a Value> {
     let (mark, source) = (doc.mark(0), doc.source_id(0));
     let ids = |id: &str| {
         let mut own = evidence.intents(&doc.name);
-        own.any(|one| Some(&one.intent.source_id) == source.as_ref() && answer(one) == Some(id))
+        own.any(|one| Some(&one.intent.source_id) == source.as_ref() && result_id(one) == Some(id))
     };
     let is = |one: &&Value| {
         mark.as_ref().is_some_and(|mark| mark_of(one) == mark.as_str()) || ids(text(one, "id"))
@@ -68,7 +68,7 @@ fn own<'a>(evidence: &Evidence<'a>, doc: &Doc) -> Vec<&'a Value> {
 }
 
 /// Returns the recurring charge to which a movement of money belongs.
-fn paid_by<'a>(evidence: &Evidence<'a>, entry: &Value) -> Option<&'a str> {
+fn charge_of_entry<'a>(evidence: &RunEvidence<'a>, entry: &Value) -> Option<&'a str> {
     let occurrence = text(entry, "recurring_charge_occurrence_id");
     let mut all = evidence.later.occurrences.iter();
     all.find(|one| text(one, "id") == occurrence).map(|one| text(one, "recurring_charge_id"))
@@ -76,37 +76,40 @@ fn paid_by<'a>(evidence: &Evidence<'a>, entry: &Value) -> Option<&'a str> {
 
 /// Returns true if a document is gone from a complete tree, and every version of it declared the
 /// removal of its object.
-fn is_gone(evidence: &Evidence<'_>, doc: &Doc) -> bool {
-    let Some(files) = evidence.files().filter(|files| is_whole(files)) else { return false };
+fn is_removed(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
+    let Some(files) = evidence.files().filter(|files| is_complete(files)) else { return false };
     let versions = evidence.versions(&doc.name);
-    let always = versions.iter().all(|doc| doc.says_delete() && doc.generation == 0);
-    always && !files.contains_key(&doc.name) && !evidence.is_held(doc)
+    let always = versions.iter().all(|doc| doc.declares_removal() && doc.generation == 0);
+    always && !files.contains_key(&doc.name) && !evidence.is_on_hold(doc)
 }
 
-fn is_done(story: &Story) -> bool {
-    matches!(story.progress.last(), Some((_, Progress::Done { .. })))
+fn is_done(story: &IntentHistory) -> bool {
+    matches!(story.progress.last(), Some((_, IntentProgress::Done { .. })))
 }
 
 /// Returns true if the recurring charge of a document was ended, also in part, while it had no
 /// document. It then waits for a higher generation.
-pub(super) fn was_ended(evidence: &Evidence<'_>, doc: &Doc) -> bool {
-    endings(evidence, doc).any(is_done)
+pub(super) fn was_ended(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
+    ending_intents(evidence, doc).any(is_done)
 }
 
 /// Returns true if the service ended the charge and the answer was lost. The document must then not
 /// be reported as ready.
-pub(super) fn may_be_ended(evidence: &Evidence<'_>, doc: &Doc) -> bool {
-    let happened = |story: &Story| {
+pub(super) fn may_be_ended(evidence: &RunEvidence<'_>, doc: &Doc) -> bool {
+    let happened = |story: &IntentHistory| {
         let effect = Some(story.intent.effect.as_str());
         let name = name_of(&story.intent);
         let mut same = evidence.arrivals.iter().filter(|one| one.name == name);
         same.any(|one| one.effect == effect && (200..300).contains(&one.status))
     };
-    endings(evidence, doc).any(happened)
+    ending_intents(evidence, doc).any(happened)
 }
 
 /// Returns the intents that ended the recurring charge of this generation of a document.
-fn endings<'a>(evidence: &'a Evidence<'_>, doc: &Doc) -> impl Iterator<Item = &'a Story> {
+fn ending_intents<'a>(
+    evidence: &'a RunEvidence<'_>,
+    doc: &Doc,
+) -> impl Iterator<Item = &'a IntentHistory> {
     let source = doc.source_id(doc.generation).filter(|_| doc.kind() == "RecurringCharge");
     let own = evidence.intents(&doc.name);
     own.filter(move |one| {
@@ -116,9 +119,9 @@ fn endings<'a>(evidence: &'a Evidence<'_>, doc: &Doc) -> impl Iterator<Item = &'
 
 /// Checks that a document that returns after the end of its object reports `Ended` and starts
 /// nothing by itself.
-pub(super) fn came_back(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+pub(super) fn check_returned(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     for doc in evidence.files().into_iter().flat_map(|files| files.values()) {
-        if !was_ended(evidence, doc) || evidence.is_held(doc) {
+        if !was_ended(evidence, doc) || evidence.is_on_hold(doc) {
             continue;
         }
         let view = evidence.views.iter().find(|one| one.name == doc.name && one.kind == doc.kind());
@@ -131,24 +134,24 @@ pub(super) fn came_back(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
 }
 
 /// Checks that a removed merchant's authorisation is given back, and that no later request uses it.
-pub(super) fn given_back(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
-    let ever = evidence.ever();
-    for (name, doc) in ever.iter().filter(|(_, doc)| doc.body == Body::Merchant) {
+pub(super) fn check_deauthorised(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+    let ever = evidence.all_documents();
+    for (name, doc) in ever.iter().filter(|(_, doc)| doc.body == DocBody::Merchant) {
         let back = |effect: &str| {
             evidence.intents(name).find(|one| one.intent.effect == effect && is_done(one))
         };
         if let Some((at, _)) = back("merchant.deauthorise").and_then(|story| story.progress.last())
         {
-            for (_, path) in evidence.strangers.iter().filter(|(asked, _)| asked > at) {
+            for (_, path) in evidence.unauthorised_calls.iter().filter(|(asked, _)| asked > at) {
                 let text = format!("{path} was asked after {name} gave its authorization back");
                 found.push(Violation::new("removal", text));
             }
             continue;
         }
         let mut others = ever.values().filter(|other| other.merchant() == *name);
-        let held =
-            others.any(|other| evidence.intents(&other.name).any(|one| one.held().is_some()));
-        if is_gone(evidence, doc) && back("code.exchange").is_some() && !held {
+        let held = others
+            .any(|other| evidence.intents(&other.name).any(|one| one.hold_reason().is_some()));
+        if is_removed(evidence, doc) && back("code.exchange").is_some() && !held {
             let text = format!("{name} is gone from the files and still authorised");
             found.push(Violation::new("removal", text));
         }

@@ -4,24 +4,24 @@
 use serde_json::Value;
 
 use super::once::mark_of;
-use super::{Evidence, Violation, bounds, clones, epoch, is_good, is_whole, removal};
+use super::{RunEvidence, Violation, bounds, clones, epoch, is_complete, is_valid, removal};
 use crate::engine::ResourceView;
-use crate::model::condition::{Condition, ConditionType, Status};
+use crate::model::condition::{Condition, ConditionStatus, ConditionType};
 use crate::model::manifest::{Deletion, OnDoubt};
-use crate::sandbox::Surface;
+use crate::sandbox::ServiceSurface;
 use crate::sim::desk::text;
-use crate::sim::durable::{Story, name_of};
-use crate::sim::faults::Fault;
+use crate::sim::durable::{IntentHistory, name_of};
+use crate::sim::faults::CallFault;
 use crate::sim::letters;
 use crate::sim::person;
 use crate::sim::share::DIFFERS;
-use crate::sim::world::{Body, Doc};
+use crate::sim::world::{Doc, DocBody};
 
 /// Checks that only intents without a possible settlement are on hold.
-pub(super) fn held(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
-    for story in evidence.stories {
-        let Some(reason) = story.held() else { continue };
-        if !may_hold(evidence, story) {
+pub(super) fn check_holds(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+    for story in evidence.histories {
+        let Some(reason) = story.hold_reason() else { continue };
+        if !may_be_on_hold(evidence, story) {
             let text = format!("{} {} is held: {reason}", story.intent.effect, story.intent.key);
             found.push(Violation::new("settles", text));
         }
@@ -30,44 +30,45 @@ pub(super) fn held(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
 
 /// Returns true if an intent may end on hold: the answer differs, or its result cannot be proved.
 /// With a settler, only intents that the settler cannot know may be left.
-fn may_hold(evidence: &Evidence<'_>, story: &Story) -> bool {
+fn may_be_on_hold(evidence: &RunEvidence<'_>, story: &IntentHistory) -> bool {
     let untold =
-        story.intent.effect == "application.submit" && evidence.is_untold(&story.intent.mark);
+        story.intent.effect == "application.submit" && evidence.never_delivered(&story.intent.mark);
     let settler = evidence.script.people.settler.is_some();
-    if settler && person::knows(&story.intent.effect) && !untold {
+    if settler && person::is_provable(&story.intent.effect) && !untold {
         return false;
     }
     let name = name_of(&story.intent);
     let altered = evidence
         .arrivals
         .iter()
-        .any(|arrival| arrival.fault == Some(Fault::OtherAmount) && arrival.name == name);
+        .any(|arrival| arrival.fault == Some(CallFault::OtherAmount) && arrival.name == name);
     altered
         || match story.intent.effect.as_str() {
-            "invoice.create" => epoch::was_other(evidence, story),
-            "contact.create" if epoch::was_open(evidence, story) => true,
+            "invoice.create" => epoch::was_sent_differently(evidence, story),
+            "contact.create" if epoch::was_open_at_loss(evidence, story) => true,
             // An unprovable creation is repeated a limited number of times, and then needs a
             // person.
             "contact.create" => {
                 let mut own = evidence.intents(story.document());
-                let again = story.held().is_some_and(|why| why.contains("made again"));
-                story.intent.on_doubt == OnDoubt::Hold || (again && own.any(Story::given_up))
+                let again = story.hold_reason().is_some_and(|why| why.contains("made again"));
+                story.intent.on_doubt == OnDoubt::Hold
+                    || (again && own.any(IntentHistory::given_up))
             }
             // The amount changed between the baseline and the call.
-            "occurrence.pay" => story.held().is_some_and(|why| why.starts_with(DIFFERS)),
+            "occurrence.pay" => story.hold_reason().is_some_and(|why| why.starts_with(DIFFERS)),
             // The service does not show a vault's methods, once the token is gone.
             "code.exchange" | "vault.save" => true,
             "application.submit" => {
-                !submitted(evidence, story)
-                    || evidence.is_untold(&story.intent.mark)
-                    || epoch::was_open(evidence, story)
+                !is_submitted(evidence, story)
+                    || evidence.never_delivered(&story.intent.mark)
+                    || epoch::was_open_at_loss(evidence, story)
                     || epoch::submitted_before(evidence, &story.intent.mark)
             }
             // The documents define no list of transactions except authorisations. Without a newer
             // event the result stays unknown.
             "recurring.create" | "charge.recur" | "charge.schedule" | "charge.create"
             | "charge.capture" | "charge.refund" | "credit.create" | "transaction.void" => {
-                evidence.script.surface == Surface::Documented
+                evidence.script.surface == ServiceSurface::Documented
             }
             _ => false,
         }
@@ -75,19 +76,19 @@ fn may_hold(evidence: &Evidence<'_>, story: &Story) -> bool {
 
 /// Returns true if the service has the application of an intent: the webhook of its decision then
 /// settles the intent.
-fn submitted(evidence: &Evidence<'_>, story: &Story) -> bool {
+fn is_submitted(evidence: &RunEvidence<'_>, story: &IntentHistory) -> bool {
     let mark = story.intent.mark.as_str();
     evidence.objects.applications.iter().any(|one| text(one, "reference") == mark)
 }
 
 /// Checks that every valid document has its object, and that the engine reports it as ready.
-pub(super) fn ready(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+pub(super) fn check_ready(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     let Some(files) = evidence.files() else {
         return;
     };
-    for doc in files.values().filter(|doc| is_good(files, doc)) {
-        let waits = bounds::stopped(evidence, doc) || evidence.awaits_underwriting(doc);
-        if evidence.is_held(doc) || waits || removal::was_ended(evidence, doc) {
+    for doc in files.values().filter(|doc| is_valid(files, doc)) {
+        let waits = bounds::is_over_limit(evidence, doc) || evidence.awaits_underwriting(doc);
+        if evidence.is_on_hold(doc) || waits || removal::was_ended(evidence, doc) {
             continue;
         }
         if removal::may_be_ended(evidence, doc) {
@@ -98,7 +99,7 @@ pub(super) fn ready(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
             }
             continue;
         }
-        if let Some(missing) = lacks_all(evidence, doc) {
+        if let Some(missing) = missing_in_all_generations(evidence, doc) {
             found.push(Violation::new("settles", format!("{}: {missing}", doc.address())));
         }
         let view =
@@ -123,39 +124,43 @@ pub(super) fn ready(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
 
 /// Returns true if a resource equals its document, whatever the state of its payments.
 fn is_synced(view: &ResourceView) -> bool {
-    let synced = |one: &Condition| one.kind == ConditionType::Synced && one.status == Status::True;
+    let synced =
+        |one: &Condition| one.kind == ConditionType::Synced && one.status == ConditionStatus::True;
     view.conditions.iter().any(synced)
 }
 
 /// Returns the first thing of a document that is missing at the service. An object of a higher
 /// generation than the document's also counts.
-fn lacks_all(evidence: &Evidence<'_>, doc: &Doc) -> Option<String> {
+fn missing_in_all_generations(evidence: &RunEvidence<'_>, doc: &Doc) -> Option<String> {
     let generations = evidence.generations(&doc.name);
     let fitting = generations.into_iter().filter(|generation| *generation >= doc.generation);
-    let mut lacks = fitting.map(|generation| lacks(evidence, &Doc { generation, ..doc.clone() }));
+    let mut lacks =
+        fitting.map(|generation| missing_part(evidence, &Doc { generation, ..doc.clone() }));
     let first = lacks.next().flatten()?;
     lacks.all(|missing| missing.is_some()).then_some(first)
 }
 
 /// Returns the first thing that is missing at the service for this generation.
-fn lacks(evidence: &Evidence<'_>, doc: &Doc) -> Option<String> {
+fn missing_part(evidence: &RunEvidence<'_>, doc: &Doc) -> Option<String> {
     let objects = evidence.objects;
     let source = doc.source_id(doc.generation)?.to_string();
     let mark = doc.mark(doc.generation)?;
     let same = |object: &Value, field: &str, value: &str| text(object, field) == value;
     match &doc.body {
-        Body::Merchant | Body::Opened { .. } | Body::Application { sign_up: true, .. } => None,
-        Body::Application { sign_up: false, .. } => {
+        DocBody::Merchant | DocBody::Opened { .. } | DocBody::Application { sign_up: true, .. } => {
+            None
+        }
+        DocBody::Application { sign_up: false, .. } => {
             let mut all = objects.applications.iter();
             let there = all.any(|one| same(one, "reference", mark.as_str()));
             (!there).then(|| "there is no such application".to_owned())
         }
-        Body::Contact { .. } => {
+        DocBody::Contact { .. } => {
             let email = doc.email();
             let there = objects.contacts.iter().any(|one| same(one, "preferred_email", &email));
             (!there).then(|| "there is no such contact".to_owned())
         }
-        Body::Invoice { letter, .. } => {
+        DocBody::Invoice { letter, .. } => {
             let mut invoices = objects.invoices.iter();
             let Some(invoice) = invoices.find(|one| same(one, "source_id", &source)) else {
                 return Some(format!("there is no invoice {source}"));
@@ -165,30 +170,34 @@ fn lacks(evidence: &Evidence<'_>, doc: &Doc) -> Option<String> {
             (attached != wanted.as_deref())
                 .then(|| format!("the invoice {source} attaches {attached:?}, not {wanted:?}"))
         }
-        Body::Card { .. } => {
+        DocBody::Card { .. } => {
             let mut methods = objects.methods.iter();
             let Some(method) = methods.find(|one| same(one, "reference", mark.as_str())) else {
                 return Some("there is no such saved method".to_owned());
             };
-            differs(method, "description", &Value::from(doc.text()?))
-                .or_else(|| differs(method, "name", &Value::from(doc.holder()?)))
+            field_differs(method, "description", &Value::from(doc.text()?))
+                .or_else(|| field_differs(method, "name", &Value::from(doc.holder()?)))
         }
-        Body::FromCharge(_) => clones::lacks(evidence, doc),
-        Body::Recurring { amount, card, .. } => {
+        DocBody::FromCharge(_) => clones::missing_part(evidence, doc),
+        DocBody::Recurring { amount, card, .. } => {
             let mut charges = objects.recurring.iter();
             let Some(charge) = charges.find(|one| mark_of(one) == mark.as_str()) else {
                 return Some("there is no such recurring charge".to_owned());
             };
             let text = mark.tag(&doc.text()?);
-            differs(charge, "amount", &Value::from(*amount))
-                .or_else(|| differs(charge, "description", &Value::from(text)))
-                .or_else(|| paid_by_another(evidence, charge, card))
+            field_differs(charge, "amount", &Value::from(*amount))
+                .or_else(|| field_differs(charge, "description", &Value::from(text)))
+                .or_else(|| payment_details_differ(evidence, charge, card))
         }
     }
 }
 
 /// Returns the difference between a recurring charge's payment details and its method's document.
-fn paid_by_another(evidence: &Evidence<'_>, charge: &Value, card: &str) -> Option<String> {
+fn payment_details_differ(
+    evidence: &RunEvidence<'_>,
+    charge: &Value,
+    card: &str,
+) -> Option<String> {
     let holder = evidence.files()?.get(card)?.holder()?;
     let found = charge.pointer("/method/name").unwrap_or(&Value::Null);
     let text = || format!("it is paid by {found}, and the file of its method says {holder:?}");
@@ -196,21 +205,21 @@ fn paid_by_another(evidence: &Evidence<'_>, charge: &Value, card: &str) -> Optio
 }
 
 /// Returns the difference between a field and its wanted value.
-fn differs(object: &Value, field: &str, wanted: &Value) -> Option<String> {
+fn field_differs(object: &Value, field: &str, wanted: &Value) -> Option<String> {
     let found = object.get(field).unwrap_or(&Value::Null);
     (found != wanted).then(|| format!("its {field} is {found}, and the file says {wanted}"))
 }
 
 /// Checks that a saved method is gone if its document always declared the removal and is gone.
-pub(super) fn gone(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
-    let Some(files) = evidence.files().filter(|files| is_whole(files)) else {
+pub(super) fn check_removed_methods(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
+    let Some(files) = evidence.files().filter(|files| is_complete(files)) else {
         return;
     };
-    for (name, doc) in evidence.ever() {
+    for (name, doc) in evidence.all_documents() {
         let always =
-            evidence.versions(name).iter().all(|doc| doc.says_delete() && doc.generation == 0);
-        let waits = evidence.is_held(doc) || bounds::stopped(evidence, doc);
-        if files.contains_key(name) || !always || waits || goes_after_held(evidence, name) {
+            evidence.versions(name).iter().all(|doc| doc.declares_removal() && doc.generation == 0);
+        let waits = evidence.is_on_hold(doc) || bounds::is_over_limit(evidence, doc);
+        if files.contains_key(name) || !always || waits || waits_for_held_charge(evidence, name) {
             continue;
         }
         let Some(mark) = doc.mark(0) else { continue };
@@ -223,10 +232,11 @@ pub(super) fn gone(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
 
 /// Returns true if a recurring charge that is removed before its method is on hold. The method
 /// waits for it.
-fn goes_after_held(evidence: &Evidence<'_>, method: &str) -> bool {
-    let pays = |doc: &&Doc| matches!(&doc.body, Body::Recurring { card, .. } if card == method);
-    let held =
-        |story: &Story| story.held().is_some() && story.intent.applied.deletion == Deletion::Delete;
+fn waits_for_held_charge(evidence: &RunEvidence<'_>, method: &str) -> bool {
+    let pays = |doc: &&Doc| matches!(&doc.body, DocBody::Recurring { card, .. } if card == method);
+    let held = |story: &IntentHistory| {
+        story.hold_reason().is_some() && story.intent.applied.deletion == Deletion::Delete
+    };
     let ever = evidence.history.iter().flat_map(|(_, tree)| tree.values());
     ever.filter(pays).any(|doc| evidence.intents(&doc.name).any(held))
 }

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use super::{Evidence, Violation};
-use crate::sim::net::storm::{Gust, Whose};
-use crate::sim::net::weather::Passed;
+use super::{RunEvidence, Violation};
+use crate::sim::net::storm::{StormAnswer, StormScope};
+use crate::sim::net::weather::StormStretch;
 
 /// Consecutive failures that open the breaker of a host, doubled for answers from before the storm
 /// in between.
-const BEFORE_SHUT: u64 = 24;
+const BEFORE_OPEN: u64 = 24;
 /// Calls that may be in flight at once: the gate's permits, and the calls that wait for one with a
 /// token.
-const UNDER_WAY: u64 = 12;
+const IN_FLIGHT_MAX: u64 = 12;
 /// Probes while the waits grow to two minutes; after that one probe a minute.
 const PROBES: u64 = 8;
 /// Calls of one merchant before its limit has fallen to one in two seconds.
@@ -28,40 +28,40 @@ const ASKED_BY: u64 = 4;
 const SETTLES_AFTER: Duration = Duration::from_hours(1);
 
 /// Checks that a storm meets a bounded number of calls, and that callers wait as long as requested.
-pub(super) fn bounded(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+pub(super) fn check_storms(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     for passed in evidence.storms {
         let storm = passed.storm;
-        let bound = bound(passed);
+        let bound = max_calls(passed);
         if passed.met > bound {
             let text = format!("{} calls in a storm, and {bound} is the most: {storm}", passed.met);
             found.push(Violation::new("storm", text));
         }
-        if passed.early > UNDER_WAY {
+        if passed.early > IN_FLIGHT_MAX {
             let text = format!("{} calls came before the time asked for: {storm}", passed.early);
             found.push(Violation::new("storm", text));
         }
     }
-    if let Some(took) = evidence.took.filter(|took| *took > SETTLES_AFTER) {
+    if let Some(took) = evidence.settling_time.filter(|took| *took > SETTLES_AFTER) {
         let text = format!("settled only {} s after all was quiet", took.as_secs());
         found.push(Violation::new("storm", text));
     }
 }
 
 /// Returns the most calls that a stretch of a storm may meet.
-fn bound(passed: &Passed) -> u64 {
+fn max_calls(passed: &StormStretch) -> u64 {
     let seconds = passed.seconds;
-    if passed.storm.gust == Gust::Refused {
+    if passed.storm.answer == StormAnswer::Refused {
         let asked = seconds.div_euclid(ASKED_EVERY_S).saturating_add(1).saturating_mul(ASKED_BY);
-        return UNDER_WAY.saturating_add(asked).saturating_mul(passed.lives);
+        return IN_FLIGHT_MAX.saturating_add(asked).saturating_mul(passed.lives);
     }
-    let each = match (passed.storm.gust, passed.storm.whose) {
-        (Gust::Error | Gust::Reset, Whose::All) => {
+    let each = match (passed.storm.answer, passed.storm.scope) {
+        (StormAnswer::Error | StormAnswer::Reset, StormScope::All) => {
             let probes = seconds.div_euclid(60).saturating_add(PROBES);
-            let once = BEFORE_SHUT.saturating_add(UNDER_WAY).saturating_add(probes);
+            let once = BEFORE_OPEN.saturating_add(IN_FLIGHT_MAX).saturating_add(probes);
             return once.saturating_mul(passed.lives);
         }
-        (_, Whose::Beyond(more)) => SLOW_PER_S.saturating_add(u64::from(more)),
-        (_, Whose::All | Whose::Caller) => SLOW_PER_S,
+        (_, StormScope::Beyond(more)) => SLOW_PER_S.saturating_add(u64::from(more)),
+        (_, StormScope::All | StormScope::Caller) => SLOW_PER_S,
     };
     let lanes = passed.callers.saturating_mul(passed.lives);
     let one = BEFORE_SLOW.saturating_add(each.saturating_mul(seconds));

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::{Evidence, Violation};
+use super::{RunEvidence, Violation};
 use crate::base::hash::Mark;
 use crate::sim::desk::text;
 use crate::sim::net::post::FORGED;
-use crate::sim::world::{Body, Doc};
+use crate::sim::world::{Doc, DocBody};
 
-impl Evidence<'_> {
+impl RunEvidence<'_> {
     /// Returns the service's decision on the newest submission of an application, and whether its
     /// webhook reached us.
-    fn decided(&self, doc: &Doc) -> Option<(&str, bool)> {
+    fn decision(&self, doc: &Doc) -> Option<(&str, bool)> {
         let mark = doc.mark(doc.generation)?;
         let mut all = self.objects.applications.iter();
         let state = text(all.find(|one| text(one, "reference") == mark.as_str())?, "state");
@@ -19,32 +19,33 @@ impl Evidence<'_> {
             "provisioned" => "merchant.provisioned",
             _ => "merchant_application.declined",
         };
-        Some((state, !self.swallowed.contains(&format!("{mark} {event}"))))
+        Some((state, !self.lost_webhooks.contains(&format!("{mark} {event}"))))
     }
 
     /// Returns true if every webhook of the submission with this mark was lost for good.
-    pub(super) fn is_untold(&self, mark: &Mark) -> bool {
+    pub(super) fn never_delivered(&self, mark: &Mark) -> bool {
         let mut all = self.objects.applications.iter();
         let approved = all
             .find(|one| text(one, "reference") == mark.as_str())
             .is_some_and(|one| text(one, "state") == "provisioned");
-        let declined = !approved || self.script.net.thoughts.is_some();
+        let declined = !approved || self.script.net.delayed_decision.is_some();
         let sent =
             [(approved, "merchant.provisioned"), (declined, "merchant_application.declined")];
-        let lost = |event: &str| self.swallowed.contains(&format!("{mark} {event}"));
+        let lost = |event: &str| self.lost_webhooks.contains(&format!("{mark} {event}"));
         sent.iter().all(|(sent, event)| !sent || lost(event))
     }
 
     /// Returns true if a document waits for an application that was not approved, or whose webhook
     /// never arrived.
     pub(super) fn awaits_underwriting(&self, doc: &Doc) -> bool {
-        let ever = self.ever();
-        let names = doc.needs().into_iter().chain([doc.name.as_str()]);
+        let ever = self.all_documents();
+        let names = doc.references().into_iter().chain([doc.name.as_str()]);
         let needs = names.filter_map(|name| ever.get(name));
-        let further = needs.clone().flat_map(|need| need.needs()).filter_map(|name| ever.get(name));
-        needs.chain(further).filter(|need| matches!(need.body, Body::Application { .. })).any(
+        let further =
+            needs.clone().flat_map(|need| need.references()).filter_map(|name| ever.get(name));
+        needs.chain(further).filter(|need| matches!(need.body, DocBody::Application { .. })).any(
             |application| {
-                self.decided(application).is_some_and(|decided| decided != ("provisioned", true))
+                self.decision(application).is_some_and(|decided| decided != ("provisioned", true))
             },
         )
     }
@@ -52,11 +53,11 @@ impl Evidence<'_> {
 
 /// Checks that the engine reports the service's decision on each application, as far as its webhook
 /// arrived.
-pub(super) fn decisions(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+pub(super) fn check_decisions(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     let Some(files) = evidence.files() else { return };
     let applications = files.values().filter(|doc| doc.kind() == "MerchantApplication");
-    for doc in applications.filter(|doc| !evidence.is_held(doc)) {
-        let Some((state, true)) = evidence.decided(doc) else { continue };
+    for doc in applications.filter(|doc| !evidence.is_on_hold(doc)) {
+        let Some((state, true)) = evidence.decision(doc) else { continue };
         let mut views = evidence.views.iter();
         let Some(view) = views.find(|view| view.name == doc.name && view.kind == doc.kind()) else {
             continue;
@@ -75,11 +76,11 @@ pub(super) fn decisions(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
 
 /// Checks that a code connects its merchant once, and that a code that the service did not issue is
 /// never tried.
-pub(super) fn opened(evidence: &Evidence<'_>, found: &mut Vec<Violation>) {
+pub(super) fn check_codes(evidence: &RunEvidence<'_>, found: &mut Vec<Violation>) {
     let mut times: BTreeMap<&str, u32> = BTreeMap::new();
     let exchanges = evidence.arrivals.iter().filter(|one| one.effect == Some("code.exchange"));
     for arrival in exchanges {
-        let code = text(&arrival.asked, "code");
+        let code = text(&arrival.body, "code");
         if code == FORGED {
             found.push(Violation::new("law 3", "a forged code was tried".to_owned()));
         }

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use super::Violation;
 use crate::engine::{IntentsView, Metrics, ResourceView};
 use crate::model::intent::IntentState;
-use crate::store::facts::{FactError, Facts};
+use crate::store::facts::{ReadModel, ReadModelError};
 
 /// Views of one moment.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct ViewSnapshot {
     /// Intents that are not closed.
     pub(crate) intents: IntentsView,
     pub(crate) metrics: Metrics,
@@ -19,7 +19,10 @@ pub(crate) struct Asked {
 }
 
 /// Compares views with the fold, which did not change meanwhile.
-pub(crate) fn views(facts: &Facts, asked: &Asked) -> Result<Vec<Violation>, FactError> {
+pub(crate) fn check_views(
+    facts: &ReadModel,
+    asked: &ViewSnapshot,
+) -> Result<Vec<Violation>, ReadModelError> {
     let mut found = Vec::new();
     let mut wrong = |text: String| found.push(Violation::new("views", text));
     let mut states: BTreeMap<&str, u64> = BTreeMap::new();
@@ -57,6 +60,6 @@ fn reason(state: &IntentState) -> &'static str {
     match state {
         IntentState::Open { .. } | IntentState::Closed => "InFlight",
         IntentState::InDoubt { .. } => "InDoubt",
-        IntentState::Held { .. } => "Held",
+        IntentState::OnHold { .. } => "Held",
     }
 }

@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
-use super::{TELL, Way};
-use crate::engine::{Carried, Courier, IntakeLink};
-use crate::outbox::{Message, Sent};
-use crate::sim::power::{Point, Power, When};
+use super::{NOTIFY_POINT, NotificationFate};
+use crate::engine::{DeliveryAttempt, IntakeLink, NotificationSender};
+use crate::outbox::{DeliveryResult, OutgoingNotification};
+use crate::sim::power::{CrashPoint, CrashSide, MachinePower};
 
 /// One attempt to deliver a notification.
 #[derive(Debug, Clone)]
-pub(crate) struct Try {
+pub(crate) struct SimDelivery {
     /// Name of the notification.
     pub(crate) key: String,
     pub(crate) text: String,
@@ -22,85 +22,89 @@ pub(crate) struct Try {
 
 /// The courier; clones share the deliveries. It outlives the machine.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Pigeon {
-    power: Power,
-    log: Arc<Mutex<Log>>,
+pub(crate) struct SimNotifier {
+    power: MachinePower,
+    log: Arc<Mutex<NotifierLog>>,
 }
 
 #[derive(Debug, Default)]
-struct Log {
+struct NotifierLog {
     calm: bool,
-    ways: Vec<(u32, Way)>,
+    fates: Vec<(u32, NotificationFate)>,
     count: u32,
-    tries: Vec<Try>,
+    attempts: Vec<SimDelivery>,
 }
 
-impl Pigeon {
+impl SimNotifier {
     /// Returns a courier with these fates, by the number of the attempt. On a machine without power
     /// a delivery never ends.
-    pub(super) fn new(power: Power, ways: &[(u32, Way)]) -> Self {
-        let log = Log { ways: ways.to_vec(), ..Log::default() };
+    pub(super) fn new(power: MachinePower, ways: &[(u32, NotificationFate)]) -> Self {
+        let log = NotifierLog { fates: ways.to_vec(), ..NotifierLog::default() };
         Self { power, log: Arc::new(Mutex::new(log)) }
     }
 
-    fn log(&self) -> MutexGuard<'_, Log> {
+    fn log(&self) -> MutexGuard<'_, NotifierLog> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Stops all losses.
-    pub(super) fn calm(&self) {
+    pub(super) fn stop_losses(&self) {
         self.log().calm = true;
     }
 
     /// Returns every attempt.
-    pub(crate) fn tries(&self) -> Vec<Try> {
-        self.log().tries.clone()
+    pub(crate) fn attempts(&self) -> Vec<SimDelivery> {
+        self.log().attempts.clone()
     }
 
     /// Returns true if the recipient got this notification.
-    pub(super) fn arrived(&self, key: &str) -> bool {
-        self.log().tries.iter().any(|one| one.arrived && one.key == key)
+    pub(super) fn has_arrived(&self, key: &str) -> bool {
+        self.log().attempts.iter().any(|one| one.arrived && one.key == key)
     }
 
-    fn carried(&self, message: &Message) -> Sent {
+    fn deliver(&self, message: &OutgoingNotification) -> DeliveryResult {
         let mut log = self.log();
         log.count = log.count.saturating_add(1);
-        let way = log.ways.iter().find(|(nth, _)| *nth == log.count && !log.calm);
+        let way = log.fates.iter().find(|(nth, _)| *nth == log.count && !log.calm);
         let way = way.map(|(_, way)| *way);
-        let arrived = matches!(way, None | Some(Way::AnswerLost));
+        let arrived = matches!(way, None | Some(NotificationFate::AnswerLost));
         let text =
             message.body.as_str().map_or_else(|| Value::to_string(&message.body), str::to_owned);
-        log.tries.push(Try { key: message.key.clone(), text, arrived });
+        log.attempts.push(SimDelivery { key: message.key.clone(), text, arrived });
         match way {
-            None => Sent::Done,
-            Some(Way::AnswerLost) => Sent::InDoubt("its answer is lost".to_owned()),
-            Some(Way::Lost) => Sent::InDoubt("it is lost".to_owned()),
-            Some(Way::Nobody) => Sent::NotSent("nobody is there".to_owned()),
-            Some(Way::Refused) => Sent::Refused("it is not wanted".to_owned()),
+            None => DeliveryResult::Done,
+            Some(NotificationFate::AnswerLost) => {
+                DeliveryResult::InDoubt("its answer is lost".to_owned())
+            }
+            Some(NotificationFate::Lost) => DeliveryResult::InDoubt("it is lost".to_owned()),
+            Some(NotificationFate::Nobody) => DeliveryResult::NotSent("nobody is there".to_owned()),
+            Some(NotificationFate::Refused) => {
+                DeliveryResult::Refused("it is not wanted".to_owned())
+            }
         }
     }
 }
 
-impl Courier for Pigeon {
-    fn carry<'a>(&'a self, message: &'a Message) -> Carried<'a> {
+impl NotificationSender for SimNotifier {
+    fn deliver<'a>(&'a self, message: &'a OutgoingNotification) -> DeliveryAttempt<'a> {
         Box::pin(async move {
-            let point = |when| Point { when, place: TELL, effect: "" };
-            if !self.power.pass(point(When::Before)) {
+            let point = |when| CrashPoint { when, place: NOTIFY_POINT, effect: "" };
+            if !self.power.pass(point(CrashSide::Before)) {
                 return std::future::pending().await;
             }
-            let sent = self.carried(message);
-            if !self.power.pass(point(When::After)) {
+            let sent = self.deliver(message);
+            if !self.power.pass(point(CrashSide::After)) {
                 return std::future::pending().await;
             }
             sent
         })
     }
 
-    fn takes_any(&self, _target: &str) -> bool {
+    fn allows_any_address(&self, _target: &str) -> bool {
         false
     }
 
-    fn intake(&self, link: &IntakeLink) -> String {
+    fn intake_address(&self, link: &IntakeLink) -> String {
         format!("https://pay.example/{}", link.key.name)
     }
 }

@@ -7,14 +7,14 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep;
 
-use super::courier::{Pigeon, Try};
-use super::set::Set;
-use super::texts::BROKEN;
-use super::{At, Plan};
-use crate::engine::{Event, HooksView, Question, Reply, WishView};
-use crate::model::epoch::Releasing;
-use crate::sim::person::ask;
-use crate::sim::power::Power;
+use super::courier::{SimDelivery, SimNotifier};
+use super::set::SimScriptSet;
+use super::texts::FAILURE_MESSAGE;
+use super::{EditTime, HookPlan};
+use crate::engine::{ActionView, EngineInput, EngineQuery, HooksView, Reply};
+use crate::model::epoch::ReleaseRequest;
+use crate::sim::person::query;
+use crate::sim::power::MachinePower;
 
 /// Interval at which a person looks at failed hook runs and waiting actions.
 const LOOKS_EVERY: Duration = Duration::from_secs(61);
@@ -25,51 +25,57 @@ const LOOKS_MAX: u32 = 240;
 
 /// State of the hooks in one run; empty without a plan.
 #[derive(Debug)]
-pub(crate) struct Rig {
-    plan: Option<Plan>,
-    set: Set,
+pub(crate) struct HookState {
+    plan: Option<HookPlan>,
+    set: SimScriptSet,
     done: BTreeSet<usize>,
     lives: u32,
-    pub(crate) courier: Pigeon,
+    pub(crate) courier: SimNotifier,
 }
 
-impl Rig {
+impl HookState {
     /// Returns the state at the beginning.
-    pub(crate) fn new(plan: Option<&Plan>, power: &Power) -> Self {
-        let ways = plan.map_or(&[][..], |plan| &plan.ways);
-        let courier = Pigeon::new(power.clone(), ways);
-        Self { plan: plan.cloned(), set: Set::default(), done: BTreeSet::new(), lives: 0, courier }
+    pub(crate) fn new(plan: Option<&HookPlan>, power: &MachinePower) -> Self {
+        let ways = plan.map_or(&[][..], |plan| &plan.fates);
+        let courier = SimNotifier::new(power.clone(), ways);
+        Self {
+            plan: plan.cloned(),
+            set: SimScriptSet::default(),
+            done: BTreeSet::new(),
+            lives: 0,
+            courier,
+        }
     }
 
     /// Returns every attempt to deliver a notification.
-    pub(crate) fn tries(&self) -> Vec<Try> {
-        self.courier.tries()
+    pub(crate) fn attempts(&self) -> Vec<SimDelivery> {
+        self.courier.attempts()
     }
 
     /// Begins a life of the machine.
-    pub(crate) async fn begin(&mut self, engine: &mpsc::Sender<Event>) {
+    pub(crate) async fn begin_life(&mut self, engine: &mpsc::Sender<EngineInput>) {
         self.lives = self.lives.saturating_add(1);
         let life = self.lives;
-        self.edit(|at| matches!(at, At::Life(due) if due <= life));
-        self.tell(engine).await;
+        self.apply_edits(|at| matches!(at, EditTime::Life(due) if due <= life));
+        self.send_scripts(engine).await;
     }
 
     /// Makes the changes of a step.
-    pub(crate) async fn step(&mut self, step: usize, engine: &mpsc::Sender<Event>) {
-        if self.edit(|at| at == At::Step(step)) {
-            self.tell(engine).await;
+    pub(crate) async fn step(&mut self, step: usize, engine: &mpsc::Sender<EngineInput>) {
+        if self.apply_edits(|at| at == EditTime::Step(step)) {
+            self.send_scripts(engine).await;
         }
     }
 
     /// Stops all faults.
-    pub(crate) async fn calm(&mut self, engine: &mpsc::Sender<Event>) {
-        self.set.put_right();
-        self.courier.calm();
-        self.tell(engine).await;
+    pub(crate) async fn stop_faults(&mut self, engine: &mpsc::Sender<EngineInput>) {
+        self.set.remove_faults();
+        self.courier.stop_losses();
+        self.send_scripts(engine).await;
     }
 
     /// Makes every due change that was not made yet. Returns true if there was one.
-    fn edit(&mut self, due: impl Fn(At) -> bool) -> bool {
+    fn apply_edits(&mut self, due: impl Fn(EditTime) -> bool) -> bool {
         let edits = self.plan.iter().flat_map(|plan| &plan.edits).enumerate();
         let mut any = false;
         for (nth, (at, edit)) in edits {
@@ -82,52 +88,61 @@ impl Rig {
     }
 
     /// Sends the scripts of the folder to the engine.
-    async fn tell(&self, engine: &mpsc::Sender<Event>) {
+    async fn send_scripts(&self, engine: &mpsc::Sender<EngineInput>) {
         if self.plan.is_some() {
-            drop(engine.send(Event::Scripts(Box::new(self.set.found()))).await);
+            drop(engine.send(EngineInput::Scripts(Box::new(self.set.to_found()))).await);
         }
     }
 
     /// Looks after the hooks until all activity ends. The person replays runs that failed before
     /// their script was fixed. With `looks`, the person also resolves actions that a restore left
     /// in doubt.
-    pub(crate) async fn rest(&self, looks: bool, engine: &mpsc::Sender<Event>) {
+    pub(crate) async fn run_until_idle(&self, looks: bool, engine: &mpsc::Sender<EngineInput>) {
         let mut quiet = 0;
         for _ in 0..LOOKS_MAX {
             if self.plan.is_none() || quiet >= QUIET_LOOKS {
                 return;
             }
             sleep(LOOKS_EVERY).await;
-            let Some(Reply::Hooks(view)) = ask(engine, Question::Hooks).await else { return };
-            let spoke = self.look(&view, looks, engine).await;
-            let waits = view.waiting.iter().any(|wish| wish.held.is_none());
+            let Some(Reply::Hooks(view)) = query(engine, EngineQuery::Hooks).await else { return };
+            let spoke = self.handle_failures(&view, looks, engine).await;
+            let waits = view.waiting.iter().any(|wish| wish.on_hold.is_none());
             let goes_on = spoke || waits || !view.failed.is_empty();
             quiet = if goes_on { 0 } else { quiet.saturating_add(1) };
         }
     }
 
-    async fn look(&self, view: &HooksView, looks: bool, engine: &mpsc::Sender<Event>) -> bool {
+    async fn handle_failures(
+        &self,
+        view: &HooksView,
+        looks: bool,
+        engine: &mpsc::Sender<EngineInput>,
+    ) -> bool {
         let mut spoke = false;
-        for dead in view.dead.iter().filter(|dead| dead.message.contains(BROKEN)) {
+        for dead in view.dead.iter().filter(|dead| dead.message.contains(FAILURE_MESSAGE)) {
             let (reply, answer) = oneshot::channel();
-            let event = Event::Replay(dead.event.clone(), "the simulator".to_owned(), reply);
+            let event = EngineInput::Replay(dead.event.clone(), "the simulator".to_owned(), reply);
             drop(engine.send(event).await);
             spoke |= answer.await.is_ok();
         }
         for wish in view.waiting.iter().filter(|_| looks) {
-            spoke |= self.decide(wish, engine).await.is_some();
+            spoke |= self.resolve_action(wish, engine).await.is_some();
         }
         spoke
     }
 
     /// Resolves an action that a restore left in doubt.
-    async fn decide(&self, wish: &WishView, engine: &mpsc::Sender<Event>) -> Option<()> {
-        let named = wish.held.as_ref()?.split_once("reckon store release ")?.1;
+    async fn resolve_action(
+        &self,
+        wish: &ActionView,
+        engine: &mpsc::Sender<EngineInput>,
+    ) -> Option<()> {
+        let named = wish.on_hold.as_ref()?.split_once("reckon store release ")?.1;
         let name: String = named.chars().take_while(|found| *found != '`').collect();
-        let done = self.courier.arrived(name.strip_prefix("Action/")?);
-        let said = Releasing { keys: vec![name.parse().ok()?], done };
+        let done = self.courier.has_arrived(name.strip_prefix("Action/")?);
+        let said = ReleaseRequest { keys: vec![name.parse().ok()?], done };
         let (reply, answer) = oneshot::channel();
-        engine.send(Event::Release(said, "the simulator".to_owned(), reply)).await.ok()?;
+        engine.send(EngineInput::Release(said, "the simulator".to_owned(), reply)).await.ok()?;
         answer.await.ok().map(drop)
     }
 }

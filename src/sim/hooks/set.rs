@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::texts::{BROKEN, FAILS, FIRST, SCRIPTS, UNRELATED, WRONG};
+use super::texts::{FAILS, FAILURE_MESSAGE, FIRST, SCRIPTS, UNRELATED, WRONG};
 use crate::base::hash::sha256;
-use crate::engine::Found;
-use crate::hooks::{Hooks, Known, Source};
+use crate::engine::ScriptSet;
+use crate::hooks::{ConfiguredNames, Hooks, ScriptSource};
 use crate::policy::Rights;
 
 /// One change of the scripts.
@@ -27,7 +27,7 @@ pub enum Edit {
 
 /// Current state of the set.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Set {
+pub(super) struct SimScriptSet {
     /// Number of renames of each file.
     renamed: BTreeMap<usize, usize>,
     /// Other changes in force.
@@ -37,50 +37,51 @@ pub(super) struct Set {
 /// Prefixes of a renamed file, which put it first, in the middle or last.
 const BEFORE: &[&str] = &["", "z-", "a-", "n-"];
 
-impl Set {
+impl SimScriptSet {
     /// Makes a change; a second equal change undoes the first, except `Mend`.
     pub(super) fn edit(&mut self, edit: Edit) {
         if let Edit::Rename(nth) = edit {
             let often = self.renamed.entry(nth).or_default();
             *often = often.saturating_add(1);
-        } else if !self.is(edit) {
+        } else if !self.has_change(edit) {
             self.changed.push(edit);
         } else if edit != Edit::Mend {
             self.changed.retain(|one| *one != edit);
         }
     }
 
-    fn is(&self, edit: Edit) -> bool {
+    fn has_change(&self, edit: Edit) -> bool {
         self.changed.contains(&edit)
     }
 
     /// Removes everything that fails or is refused.
-    pub(super) fn put_right(&mut self) {
+    pub(super) fn remove_faults(&mut self) {
         self.changed.retain(|one| *one != Edit::Mistake);
         self.changed.push(Edit::Mend);
     }
 
     /// Returns the set as the engine finds it in the folder.
-    pub(super) fn found(&self) -> Found {
+    pub(super) fn to_found(&self) -> ScriptSet {
         let sources = self.sources();
         let set = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        let known = Known {
+        let known = ConfiguredNames {
             targets: set(&["ops"]),
             kinds: set(&["Merchant"]),
             rights: Rights::all(),
-            ..Known::default()
+            ..ConfiguredNames::default()
         };
         let files = sources.iter().flat_map(|one| [&*one.path, &*one.text]).collect::<String>();
         let hooks = Hooks::load(&sources, &known);
         let problems = hooks.as_ref().err().map_or(0, Vec::len);
-        Found { hooks: hooks.ok(), files: sha256(files.as_bytes()), problems }
+        ScriptSet { hooks: hooks.ok(), files: sha256(files.as_bytes()), problems }
     }
 
-    fn sources(&self) -> Vec<Source> {
-        let wrong = self.is(Edit::Mistake).then(|| source("wrong".to_owned(), WRONG.to_owned()));
+    fn sources(&self) -> Vec<ScriptSource> {
+        let wrong =
+            self.has_change(Edit::Mistake).then(|| source("wrong".to_owned(), WRONG.to_owned()));
         let all = SCRIPTS.iter().enumerate().map(|(nth, (name, functions))| {
             let mut texts: Vec<String> = functions.iter().map(|text| self.text(text)).collect();
-            if self.is(Edit::Reverse) {
+            if self.has_change(Edit::Reverse) {
                 texts.reverse();
             }
             source(self.name(nth, name), texts.concat())
@@ -95,16 +96,19 @@ impl Set {
     }
 
     fn text(&self, text: &str) -> String {
-        let text =
-            if self.is(Edit::First) { text.replace(FIRST, UNRELATED) } else { text.to_owned() };
-        let fails = format!("throw \"{BROKEN}\";");
-        if self.is(Edit::Mend) { text } else { text.replace(FAILS, &fails) }
+        let text = if self.has_change(Edit::First) {
+            text.replace(FIRST, UNRELATED)
+        } else {
+            text.to_owned()
+        };
+        let fails = format!("throw \"{FAILURE_MESSAGE}\";");
+        if self.has_change(Edit::Mend) { text } else { text.replace(FAILS, &fails) }
     }
 }
 
-fn source(name: String, text: String) -> Source {
+fn source(name: String, text: String) -> ScriptSource {
     let path = name + ".rhai";
-    Source { shown: format!("scripts/{path}"), path, text: text.into() }
+    ScriptSource { display_path: format!("scripts/{path}"), path, text: text.into() }
 }
 
 impl fmt::Display for Edit {
@@ -128,14 +132,14 @@ mod tests {
 
     #[test]
     fn every_set_is_good_but_the_one_with_a_mistake() {
-        let mut set = Set::default();
+        let mut set = SimScriptSet::default();
         for edit in [Edit::Reverse, Edit::Rename(0), Edit::First, Edit::Rename(0), Edit::Mend] {
             set.edit(edit);
-            let found = set.found();
+            let found = set.to_found();
             assert!(found.hooks.is_some(), "{edit}: {:?}", set.sources());
         }
         set.edit(Edit::Mistake);
-        let found = set.found();
+        let found = set.to_found();
         assert!(found.hooks.is_none() && found.problems > 0);
     }
 }

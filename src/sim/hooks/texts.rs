@@ -1,17 +1,17 @@
 //! Scripts of simulated operators; each answers payments of its own amount.
 
 /// Fully refunded, under a name of the script's choice.
-pub(crate) const WHOLE: i64 = 701;
+pub(crate) const FULL_REFUND: i64 = 701;
 /// Refunded in two parts, under names derived from the arguments.
-pub(crate) const PARTS: i64 = 702;
+pub(crate) const PARTIAL_REFUNDS: i64 = 702;
 /// Answered with a credit to the payer.
-pub(crate) const THANKS: i64 = 703;
+pub(crate) const CREDITED: i64 = 703;
 /// Voided.
 pub(crate) const VOID: i64 = 704;
 /// Charged again in the same amount, until the chain of causes is too long.
 pub(crate) const ECHO: i64 = 706;
 /// Answered with two notifications; so is [`LATE`].
-pub(crate) const TOLD: i64 = 707;
+pub(crate) const NOTIFIED: i64 = 707;
 /// Partly refunded, by a script that fails until it is fixed.
 pub(crate) const LATE: i64 = 708;
 /// A recurring charge of this amount: its first occurrence is paid early.
@@ -20,17 +20,17 @@ pub(crate) const EARLY: i64 = 711;
 pub(crate) const SKIP: i64 = 712;
 /// First day of the recurring charges of these amounts.
 pub(crate) const START: &str = "2031-01-01";
-/// Parts that are refunded of [`PARTS`].
-pub(crate) const PART: [i64; 2] = [50, 100];
-/// Credit for [`THANKS`].
-pub(crate) const GIVEN: i64 = 11;
+/// Parts that are refunded of [`PARTIAL_REFUNDS`].
+pub(crate) const PARTIAL_AMOUNTS: [i64; 2] = [50, 100];
+/// Credit for [`CREDITED`].
+pub(crate) const CREDIT_AMOUNT: i64 = 11;
 /// Part that is refunded of [`LATE`].
-pub(crate) const GIVEN_LATE: i64 = 108;
+pub(crate) const LATE_REFUND: i64 = 108;
 /// Message of a script that fails.
-pub(crate) const BROKEN: &str = "not mended yet";
+pub(crate) const FAILURE_MESSAGE: &str = "not mended yet";
 
 /// A script: the name of its file, and its functions.
-pub(super) type Text = (&'static str, &'static [&'static str]);
+pub(super) type ScriptText = (&'static str, &'static [&'static str]);
 
 /// Place of an unrelated call.
 pub(super) const FIRST: &str = "// first";
@@ -42,7 +42,7 @@ pub(super) const FAILS: &str = "// fails";
 pub(super) const WRONG: &str = "fn on_transaction_authorized(event) { refnd(event.data); }\n";
 
 /// Every script. The last one is never renamed, since its failed runs are replayed under its name.
-pub(super) const SCRIPTS: &[Text] = &[
+pub(super) const SCRIPTS: &[ScriptText] = &[
     (
         "returns",
         &[

@@ -8,17 +8,18 @@ use chrono::DateTime;
 use super::{Machine, OpenError, copy};
 use crate::base::hash::Digest;
 use crate::store::disk::{Disk, MemoryDisk};
-use crate::store::facts::Facts;
-use crate::store::index::{Buffered, Index, MemoryIndex};
+use crate::store::facts::ReadModel;
+use crate::store::index::{BufferedIndex, Index, MemoryIndex};
 use crate::store::open::{
-    self, Archive, Assembled, Compacting, Compactor, Found, History, InMemory, Pieces, Turn,
+    self, Archive, ArchivePolicy, AssembledState, CompactionLock, CompactionRequest, Compactor,
+    MemorySlots, OpenReport, StateParts,
 };
 use crate::store::vault::{Vault, VaultError};
 use crate::store::writer::Writer;
 
 /// Contents of a state.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Known {
+pub(crate) struct StateContents {
     pub(crate) digest: Digest,
     /// Every sealed value, or name of one, in the fold, with the result of its opening.
     pub(crate) values: BTreeMap<String, &'static str>,
@@ -31,56 +32,69 @@ impl Machine {
     /// # Errors
     ///
     /// An in-memory disk refused an operation, or the state no longer opens.
-    pub(crate) async fn compacted(&self) -> Result<Option<[Known; 2]>, OpenError> {
+    pub(crate) async fn compact_copies(&self) -> Result<Option<[StateContents; 2]>, OpenError> {
         let (journal, vault) = (copy(&self.journal), copy(&self.vault));
-        let Ok(before) = self.known(&journal, &vault) else { return Ok(None) };
-        let index = Arc::new(Buffered::new(Arc::new(MemoryIndex::new())));
-        let Assembled { journal: opened, fold, vault: sealed, found: _ } = open::assemble(
-            self.over(&journal, &vault, index.clone()),
+        let Ok(before) = self.contents(&journal, &vault) else { return Ok(None) };
+        let index = Arc::new(BufferedIndex::new(Arc::new(MemoryIndex::new())));
+        let AssembledState { journal: opened, fold, vault: sealed, found: _ } = open::assemble(
+            self.pieces_of(&journal, &vault, index.clone()),
             &self.key,
-            Found::default(),
+            OpenReport::default(),
         )?;
         let compactor = Compactor {
             writer: Arc::new(Writer::inline(opened, sealed.clone(), fold)),
             index,
-            slots: Box::new(InMemory),
+            slots: Box::new(MemorySlots),
             journal: Arc::new(journal.clone()),
             vault_disk: Arc::new(vault.clone()),
             vault: sealed,
             archive: Archive::over(Arc::new(MemoryDisk::new())),
-            turn: Turn::default(),
+            turn: CompactionLock::default(),
         };
         let (at, actor) = (DateTime::UNIX_EPOCH, "the simulator".to_owned());
-        compactor.compact(&Compacting { history: History::Drop, at, actor }).await?;
-        Ok(Some([before, self.known(&journal, &vault)?]))
+        compactor.compact(&CompactionRequest { history: ArchivePolicy::Drop, at, actor }).await?;
+        Ok(Some([before, self.contents(&journal, &vault)?]))
     }
 
-    fn over(&self, journal: &MemoryDisk, vault: &MemoryDisk, index: Arc<dyn Index>) -> Pieces {
+    fn pieces_of(
+        &self,
+        journal: &MemoryDisk,
+        vault: &MemoryDisk,
+        index: Arc<dyn Index>,
+    ) -> StateParts {
         let (journal, vault): (Arc<dyn Disk>, Arc<dyn Disk>) =
             (Arc::new(journal.clone()), Arc::new(vault.clone()));
         let (boot, segment_bytes) = ("copy".to_owned(), self.segment_bytes);
-        Pieces { journal, vault, index, boot, rebuild: false, watch: None, segment_bytes }
+        StateParts { journal, vault, index, boot, rebuild: false, watch: None, segment_bytes }
     }
 
     /// Returns the contents of the state on these disks.
-    fn known(&self, journal: &MemoryDisk, vault: &MemoryDisk) -> Result<Known, OpenError> {
+    fn contents(
+        &self,
+        journal: &MemoryDisk,
+        vault: &MemoryDisk,
+    ) -> Result<StateContents, OpenError> {
         let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());
-        let pieces = self.over(journal, vault, index.clone());
-        let assembled = open::assemble(pieces, &self.key, Found::default())?;
+        let pieces = self.pieces_of(journal, vault, index.clone());
+        let assembled = open::assemble(pieces, &self.key, OpenReport::default())?;
         let mut values = BTreeMap::new();
         for (_, value) in index.scan(b"")? {
             if let Ok(value) = ciborium::from_reader(&*value) {
-                look(&assembled.vault, &value, &mut values);
+                collect_sealed(&assembled.vault, &value, &mut values);
             }
         }
-        Ok(Known { digest: Facts::new(index).digest()?, values })
+        Ok(StateContents { digest: ReadModel::new(index).digest()?, values })
     }
 }
 
 /// Opens every sealed value inside a value of the index.
-fn look(vault: &Vault, value: &ciborium::Value, found: &mut BTreeMap<String, &'static str>) {
+fn collect_sealed(
+    vault: &Vault,
+    value: &ciborium::Value,
+    found: &mut BTreeMap<String, &'static str>,
+) {
     if let Some(text) = value.as_text().filter(|text| is_sealed(text)) {
-        let opens = match vault.open_text(text) {
+        let opens = match vault.unseal_text(text) {
             Ok(_) => "opens",
             Err(VaultError::Erased { .. }) => "was erased",
             Err(_) => "does not open",
@@ -88,11 +102,11 @@ fn look(vault: &Vault, value: &ciborium::Value, found: &mut BTreeMap<String, &'s
         found.insert(text.to_owned(), opens);
     }
     for one in value.as_array().into_iter().flatten() {
-        look(vault, one, found);
+        collect_sealed(vault, one, found);
     }
     for (key, one) in value.as_map().into_iter().flatten() {
-        look(vault, key, found);
-        look(vault, one, found);
+        collect_sealed(vault, key, found);
+        collect_sealed(vault, one, found);
     }
 }
 

@@ -8,13 +8,13 @@ use chrono::{DateTime, Utc};
 use super::{Machine, OpenError};
 use crate::model::record::Record;
 use crate::sim::durable;
-use crate::sim::mishap::Loss;
-use crate::store::backup::{self, Source};
+use crate::sim::mishap::StateLoss;
+use crate::store::backup::{self, BackupSource};
 use crate::store::disk::Disk;
-use crate::store::facts::Facts;
+use crate::store::facts::ReadModel;
 use crate::store::index::MemoryIndex;
 use crate::store::journal::Head;
-use crate::store::open::{self, Assembled};
+use crate::store::open::{self, AssembledState};
 use crate::store::restore;
 use crate::store::writer::{Commit, Writer};
 
@@ -44,16 +44,16 @@ impl Machine {
     /// Backs up everything that is durable now, as `store backup` does. Returns `None` for an empty
     /// state, and while the machine is dead.
     pub(crate) fn back_up(&self, at: DateTime<Utc>) -> Option<Backup> {
-        let last = durable::all(&self.journal).pop()?;
+        let last = durable::allowed_counts(&self.journal).pop()?;
         let head = Head { sequence: last.sequence, hash: last.hash };
         let (journal, vault) = (Arc::new(self.journal.clone()), Arc::new(self.vault.clone()));
-        let source = Source { journal, archive: None, vault, head, at, compactions: None };
-        let files = backup::held(&source).ok()?;
+        let source = BackupSource { journal, archive: None, vault, head, at, compactions: None };
+        let files = backup::contents(&source).ok()?;
         Some(Backup { head, at, files })
     }
 
     /// Loses the whole state.
-    pub(crate) fn forget(&mut self) {
+    pub(crate) fn lose_everything(&mut self) {
         self.journal.swap(BTreeMap::new());
         self.vault.swap(BTreeMap::new());
         self.index = Arc::new(MemoryIndex::new());
@@ -68,28 +68,28 @@ impl Machine {
         self.journal.swap(backup.folder(JOURNAL));
         self.vault.swap(backup.folder(VAULT));
         self.index = Arc::new(MemoryIndex::new());
-        let Assembled { journal, fold, vault, found: _ } = self.assemble()?;
+        let AssembledState { journal, fold, vault, found: _ } = self.assemble()?;
         let writer = Writer::inline(journal, vault, fold);
-        let facts = Facts::new(self.index.clone());
+        let facts = ReadModel::new(self.index.clone());
         let by = (at, "the simulator".to_owned());
-        let began = restore::began(&facts, (backup.head, backup.at), by)?;
+        let began = restore::next_epoch(&facts, (backup.head, backup.at), by)?;
         writer.append(Commit::of(vec![Record::Restored(Box::new(began))])).await?;
         open::close(&writer, &*self.index).await
     }
 
     /// Loses or damages a part of the state.
-    pub(crate) fn lose(&mut self, what: Loss, newest: Option<&Backup>) {
+    pub(crate) fn apply_loss(&mut self, what: StateLoss, newest: Option<&Backup>) {
         match what {
-            Loss::Index => self.index = Arc::new(MemoryIndex::new()),
-            Loss::Keys => drop(self.vault.remove("keys")),
-            Loss::Sealed => drop(self.vault.remove("data")),
-            Loss::Segment => {
+            StateLoss::Index => self.index = Arc::new(MemoryIndex::new()),
+            StateLoss::Keys => drop(self.vault.remove("keys")),
+            StateLoss::Sealed => drop(self.vault.remove("data")),
+            StateLoss::Segment => {
                 if let Some(segment) = self.newest_segment() {
                     drop(self.journal.remove(&segment));
                 }
             }
-            Loss::Tail => self.lose_tail(),
-            Loss::Older => {
+            StateLoss::Tail => self.lose_tail(),
+            StateLoss::Older => {
                 if let Some(older) = newest {
                     self.journal.swap(older.folder(JOURNAL));
                 }
@@ -105,7 +105,7 @@ impl Machine {
 
     /// Overwrites the last records, all acknowledged, with zeros.
     fn lose_tail(&mut self) {
-        let Some(last) = durable::all(&self.journal).pop() else { return };
+        let Some(last) = durable::allowed_counts(&self.journal).pop() else { return };
         let (file, _, end) = last.place;
         let from = end.saturating_sub(TAIL_BYTES);
         let (Ok(offset), zeros) = (u64::try_from(from), vec![0; end.saturating_sub(from)]) else {
@@ -116,13 +116,13 @@ impl Machine {
 
     /// Returns true if the next start trusts the index, which then knows the end of the journal.
     pub(crate) fn believes_index(&self) -> bool {
-        let applied = Facts::applied_of(&*self.index).unwrap_or(None);
+        let applied = ReadModel::progress_of(&*self.index).unwrap_or(None);
         applied.is_some() && self.opened_under == Some(self.boot)
     }
 
     /// Opens the state, and returns the digest of its contents.
-    pub(crate) fn opens(&self) -> Result<crate::base::hash::Digest, OpenError> {
+    pub(crate) fn open_digest(&self) -> Result<crate::base::hash::Digest, OpenError> {
         self.assemble()?;
-        Ok(Facts::new(self.index.clone()).digest()?)
+        Ok(ReadModel::new(self.index.clone()).digest()?)
     }
 }

@@ -7,15 +7,15 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::gateway::GATEWAY_URL;
 use crate::base::id::{Key, Mode};
-use crate::engine::{Event, Inbox, Notice, Shared, Taken};
+use crate::engine::{EngineInput, EngineShared, EventReceiver, IncomingWebhook, Receipt};
 use crate::sandbox;
 use crate::sim::applicant::EVENT_URL;
 use crate::sim::desk::text;
-use crate::sim::world::{Body, Doc};
+use crate::sim::world::{Doc, DocBody};
 
 /// A posted event that was acknowledged as stored.
 #[derive(Debug, Clone)]
-pub(crate) struct Answered {
+pub(crate) struct AcknowledgedPost {
     /// Merchant of the address.
     pub merchant: String,
     pub event: String,
@@ -24,57 +24,57 @@ pub(crate) struct Answered {
 }
 
 /// Result of a delivery.
-pub(super) struct Handed {
+pub(super) struct HandoverResult {
     /// HTTP status for the sender.
     pub(super) status: u16,
     /// Stored post, if it was an event.
-    pub(super) stored: Option<Answered>,
+    pub(super) stored: Option<AcknowledgedPost>,
 }
 
 /// Receivers of one life.
 #[derive(Debug)]
-pub(crate) struct Doors {
+pub(crate) struct WebhookReceivers {
     /// The engine's own inputs.
-    pub(crate) engine: mpsc::Sender<Event>,
+    pub(crate) engine: mpsc::Sender<EngineInput>,
     /// Receiver of posted events.
-    pub(crate) inbox: Inbox,
+    pub(crate) inbox: EventReceiver,
     /// Shared parts of the engine's tasks.
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<EngineShared>,
 }
 
 /// Returns the key of a merchant of this name.
 pub(crate) fn key_of(merchant: &str) -> Option<Key> {
-    Doc::new(merchant, Body::Merchant).address().parse().ok()
+    Doc::new(merchant, DocBody::Merchant).address().parse().ok()
 }
 
-impl Doors {
+impl WebhookReceivers {
     /// Delivers a webhook. Returns `None` if the engine did not answer.
-    pub(super) async fn hand_over(&self, letter: sandbox::Notice) -> Option<Handed> {
+    pub(super) async fn deliver(&self, letter: sandbox::OutgoingWebhook) -> Option<HandoverResult> {
         if let Some(merchant) = letter.url.strip_prefix(GATEWAY_URL) {
-            return self.post(merchant, &letter.body).await;
+            return self.post_event(merchant, &letter.body).await;
         }
         let reference = letter.url.strip_prefix(EVENT_URL)?.to_owned();
-        let notice = Notice { generation: 0, reference, body: letter.body };
+        let notice = IncomingWebhook { generation: 0, reference, body: letter.body };
         let (stored, answer) = oneshot::channel();
-        self.engine.send(Event::Notice(notice, stored)).await.ok()?;
-        answer.await.is_ok().then_some(Handed { status: 200, stored: None })
+        self.engine.send(EngineInput::PartnerWebhook(notice, stored)).await.ok()?;
+        answer.await.is_ok().then_some(HandoverResult { status: 200, stored: None })
     }
 
     /// Posts an event.
-    async fn post(&self, merchant: &str, body: &[u8]) -> Option<Handed> {
+    async fn post_event(&self, merchant: &str, body: &[u8]) -> Option<HandoverResult> {
         let taken = self.inbox.post(&key_of(merchant)?, Mode::Test, body).await.ok()?;
         let status = match taken {
-            Taken::Stored => 200,
-            Taken::Garbled => 400,
-            Taken::Unknown => 404,
-            Taken::Full => 503,
+            Receipt::Stored => 200,
+            Receipt::Malformed => 400,
+            Receipt::Unknown => 404,
+            Receipt::Full => 503,
         };
         let said: Value = serde_json::from_slice(body).unwrap_or_default();
-        let stored = (taken == Taken::Stored).then(|| Answered {
+        let stored = (taken == Receipt::Stored).then(|| AcknowledgedPost {
             merchant: merchant.to_owned(),
             event: text(&said, "id").to_owned(),
             head: self.shared.writer.head().sequence,
         });
-        Some(Handed { status, stored })
+        Some(HandoverResult { status, stored })
     }
 }

@@ -7,8 +7,8 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use super::post::{Detour, Stray};
-use crate::sandbox::Notice;
+use super::post::{Detour, Misdelivery};
+use crate::sandbox::OutgoingWebhook;
 use crate::sim::desk::text;
 use crate::sim::dice::Dice;
 
@@ -22,7 +22,7 @@ const WORLDS: u64 = 30;
 /// Posts of one run that may be misdelivered: about as many as a run has.
 const POSTS: u64 = 60;
 /// Posts that are misdelivered, in percent.
-const ASTRAY: u64 = 40;
+const MISDELIVERED_PERCENT: u64 = 40;
 
 /// Detours of posts. Every post may be missed, since the list of events shows its event all the
 /// same.
@@ -39,55 +39,55 @@ const DETOURS: &[Detour] = &[
 
 /// Posts of merchants' events in one run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Gateway {
+pub struct EventPosts {
     /// Misdelivered posts, by their number among event posts.
-    pub strays: Vec<Stray>,
+    pub misdelivered: Vec<Misdelivery>,
 }
 
 /// Draws the posts of a seed; some seeds have none.
-pub(super) fn gateway(seed: u64) -> Option<Gateway> {
+pub(super) fn draw_event_posts(seed: u64) -> Option<EventPosts> {
     let mut dice = Dice::new(seed, DICE);
     if !dice.percent(WORLDS) {
         return None;
     }
-    Some(posts(&mut dice))
+    Some(draw_posts(&mut dice))
 }
 
 /// Draws the posts of a seed that has them in any case.
-pub(in crate::sim) fn always(seed: u64) -> Gateway {
-    posts(&mut Dice::new(seed, DICE))
+pub(in crate::sim) fn draw_always(seed: u64) -> EventPosts {
+    draw_posts(&mut Dice::new(seed, DICE))
 }
 
-fn posts(dice: &mut Dice) -> Gateway {
-    Gateway { strays: (1..=POSTS).filter_map(|nth| stray(nth, dice)).collect() }
+fn draw_posts(dice: &mut Dice) -> EventPosts {
+    EventPosts { misdelivered: (1..=POSTS).filter_map(|nth| draw_misdelivery(nth, dice)).collect() }
 }
 
-fn stray(nth: u64, dice: &mut Dice) -> Option<Stray> {
+fn draw_misdelivery(nth: u64, dice: &mut Dice) -> Option<Misdelivery> {
     let detour = dice.pick(DETOURS).copied()?;
     let seconds = match dice.below(4) {
         0 | 1 => dice.between(1, 90),
         2 => dice.between(100, 900),
         _ => dice.between(1_800, 7_200),
     };
-    dice.percent(ASTRAY).then_some(Stray { nth, detour, seconds })
+    dice.percent(MISDELIVERED_PERCENT).then_some(Misdelivery { nth, detour, seconds })
 }
 
-impl Gateway {
+impl EventPosts {
     /// Returns the number of parts that can be removed.
-    pub(super) fn cuts(&self) -> usize {
-        self.strays.len().saturating_add(1)
+    pub(super) fn part_count(&self) -> usize {
+        self.misdelivered.len().saturating_add(1)
     }
 
     /// Removes the `nth` part; the posting itself comes last. If `nth` is too high, nothing is
     /// removed, and `nth` is reduced by the number of parts.
-    pub(super) fn cut(own: &mut Option<Self>, nth: &mut usize) -> bool {
+    pub(super) fn remove_part(own: &mut Option<Self>, nth: &mut usize) -> bool {
         let Some(gateway) = own else { return false };
-        if *nth >= gateway.cuts() {
-            *nth = nth.saturating_sub(gateway.cuts());
+        if *nth >= gateway.part_count() {
+            *nth = nth.saturating_sub(gateway.part_count());
             return false;
         }
-        if *nth < gateway.strays.len() {
-            gateway.strays.remove(*nth);
+        if *nth < gateway.misdelivered.len() {
+            gateway.misdelivered.remove(*nth);
         } else {
             *own = None;
         }
@@ -95,18 +95,21 @@ impl Gateway {
     }
 }
 
-impl fmt::Display for Gateway {
+impl fmt::Display for EventPosts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "events  are posted")?;
-        self.strays.iter().try_for_each(|stray| writeln!(f, "event   {stray}"))
+        self.misdelivered.iter().try_for_each(|stray| writeln!(f, "event   {stray}"))
     }
 }
 
 /// Returns posts that the service never sent to this address: an unknown event, another merchant's
 /// event, this event with other content, and malformed JSON.
-pub(super) fn forgeries(letter: &Notice, earlier: &[Notice]) -> Vec<Notice> {
+pub(super) fn forged_posts(
+    letter: &OutgoingWebhook,
+    earlier: &[OutgoingWebhook],
+) -> Vec<OutgoingWebhook> {
     let event: Value = serde_json::from_slice(&letter.body).unwrap_or_default();
-    let with = |body: Vec<u8>| Notice { url: letter.url.clone(), body };
+    let with = |body: Vec<u8>| OutgoingWebhook { url: letter.url.clone(), body };
     let mut unknown = event.clone();
     let id: String = text(&event, "id").chars().rev().collect();
     put(&mut unknown, "id", json!(id));
@@ -133,18 +136,22 @@ fn put(object: &mut Value, field: &str, value: Value) {
 mod tests {
     use super::*;
 
-    fn letter(merchant: &str, id: &str) -> Notice {
+    fn letter(merchant: &str, id: &str) -> OutgoingWebhook {
         let event = json!({"id": id, "type": "transaction.created", "created": "2027-01-15T08:00:00.000Z",
             "data": {"id": "t1", "status": "PENDING", "amount": 700}});
-        Notice { url: format!("{GATEWAY_URL}{merchant}"), body: event.to_string().into_bytes() }
+        OutgoingWebhook {
+            url: format!("{GATEWAY_URL}{merchant}"),
+            body: event.to_string().into_bytes(),
+        }
     }
 
     #[test]
     fn forged_posts_come_to_the_address_of_the_real_one_and_are_none_of_its_own() {
         let (own, theirs) = (letter("m0", "abc"), letter("m1", "xyz"));
-        let forged = forgeries(&own, &[own.clone(), theirs.clone()]);
+        let forged = forged_posts(&own, &[own.clone(), theirs.clone()]);
         assert!(forged.iter().all(|one| one.url == own.url && one.body != own.body));
-        let said = |one: &Notice| serde_json::from_slice::<Value>(&one.body).unwrap_or_default();
+        let said =
+            |one: &OutgoingWebhook| serde_json::from_slice::<Value>(&one.body).unwrap_or_default();
         let ids: Vec<String> = forged.iter().map(|one| text(&said(one), "id").to_owned()).collect();
         assert_eq!(ids, ["cba", "", "xyz", "abc"]);
         let last = said(forged.last().unwrap());

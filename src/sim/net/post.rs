@@ -8,12 +8,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use super::door::{Answered, Doors, Handed};
+use super::door::{AcknowledgedPost, HandoverResult, WebhookReceivers};
 use super::gateway::{self, GATEWAY_URL};
-use super::{Net, Thoughts};
+use super::{DelayedDecision, NetBehaviour};
 use crate::sandbox;
 use crate::sim::applicant::EVENT_URL;
-use crate::sim::desk::{Desk, text};
+use crate::sim::desk::{SandboxControl, text};
 
 /// A code that was never issued.
 pub const FORGED: &str = "forged-code";
@@ -50,7 +50,7 @@ pub const DETOURS: &[Detour] = &[
 
 /// A misdelivered webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stray {
+pub struct Misdelivery {
     /// Number among the webhooks of different content, from 1.
     pub nth: u64,
     pub detour: Detour,
@@ -58,7 +58,7 @@ pub struct Stray {
     pub seconds: u64,
 }
 
-impl fmt::Display for Stray {
+impl fmt::Display for Misdelivery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { nth, detour, seconds } = self;
         match detour {
@@ -74,152 +74,168 @@ impl fmt::Display for Stray {
 
 /// The post office; clones share it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Post(Arc<Mutex<Bag>>);
+pub(crate) struct PostOffice(Arc<Mutex<PostState>>);
 
 #[derive(Debug, Default)]
-struct Bag {
+struct PostState {
     calm: bool,
-    thoughts: Option<Thoughts>,
+    delayed_decision: Option<DelayedDecision>,
     /// Webhooks to the partner.
-    partner: Way,
+    partner: WebhookRoute,
     /// Webhooks to merchants.
-    gateway: Way,
+    gateway: WebhookRoute,
     /// Late webhooks, with the times at which they are due.
-    late: Vec<(Instant, sandbox::Notice)>,
-    swallowed: BTreeSet<String>,
-    answered: Vec<Answered>,
+    late: Vec<(Instant, sandbox::OutgoingWebhook)>,
+    lost: BTreeSet<String>,
+    acknowledged: Vec<AcknowledgedPost>,
 }
 
 /// Webhooks of one sort.
 #[derive(Debug, Default)]
-struct Way {
-    strays: Vec<Stray>,
+struct WebhookRoute {
+    misdelivered: Vec<Misdelivery>,
     /// Every content so far, in the order of its first attempt.
-    seen: Vec<sandbox::Notice>,
+    seen: Vec<sandbox::OutgoingWebhook>,
 }
 
-impl Way {
+impl WebhookRoute {
     /// Returns the detour of a webhook: once, however often the sender tries.
-    fn stray(&mut self, letter: &sandbox::Notice) -> Option<Stray> {
+    fn take_detour(&mut self, letter: &sandbox::OutgoingWebhook) -> Option<Misdelivery> {
         let known = self.seen.iter().position(|one| one == letter);
         let place = known.unwrap_or(self.seen.len());
         if known.is_none() {
             self.seen.push(letter.clone());
         }
         let nth = u64::try_from(place).unwrap_or(u64::MAX).saturating_add(1);
-        let at = self.strays.iter().position(|stray| stray.nth == nth)?;
-        Some(self.strays.remove(at))
+        let at = self.misdelivered.iter().position(|stray| stray.nth == nth)?;
+        Some(self.misdelivered.remove(at))
     }
 }
 
-impl Post {
+impl PostOffice {
     /// Returns the post office of a run.
-    pub(crate) fn new(net: &Net) -> Self {
-        let way = |strays: &[Stray]| Way { strays: strays.to_vec(), seen: Vec::new() };
-        let posts = net.gateway.as_ref().map_or(&[][..], |gateway| &gateway.strays);
-        let (partner, gateway) = (way(&net.strays), way(posts));
-        let bag = Bag { thoughts: net.thoughts, partner, gateway, ..Bag::default() };
+    pub(crate) fn new(net: &NetBehaviour) -> Self {
+        let way = |strays: &[Misdelivery]| WebhookRoute {
+            misdelivered: strays.to_vec(),
+            seen: Vec::new(),
+        };
+        let posts = net.gateway.as_ref().map_or(&[][..], |gateway| &gateway.misdelivered);
+        let (partner, gateway) = (way(&net.misdelivered), way(posts));
+        let bag = PostState {
+            delayed_decision: net.delayed_decision,
+            partner,
+            gateway,
+            ..PostState::default()
+        };
         Self(Arc::new(Mutex::new(bag)))
     }
 
-    fn bag(&self) -> MutexGuard<'_, Bag> {
+    fn state(&self) -> MutexGuard<'_, PostState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Stops all new detours; late webhooks are still delivered when they are due.
-    pub(crate) fn calm(&self) {
-        let mut bag = self.bag();
-        bag.partner.strays.clear();
-        bag.gateway.strays.clear();
+    pub(crate) fn stop_detours(&self) {
+        let mut bag = self.state();
+        bag.partner.misdelivered.clear();
+        bag.gateway.misdelivered.clear();
         bag.calm = true;
     }
 
     /// Returns the pause of the delivery loop, which is longer if only late webhooks remain.
-    pub(crate) fn rest(&self) -> Duration {
-        let bag = self.bag();
+    pub(crate) fn poll_pause(&self) -> Duration {
+        let bag = self.state();
         let long = bag.calm && !bag.late.is_empty();
         Duration::from_secs(if long { 20 } else { 1 })
     }
 
     /// Returns reference and event of every webhook that was never delivered.
-    pub(crate) fn swallowed(&self) -> BTreeSet<String> {
-        self.bag().swallowed.clone()
+    pub(crate) fn lost_webhooks(&self) -> BTreeSet<String> {
+        self.state().lost.clone()
     }
 
     /// Delivers one webhook. Returns the status for the sender.
-    pub(crate) async fn bring(&self, letter: sandbox::Notice, doors: &Doors) -> Option<u16> {
-        let stray = self.bag().way(&letter).stray(&letter);
+    pub(crate) async fn deliver_webhook(
+        &self,
+        letter: sandbox::OutgoingWebhook,
+        doors: &WebhookReceivers,
+    ) -> Option<u16> {
+        let stray = self.state().route(&letter).take_detour(&letter);
         let later = stray.map_or(Duration::ZERO, |stray| Duration::from_secs(stray.seconds));
         match stray.map(|stray| stray.detour) {
-            None => self.hand_over(letter, doors).await,
+            None => self.deliver(letter, doors).await,
             Some(Detour::Missed) => None,
             Some(Detour::Doubled) => {
-                self.hand_over(letter.clone(), doors).await?;
-                self.hand_over(letter, doors).await
+                self.deliver(letter.clone(), doors).await?;
+                self.deliver(letter, doors).await
             }
             Some(Detour::Echoed) => {
-                self.keep(letter.clone(), later);
-                self.hand_over(letter, doors).await
+                self.delay(letter.clone(), later);
+                self.deliver(letter, doors).await
             }
             Some(Detour::Late) => {
-                self.keep(letter, later);
+                self.delay(letter, later);
                 Some(200)
             }
             Some(Detour::Swallowed) => {
-                self.bag().swallowed.insert(told(&letter));
+                self.state().lost.insert(reference_and_event(&letter));
                 Some(200)
             }
             Some(Detour::Forged) => {
                 for forged in self.forgeries(&letter) {
-                    self.hand_over(forged, doors).await?;
+                    self.deliver(forged, doors).await?;
                 }
-                self.hand_over(letter, doors).await
+                self.deliver(letter, doors).await
             }
         }
     }
 
     /// Returns the forged webhooks that are delivered before this one.
-    fn forgeries(&self, letter: &sandbox::Notice) -> Vec<sandbox::Notice> {
+    fn forgeries(&self, letter: &sandbox::OutgoingWebhook) -> Vec<sandbox::OutgoingWebhook> {
         if letter.url.starts_with(GATEWAY_URL) {
-            gateway::forgeries(letter, &self.bag().gateway.seen)
+            gateway::forged_posts(letter, &self.state().gateway.seen)
         } else {
-            forgeries(letter)
+            forged_webhooks(letter)
         }
     }
 
     /// Returns every posted event that was acknowledged as stored.
-    pub(crate) fn answered(&self) -> Vec<Answered> {
-        self.bag().answered.clone()
+    pub(crate) fn acknowledged_posts(&self) -> Vec<AcknowledgedPost> {
+        self.state().acknowledged.clone()
     }
 
     /// Hands a webhook over. Returns the status for the sender.
-    async fn hand_over(&self, letter: sandbox::Notice, doors: &Doors) -> Option<u16> {
-        let Handed { status, stored } = doors.hand_over(letter).await?;
-        self.bag().answered.extend(stored);
+    async fn deliver(
+        &self,
+        letter: sandbox::OutgoingWebhook,
+        doors: &WebhookReceivers,
+    ) -> Option<u16> {
+        let HandoverResult { status, stored } = doors.deliver(letter).await?;
+        self.state().acknowledged.extend(stored);
         Some(status)
     }
 
-    fn keep(&self, letter: sandbox::Notice, later: Duration) {
+    fn delay(&self, letter: sandbox::OutgoingWebhook, later: Duration) {
         let now = Instant::now();
-        self.bag().late.push((now.checked_add(later).unwrap_or(now), letter));
+        self.state().late.push((now.checked_add(later).unwrap_or(now), letter));
     }
 
     /// Delivers every late webhook that is due. An event that is not accepted is left to the list
     /// of events.
-    pub(crate) async fn bring_late(&self, doors: &Doors) {
+    pub(crate) async fn deliver_late(&self, doors: &WebhookReceivers) {
         let now = Instant::now();
-        let due: Vec<_> = self.bag().late.extract_if(.., |(due, _)| *due <= now).collect();
+        let due: Vec<_> = self.state().late.extract_if(.., |(due, _)| *due <= now).collect();
         for (_, letter) in due {
-            let taken = self.hand_over(letter.clone(), doors).await == Some(200);
+            let taken = self.deliver(letter.clone(), doors).await == Some(200);
             if !taken && !letter.url.starts_with(GATEWAY_URL) {
-                self.keep(letter, AGAIN);
+                self.delay(letter, AGAIN);
             }
         }
     }
 
     /// Lets underwriting look at submitted applications, where it decides twice.
-    pub(crate) async fn decide(&self, desk: &Desk) {
-        let Some(thoughts) = self.bag().thoughts else { return };
+    pub(crate) async fn decide(&self, desk: &SandboxControl) {
+        let Some(thoughts) = self.state().delayed_decision else { return };
         for application in desk.applications().await {
             let order = match (text(&application, "state"), thoughts.approves_after_s) {
                 ("submitted", _) => json!({"decision": "decline"}),
@@ -234,14 +250,14 @@ impl Post {
     }
 
     /// Waits until no webhook is late any more, and underwriting has nothing left to decide.
-    pub(crate) async fn quiet(&self, desk: &Desk) {
-        while !self.bag().late.is_empty() || self.thinks(desk).await {
+    pub(crate) async fn wait_until_idle(&self, desk: &SandboxControl) {
+        while !self.state().late.is_empty() || self.has_open_decisions(desk).await {
             sleep(Duration::from_secs(30)).await;
         }
     }
 
-    async fn thinks(&self, desk: &Desk) -> bool {
-        let Some(thoughts) = self.bag().thoughts else { return false };
+    async fn has_open_decisions(&self, desk: &SandboxControl) -> bool {
+        let Some(thoughts) = self.state().delayed_decision else { return false };
         let open = |state: &str| {
             state == "submitted" || state == "declined" && thoughts.approves_after_s.is_some()
         };
@@ -249,16 +265,16 @@ impl Post {
     }
 }
 
-impl Bag {
+impl PostState {
     /// Returns the route of a webhook.
-    fn way(&mut self, letter: &sandbox::Notice) -> &mut Way {
+    fn route(&mut self, letter: &sandbox::OutgoingWebhook) -> &mut WebhookRoute {
         let own = letter.url.starts_with(GATEWAY_URL);
         if own { &mut self.gateway } else { &mut self.partner }
     }
 }
 
 /// Returns the reference and the event of a webhook.
-fn told(letter: &sandbox::Notice) -> String {
+fn reference_and_event(letter: &sandbox::OutgoingWebhook) -> String {
     let said: Value = serde_json::from_slice(&letter.body).unwrap_or_default();
     let event = said.pointer("/events/0/type").and_then(Value::as_str).unwrap_or_default();
     format!("{} {event}", letter.url.strip_prefix(EVENT_URL).unwrap_or_default())
@@ -266,12 +282,12 @@ fn told(letter: &sandbox::Notice) -> String {
 
 /// Returns webhooks that the service never sent: one with an unknown reference, ones whose path and
 /// content differ, and one of an event without meaning.
-fn forgeries(letter: &sandbox::Notice) -> Vec<sandbox::Notice> {
+fn forged_webhooks(letter: &sandbox::OutgoingWebhook) -> Vec<sandbox::OutgoingWebhook> {
     let approval = |reference: &str| {
         let data = json!({"auth_code": FORGED, "reference": reference});
         json!({"type": "merchant.provisioned", "data": data})
     };
-    let of = |url: String, event: Value| sandbox::Notice {
+    let of = |url: String, event: Value| sandbox::OutgoingWebhook {
         url,
         body: json!({"events": [event]}).to_string().into_bytes(),
     };

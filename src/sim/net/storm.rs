@@ -6,9 +6,9 @@ use axum::body::Body;
 use axum::response::Response;
 use http::{HeaderValue, StatusCode, header};
 
-use crate::api::DroppedAnswer;
+use crate::api::LostReplyMarker;
 use crate::sim::dice::Dice;
-use crate::sim::faults::{CALLS, Fault, READ};
+use crate::sim::faults::{CALLS, CallFault, READ};
 use crate::sim::till;
 
 /// Changes that use a one-time token: a storm that outlives the token leaves them in doubt.
@@ -26,7 +26,7 @@ const OF_MERCHANTS: [&str; 6] = [
 
 /// Answer of the service in a storm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gust {
+pub enum StormAnswer {
     /// 429, with a wait in seconds or without one.
     Throttled(Option<u64>),
     /// 503.
@@ -39,7 +39,7 @@ pub enum Gust {
 
 /// Calls that a storm meets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Whose {
+pub enum StormScope {
     /// All calls.
     All,
     /// Calls with the credential of the call with which the storm began.
@@ -59,105 +59,105 @@ pub struct Storm {
     pub with_it: bool,
     /// Duration in seconds.
     pub seconds: u64,
-    pub whose: Whose,
-    pub gust: Gust,
+    pub scope: StormScope,
+    pub answer: StormAnswer,
 }
 
 /// Draws the storms of a seed.
-pub(super) fn storms(dice: &mut Dice) -> Vec<Storm> {
+pub(super) fn draw_storms(dice: &mut Dice) -> Vec<Storm> {
     let count = if dice.percent(35) { dice.between(1, 2) } else { 0 };
-    (0..count).map(|_| storm(dice)).collect()
+    (0..count).map(|_| draw_storm(dice)).collect()
 }
 
-fn storm(dice: &mut Dice) -> Storm {
+fn draw_storm(dice: &mut Dice) -> Storm {
     if dice.percent(15) {
-        return refusal(dice);
+        return draw_refusal(dice);
     }
-    let gust = if dice.percent(50) { Gust::Error } else { Gust::Reset };
+    let gust = if dice.percent(50) { StormAnswer::Error } else { StormAnswer::Reset };
     if dice.percent(60) {
         let effect = dice.pick(&BY_TOKEN).copied().unwrap_or(READ);
         let (nth, seconds) = (u32::from(dice.percent(30)), dice.between(330, 900));
         let nth = nth.saturating_add(1);
         let with_it = dice.percent(75);
-        return Storm { effect, nth, with_it, seconds, whose: Whose::All, gust };
+        return Storm { effect, nth, with_it, seconds, scope: StormScope::All, answer: gust };
     }
     let (effect, most) = if dice.percent(50) {
-        (dice.pick(&common()).copied().unwrap_or(READ), 3)
+        (dice.pick(&start_effects()).copied().unwrap_or(READ), 3)
     } else {
         (READ, 30)
     };
     let nth = u32::try_from(dice.between(1, most)).unwrap_or(1);
     let (with_it, seconds) = (dice.percent(50), dice.between(20, 600));
     if dice.percent(35) {
-        return Storm { effect, nth, with_it, seconds, whose: Whose::All, gust };
+        return Storm { effect, nth, with_it, seconds, scope: StormScope::All, answer: gust };
     }
-    let gust = Gust::Throttled(dice.percent(50).then(|| dice.between(1, 90)));
+    let gust = StormAnswer::Throttled(dice.percent(50).then(|| dice.between(1, 90)));
     let whose = match dice.below(3) {
-        0 => Whose::All,
-        1 => Whose::Caller,
-        _ => Whose::Beyond(u32::try_from(dice.between(1, 4)).unwrap_or(1)),
+        0 => StormScope::All,
+        1 => StormScope::Caller,
+        _ => StormScope::Beyond(u32::try_from(dice.between(1, 4)).unwrap_or(1)),
     };
-    Storm { effect, nth, with_it, seconds, whose, gust }
+    Storm { effect, nth, with_it, seconds, scope: whose, answer: gust }
 }
 
 /// Returns the effects that may start a storm. Rare effects are left to the storms that other
 /// effects start.
-fn common() -> Vec<&'static str> {
+fn start_effects() -> Vec<&'static str> {
     let all = CALLS.iter().map(|(effect, _, _)| *effect);
     all.filter(|effect| !till::EFFECTS.contains(effect)).collect()
 }
 
 /// Draws a storm in which a merchant's credential is refused for a while.
-fn refusal(dice: &mut Dice) -> Storm {
+fn draw_refusal(dice: &mut Dice) -> Storm {
     let effect = dice.pick(&OF_MERCHANTS).copied().unwrap_or(READ);
     let nth = u32::try_from(dice.between(1, 3)).unwrap_or(1);
     let (with_it, seconds) = (dice.percent(50), dice.between(30, 2_400));
-    Storm { effect, nth, with_it, seconds, whose: Whose::Caller, gust: Gust::Refused }
+    Storm { effect, nth, with_it, seconds, scope: StormScope::Caller, answer: StormAnswer::Refused }
 }
 
-impl Gust {
+impl StormAnswer {
     /// Returns the fault as which the answer counts.
-    pub(super) fn fault(self) -> Fault {
+    pub(super) fn fault(self) -> CallFault {
         match self {
-            Self::Throttled(_) => Fault::Throttle,
-            Self::Error | Self::Refused => Fault::ErrorBefore,
-            Self::Reset => Fault::Reset,
+            Self::Throttled(_) => CallFault::Throttle,
+            Self::Error | Self::Refused => CallFault::ErrorBefore,
+            Self::Reset => CallFault::Reset,
         }
     }
 }
 
 /// Returns the answer itself.
-pub(super) fn answer(gust: Gust) -> Response {
+pub(super) fn response(gust: StormAnswer) -> Response {
     let mut response = Response::new(Body::empty());
     match gust {
-        Gust::Throttled(asked) => {
+        StormAnswer::Throttled(asked) => {
             *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
             let asked = asked.map(|seconds| (header::RETRY_AFTER, HeaderValue::from(seconds)));
             response.headers_mut().extend(asked);
         }
-        Gust::Error => *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE,
-        Gust::Refused => *response.status_mut() = StatusCode::UNAUTHORIZED,
-        Gust::Reset => drop(response.extensions_mut().insert(DroppedAnswer)),
+        StormAnswer::Error => *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE,
+        StormAnswer::Refused => *response.status_mut() = StatusCode::UNAUTHORIZED,
+        StormAnswer::Reset => drop(response.extensions_mut().insert(LostReplyMarker)),
     }
     response
 }
 
 impl fmt::Display for Storm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { effect, nth, with_it, seconds, whose, gust } = self;
+        let Self { effect, nth, with_it, seconds, scope: whose, answer: gust } = self;
         let begins = if *with_it { "with" } else { "after" };
         write!(f, "{begins} {effect} number {nth}, for {seconds} s, ")?;
         match whose {
-            Whose::All => f.write_str("all calls: ")?,
-            Whose::Caller => f.write_str("all calls with its credential: ")?,
-            Whose::Beyond(most) => write!(f, "calls beyond {most} a second: ")?,
+            StormScope::All => f.write_str("all calls: ")?,
+            StormScope::Caller => f.write_str("all calls with its credential: ")?,
+            StormScope::Beyond(most) => write!(f, "calls beyond {most} a second: ")?,
         }
         match gust {
-            Gust::Throttled(Some(asked)) => write!(f, "429, come again in {asked} s"),
-            Gust::Throttled(None) => f.write_str("429"),
-            Gust::Error => f.write_str("503"),
-            Gust::Reset => f.write_str("the connection breaks"),
-            Gust::Refused => f.write_str("401"),
+            StormAnswer::Throttled(Some(asked)) => write!(f, "429, come again in {asked} s"),
+            StormAnswer::Throttled(None) => f.write_str("429"),
+            StormAnswer::Error => f.write_str("503"),
+            StormAnswer::Reset => f.write_str("the connection breaks"),
+            StormAnswer::Refused => f.write_str("401"),
         }
     }
 }

@@ -10,8 +10,8 @@ use http::header;
 use http::request::Parts;
 use tokio::time::Instant;
 
-use super::storm::{Gust, Storm, Whose, answer};
-use crate::sim::faults::Fault;
+use super::storm::{Storm, StormAnswer, StormScope, response};
+use crate::sim::faults::CallFault;
 
 /// The engine retries refused credentials every ten minutes.
 const ASKED_AGAIN: Duration = Duration::from_mins(11);
@@ -19,7 +19,7 @@ const ASKED_AGAIN: Duration = Duration::from_mins(11);
 /// A stretch of a storm, as the checkers see it: from the storm's start, or the end of its last
 /// stretch, until another storm answers in its place or the storm ends.
 #[derive(Debug, Clone)]
-pub struct Passed {
+pub struct StormStretch {
     pub storm: Storm,
     /// Duration of the stretch.
     pub seconds: u64,
@@ -35,16 +35,16 @@ pub struct Passed {
 
 /// All storms of a run; clones share them.
 #[derive(Debug, Clone, Default)]
-pub struct Weather(Arc<Mutex<Sky>>);
+pub struct Weather(Arc<Mutex<WeatherState>>);
 
 #[derive(Debug, Default)]
-struct Sky {
+struct WeatherState {
     calm: bool,
     storms: Vec<Storm>,
     calls: BTreeMap<&'static str, u32>,
-    blowing: Vec<Blowing>,
+    active: Vec<ActiveStorm>,
     /// Finished stretches.
-    over: Vec<Passed>,
+    finished: Vec<StormStretch>,
     /// `quiet` is the end of all faults; `settled` is the time when everything had settled after
     /// it.
     quiet: Option<Instant>,
@@ -53,7 +53,7 @@ struct Sky {
 
 /// A storm that has begun.
 #[derive(Debug)]
-struct Blowing {
+struct ActiveStorm {
     storm: Storm,
     until: Instant,
     caller: String,
@@ -62,7 +62,7 @@ struct Blowing {
     met: u64,
     lives: BTreeSet<u32>,
     callers: BTreeSet<String>,
-    waits: BTreeMap<String, Waits>,
+    waits: BTreeMap<String, RequestedWait>,
     /// Start of the counted second, and the calls in it.
     second: (Instant, u32),
     early: u64,
@@ -70,73 +70,73 @@ struct Blowing {
 
 /// A wait that was requested of a credential, and the calls that came all the same.
 #[derive(Debug, Clone, Copy)]
-struct Waits {
+struct RequestedWait {
     life: u32,
     since: Instant,
     until: Instant,
-    came: u64,
+    early_calls: u64,
 }
 
 impl Weather {
     /// Returns the weather of a run.
     pub(crate) fn new(storms: &[Storm]) -> Self {
-        let sky = Sky { storms: storms.to_vec(), ..Sky::default() };
+        let sky = WeatherState { storms: storms.to_vec(), ..WeatherState::default() };
         Self(Arc::new(Mutex::new(sky)))
     }
 
-    fn sky(&self) -> MutexGuard<'_, Sky> {
+    fn sky(&self) -> MutexGuard<'_, WeatherState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Starts no more storms; active ones last to their end.
-    pub(crate) fn calm(&self) {
+    pub(crate) fn stop_storms(&self) {
         let mut sky = self.sky();
-        let ends = sky.blowing.iter().map(|one| one.until).max();
+        let ends = sky.active.iter().map(|one| one.until).max();
         let now = Instant::now();
         (sky.calm, sky.quiet) = (true, Some(ends.map_or(now, |end| end.max(now))));
     }
 
     /// Returns the time until the last storm is over and refused credentials are retried.
-    pub(crate) fn lasts(&self) -> Duration {
+    pub(crate) fn time_until_over(&self) -> Duration {
         let sky = self.sky();
-        let refused = sky.blowing.iter().any(|one| one.storm.gust == Gust::Refused);
+        let refused = sky.active.iter().any(|one| one.storm.answer == StormAnswer::Refused);
         let asked = if refused { ASKED_AGAIN } else { Duration::ZERO };
         let end = sky.quiet.map(|quiet| quiet.saturating_duration_since(Instant::now()));
         end.unwrap_or(Duration::ZERO).saturating_add(asked)
     }
 
     /// Notes that everything is settled.
-    pub(crate) fn settled(&self) {
+    pub(crate) fn note_settled(&self) {
         self.sky().settled = Some(Instant::now());
     }
 
     /// Returns the time from the end of all faults until everything was settled.
-    pub(crate) fn took(&self) -> Option<Duration> {
+    pub(crate) fn settling_time(&self) -> Option<Duration> {
         let sky = self.sky();
         Some(sky.settled?.saturating_duration_since(sky.quiet?))
     }
 
     /// Returns every storm that began, by stretches.
-    pub(crate) fn passed(&self) -> Vec<Passed> {
+    pub(crate) fn stretches(&self) -> Vec<StormStretch> {
         let sky = self.sky();
-        let last = sky.blowing.iter().map(|one| one.passed(one.until));
-        sky.over.iter().cloned().chain(last).collect()
+        let last = sky.active.iter().map(|one| one.stretch(one.until));
+        sky.finished.iter().cloned().chain(last).collect()
     }
 
     /// Returns the answer to a call in a storm, and the fault as which it counts.
-    pub(crate) fn meets(
+    pub(crate) fn answer_call(
         &self,
         effect: Option<&'static str>,
         parts: &Parts,
         life: u32,
-    ) -> Option<(Response, Fault)> {
+    ) -> Option<(Response, CallFault)> {
         let caller = parts.headers.get(header::AUTHORIZATION);
         let caller = caller.and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
         let now = Instant::now();
         let mut sky = self.sky();
-        let begins = effect.and_then(|effect| sky.begins(effect)).map(|storm| {
+        let begins = effect.and_then(|effect| sky.begin_storm(effect)).map(|storm| {
             let seconds = Duration::from_secs(storm.seconds);
-            Blowing {
+            ActiveStorm {
                 storm,
                 until: now.checked_add(seconds).unwrap_or(now),
                 caller: caller.clone(),
@@ -150,18 +150,18 @@ impl Weather {
             }
         });
         let spares = begins.as_ref().is_some_and(|one| !one.storm.with_it);
-        sky.blowing.extend(begins);
+        sky.active.extend(begins);
         if spares {
             return None;
         }
-        let gust = sky.answers(&caller, life, now)?;
-        Some((answer(gust), gust.fault()))
+        let gust = sky.choose_answer(&caller, life, now)?;
+        Some((response(gust), gust.fault()))
     }
 }
 
-impl Sky {
+impl WeatherState {
     /// Counts a call, and returns the storm that begins with it.
-    fn begins(&mut self, effect: &'static str) -> Option<Storm> {
+    fn begin_storm(&mut self, effect: &'static str) -> Option<Storm> {
         let calls = self.calls.entry(effect).or_default();
         *calls = calls.saturating_add(1);
         let nth = *calls;
@@ -172,30 +172,30 @@ impl Sky {
 
     /// Returns the answer to a call. Of several storms that meet it, the one that began last
     /// answers.
-    fn answers(&mut self, caller: &str, life: u32, now: Instant) -> Option<Gust> {
-        let blowing = self.blowing.iter_mut().enumerate().filter(|(_, one)| one.until > now);
-        let met = blowing.filter_map(|(at, one)| one.meets(caller, life, now).then_some(at));
+    fn choose_answer(&mut self, caller: &str, life: u32, now: Instant) -> Option<StormAnswer> {
+        let blowing = self.active.iter_mut().enumerate().filter(|(_, one)| one.until > now);
+        let met = blowing.filter_map(|(at, one)| one.meets_call(caller, life, now).then_some(at));
         let last = met.last()?;
-        let gust = self.blowing.get(last)?.storm.gust;
-        for (at, one) in self.blowing.iter_mut().enumerate() {
+        let gust = self.active.get(last)?.storm.answer;
+        for (at, one) in self.active.iter_mut().enumerate() {
             if at == last {
-                one.answers(caller, life, now);
+                one.record_answer(caller, life, now);
             } else if one.is_ended_by(gust) {
-                self.over.extend(one.cut(now));
+                self.finished.extend(one.end_stretch(now));
             }
         }
         Some(gust)
     }
 }
 
-impl Blowing {
+impl ActiveStorm {
     /// Returns true if this storm meets a call. A call before the end of a requested wait is early,
     /// whichever storm answers it now.
-    fn meets(&mut self, caller: &str, life: u32, now: Instant) -> bool {
-        let met = match self.storm.whose {
-            Whose::All => true,
-            Whose::Caller => caller == self.caller,
-            Whose::Beyond(most) => {
+    fn meets_call(&mut self, caller: &str, life: u32, now: Instant) -> bool {
+        let met = match self.storm.scope {
+            StormScope::All => true,
+            StormScope::Caller => caller == self.caller,
+            StormScope::Beyond(most) => {
                 if now.saturating_duration_since(self.second.0) >= Duration::from_secs(1) {
                     self.second = (now, 0);
                 }
@@ -205,20 +205,20 @@ impl Blowing {
         };
         if met && let Some(waits) = self.waits.get_mut(caller).filter(|one| one.is_early(life, now))
         {
-            waits.came = waits.came.saturating_add(1);
-            self.early = self.early.max(waits.came);
+            waits.early_calls = waits.early_calls.saturating_add(1);
+            self.early = self.early.max(waits.early_calls);
         }
         met
     }
 
     /// Notes that this storm answers a call, and the wait that it requests.
-    fn answers(&mut self, caller: &str, life: u32, now: Instant) {
+    fn record_answer(&mut self, caller: &str, life: u32, now: Instant) {
         self.met = self.met.saturating_add(1);
         self.lives.insert(life);
         self.callers.insert(caller.to_owned());
-        let Gust::Throttled(Some(asked)) = self.storm.gust else { return };
+        let StormAnswer::Throttled(Some(asked)) = self.storm.answer else { return };
         let until = now.checked_add(Duration::from_secs(asked)).unwrap_or(now);
-        let fresh = Waits { life, since: now, until, came: 0 };
+        let fresh = RequestedWait { life, since: now, until, early_calls: 0 };
         let waits = self.waits.entry(caller.to_owned()).or_insert(fresh);
         if waits.life != life || now >= waits.until {
             *waits = fresh;
@@ -228,20 +228,22 @@ impl Blowing {
     /// Returns true if another answer resets the engine's state about this storm. After 429 or 401
     /// a host counts as working, and a limit grows with every answer but 429. Refused credentials
     /// stay refused.
-    fn is_ended_by(&self, answer: Gust) -> bool {
-        match self.storm.gust {
-            Gust::Refused => false,
-            Gust::Throttled(_) => !matches!(answer, Gust::Throttled(_)),
-            Gust::Error | Gust::Reset => matches!(answer, Gust::Throttled(_) | Gust::Refused),
+    fn is_ended_by(&self, answer: StormAnswer) -> bool {
+        match self.storm.answer {
+            StormAnswer::Refused => false,
+            StormAnswer::Throttled(_) => !matches!(answer, StormAnswer::Throttled(_)),
+            StormAnswer::Error | StormAnswer::Reset => {
+                matches!(answer, StormAnswer::Throttled(_) | StormAnswer::Refused)
+            }
         }
     }
 
     /// Ends a stretch unless the whole storm is over, and begins the next one.
-    fn cut(&mut self, now: Instant) -> Option<Passed> {
+    fn end_stretch(&mut self, now: Instant) -> Option<StormStretch> {
         if now >= self.until {
             return None;
         }
-        let passed = self.passed(now);
+        let passed = self.stretch(now);
         (self.since, self.met) = (now, 0);
         self.lives.clear();
         self.callers.clear();
@@ -249,9 +251,9 @@ impl Blowing {
     }
 
     /// Returns the stretch that ends at `now`.
-    fn passed(&self, now: Instant) -> Passed {
+    fn stretch(&self, now: Instant) -> StormStretch {
         let count = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
-        Passed {
+        StormStretch {
             storm: self.storm,
             seconds: now.saturating_duration_since(self.since).as_secs(),
             met: self.met,
@@ -262,7 +264,7 @@ impl Blowing {
     }
 }
 
-impl Waits {
+impl RequestedWait {
     /// Returns true if a call now comes before the requested time. Calls of the same moment were
     /// already on their way.
     fn is_early(&self, life: u32, now: Instant) -> bool {
@@ -276,23 +278,26 @@ mod tests {
     use crate::sim::faults::READ;
 
     /// Returns a storm for all calls that begins with the `nth` reading.
-    fn storm(nth: u32, seconds: u64, gust: Gust) -> Storm {
-        Storm { effect: READ, nth, with_it: true, seconds, whose: Whose::All, gust }
+    fn storm(nth: u32, seconds: u64, gust: StormAnswer) -> Storm {
+        Storm { effect: READ, nth, with_it: true, seconds, scope: StormScope::All, answer: gust }
     }
 
     #[tokio::test(start_paused = true)]
     async fn of_two_storms_the_later_one_answers_and_the_stretches_of_the_other_are_told_apart() {
-        let asked = Gust::Throttled(Some(30));
-        let weather = Weather::new(&[storm(1, 100, Gust::Error), storm(3, 50, asked)]);
+        let asked = StormAnswer::Throttled(Some(30));
+        let weather = Weather::new(&[storm(1, 100, StormAnswer::Error), storm(3, 50, asked)]);
         let (parts, ()) = http::Request::new(()).into_parts();
         let mut heard = Vec::new();
         for _ in 0..9 {
-            heard.push(weather.meets(Some(READ), &parts, 1).map(|(_, fault)| fault));
+            heard.push(weather.answer_call(Some(READ), &parts, 1).map(|(_, fault)| fault));
             tokio::time::sleep(Duration::from_secs(10)).await;
         }
-        let fault = |gust: Gust, times: usize| vec![Some(gust.fault()); times];
-        assert_eq!(heard, [fault(Gust::Error, 2), fault(asked, 5), fault(Gust::Error, 2)].concat());
-        let passed = weather.passed();
+        let fault = |gust: StormAnswer, times: usize| vec![Some(gust.fault()); times];
+        assert_eq!(
+            heard,
+            [fault(StormAnswer::Error, 2), fault(asked, 5), fault(StormAnswer::Error, 2)].concat()
+        );
+        let passed = weather.stretches();
         let told: Vec<_> = passed.iter().map(|one| (one.met, one.seconds, one.early)).collect();
         assert_eq!(told, [(2, 20, 0), (2, 40, 0), (5, 50, 2)]);
     }

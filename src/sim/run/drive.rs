@@ -13,11 +13,11 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::super::check;
-use super::super::deed::{self, Hands};
-use super::super::machine::{GRACE, Open, TIMEOUT};
-use super::super::world::Tree;
-use super::{SETTLES_WITHIN, Stage, TOLD_WITHIN};
-use crate::engine::{EngineError, Event, Question, Reply, Retention};
+use super::super::deed::{self, PersonHandles};
+use super::super::machine::{GRACE, OpenedState, TIMEOUT};
+use super::super::world::DocTree;
+use super::{REDELIVERED_WITHIN, SETTLES_WITHIN, SimRun};
+use crate::engine::{EngineError, EngineInput, EngineQuery, Reply, Retention};
 use crate::sim::applicant;
 
 /// Polls without any progress of time after which the engine counts as spinning.
@@ -31,26 +31,30 @@ pub(super) fn retention() -> Retention {
 }
 
 /// Result of the people's part of a life.
-pub(super) enum Drove {
+pub(super) enum DriveResult {
     /// The process must be restarted.
     Restart,
     /// All steps are done; holds whether everything settled.
     Settled(bool),
 }
 
-impl Stage<'_> {
+impl SimRun<'_> {
     /// Takes the steps of the people, from the point at which the machine died.
-    pub(super) async fn drive(&mut self, sender: mpsc::Sender<Event>, open: &Open) -> Drove {
-        let hands = Hands {
+    pub(super) async fn take_steps(
+        &mut self,
+        sender: mpsc::Sender<EngineInput>,
+        open: &OpenedState,
+    ) -> DriveResult {
+        let hands = PersonHandles {
             engine: sender.clone(),
             desk: self.desk.clone(),
             notebook: self.notebook.clone(),
         };
         let mut under_way = JoinSet::new();
-        self.look_after(&sender, &mut under_way);
-        self.rig.begin(&sender).await;
+        self.start_restore_review(&sender, &mut under_way);
+        self.rig.begin_life(&sender).await;
         for (nth, step) in self.script.steps.iter().take(self.steps).enumerate() {
-            deed::begin(nth, step, &self.answered, &hands, &mut under_way);
+            deed::start_requests(nth, step, &self.answered, &hands, &mut under_way);
         }
         while let Some(step) = self.script.steps.get(self.steps) {
             let wait = Duration::from_millis(step.wait_ms);
@@ -59,70 +63,70 @@ impl Stage<'_> {
             let nth = self.steps;
             self.steps = self.steps.saturating_add(1);
             self.stepped = Instant::now();
-            self.befall(nth);
-            self.edit(|tree| step.changes.iter().for_each(|change| change.apply(tree)));
+            self.apply_incidents(nth);
+            self.edit_files(|tree| step.changes.iter().for_each(|change| change.apply(tree)));
             self.rig.step(nth, &sender).await;
             if step.restart {
-                drop(sender.send(Event::Stop).await);
-                return Drove::Restart;
+                drop(sender.send(EngineInput::Stop).await);
+                return DriveResult::Restart;
             }
-            drop(sender.send(Event::Files(Vec::new())).await);
+            drop(sender.send(EngineInput::Files(Vec::new())).await);
             let tree = self.tree.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            applicant::click(&tree, &sender).await;
-            deed::begin(nth, step, &self.answered, &hands, &mut under_way);
+            applicant::open_links(&tree, &sender).await;
+            deed::start_requests(nth, step, &self.answered, &hands, &mut under_way);
         }
-        self.look_after(&sender, &mut under_way);
-        self.front.calm();
-        self.post.calm();
-        self.machine.power.calm();
-        self.memory.calm();
-        self.rig.calm(&sender).await;
-        self.edit(|tree| tree.values_mut().for_each(|doc| doc.broken = None));
-        drop(sender.send(Event::Files(Vec::new())).await);
-        sleep(self.front.weather().lasts()).await;
+        self.start_restore_review(&sender, &mut under_way);
+        self.front.stop_faults();
+        self.post.stop_detours();
+        self.machine.power.clear_plan();
+        self.memory.stop_faults();
+        self.rig.stop_faults(&sender).await;
+        self.edit_files(|tree| tree.values_mut().for_each(|doc| doc.broken = None));
+        drop(sender.send(EngineInput::Files(Vec::new())).await);
+        sleep(self.front.weather().time_until_over()).await;
         let settled = timeout(SETTLES_WITHIN, async {
             while under_way.join_next().await.is_some() {}
-            ask(&sender, Question::Settle).await;
-            while !self.memory.rested(&self.script.people).await {
-                ask(&sender, Question::Settle).await;
+            query(&sender, EngineQuery::Settle).await;
+            while !self.memory.wait_until_idle(&self.script.people).await {
+                query(&sender, EngineQuery::Settle).await;
             }
         });
         let settled = settled.await.is_ok();
-        self.front.weather().settled();
-        self.post.quiet(&self.desk).await;
-        self.rig.rest(self.looks_after(), &sender).await;
-        sleep(TIMEOUT.saturating_add(GRACE).saturating_mul(2).max(TOLD_WITHIN)).await;
-        if let Some(Reply::Resources(views)) = ask(&sender, Question::Resources).await {
+        self.front.weather().note_settled();
+        self.post.wait_until_idle(&self.desk).await;
+        self.rig.run_until_idle(self.has_restore_review(), &sender).await;
+        sleep(TIMEOUT.saturating_add(GRACE).saturating_mul(2).max(REDELIVERED_WITHIN)).await;
+        if let Some(Reply::Resources(views)) = query(&sender, EngineQuery::Resources).await {
             self.views = views;
         }
-        Drove::Settled(settled)
+        DriveResult::Settled(settled)
     }
 
     /// Reads every view and compares it with the fold, unless the fold changed meanwhile.
-    async fn compare_views(&mut self, sender: &mpsc::Sender<Event>, open: &Open) {
+    async fn compare_views(&mut self, sender: &mpsc::Sender<EngineInput>, open: &OpenedState) {
         let before = open.shared.writer.head();
-        let asked = asked(sender).await;
+        let asked = read_views(sender).await;
         if open.shared.writer.head() != before {
             return;
         }
         let Some(asked) = asked else { return };
-        match check::views(&open.shared.facts, &asked) {
+        match check::check_views(&open.shared.facts, &asked) {
             Ok(found) => self.violations.extend(found),
             Err(error) => self.violate("views", format!("the index cannot be read: {error}")),
         }
     }
 
     /// Changes the files and records the new version.
-    fn edit(&mut self, change: impl FnOnce(&mut Tree)) {
+    fn edit_files(&mut self, change: impl FnOnce(&mut DocTree)) {
         let mut tree = self.tree.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut tree);
-        self.desk.name(&mut tree);
+        self.desk.fill_charge_ids(&mut tree);
         self.history.push((self.clock.now(), tree.clone()));
     }
 }
 
 /// Runs the engine, and fails if it spins without any progress of time.
-pub(super) async fn watched(
+pub(super) async fn run_watched(
     run: impl Future<Output = Result<(), EngineError>>,
 ) -> Result<(), EngineError> {
     let mut run = pin!(run);
@@ -140,18 +144,25 @@ pub(super) async fn watched(
 }
 
 /// Reads every view at one moment. Returns `None` if the engine has ended.
-async fn asked(sender: &mpsc::Sender<Event>) -> Option<check::Asked> {
-    let Some(Reply::Intents(intents)) = ask(sender, Question::Intents).await else { return None };
-    let Some(Reply::Metrics(metrics)) = ask(sender, Question::Metrics).await else { return None };
-    let Some(Reply::Resources(resources)) = ask(sender, Question::Resources).await else {
+async fn read_views(sender: &mpsc::Sender<EngineInput>) -> Option<check::ViewSnapshot> {
+    let Some(Reply::Intents(intents)) = query(sender, EngineQuery::Intents).await else {
         return None;
     };
-    Some(check::Asked { intents, metrics: *metrics, resources })
+    let Some(Reply::Metrics(metrics)) = query(sender, EngineQuery::Metrics).await else {
+        return None;
+    };
+    let Some(Reply::Resources(resources)) = query(sender, EngineQuery::Resources).await else {
+        return None;
+    };
+    Some(check::ViewSnapshot { intents, metrics: *metrics, resources })
 }
 
 /// Sends a query to the engine. Returns `None` if the engine did not answer.
-pub(super) async fn ask(sender: &mpsc::Sender<Event>, question: Question) -> Option<Reply> {
+pub(super) async fn query(
+    sender: &mpsc::Sender<EngineInput>,
+    question: EngineQuery,
+) -> Option<Reply> {
     let (answer, reply) = oneshot::channel();
-    sender.send(Event::Ask(question, answer)).await.ok()?;
+    sender.send(EngineInput::Ask(question, answer)).await.ok()?;
     reply.await.ok()
 }

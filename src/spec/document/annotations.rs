@@ -9,7 +9,7 @@ use crate::model::manifest::{Annotations, Deletion, OnDoubt};
 
 const PREFIX: &str = "reckon.dev/";
 /// The names of the annotations, without the prefix.
-pub const KNOWN: [&str; 8] = [
+pub const ANNOTATION_NAMES: [&str; 8] = [
     "suspend",
     "deletion",
     "generation",
@@ -47,14 +47,14 @@ pub(super) fn read(
     (annotations, issues)
 }
 
-struct Wrong {
+struct AnnotationError {
     code: &'static str,
     message: String,
     help: String,
     at_key: bool,
 }
 
-impl Wrong {
+impl AnnotationError {
     fn value(message: impl Into<String>, help: impl Into<String>) -> Self {
         let code = "reckon::header::annotation_value";
         Self { code, message: message.into(), help: help.into(), at_key: false }
@@ -68,7 +68,7 @@ impl Wrong {
         let Self { code, message, help, at_key } = self;
         let path = Path::parse("metadata.annotations").key(key);
         let issue = Issue { path, ..Issue::error(code, "", message, help) };
-        if at_key { issue.at_key() } else { issue }
+        if at_key { issue.underline_key() } else { issue }
     }
 }
 
@@ -78,7 +78,7 @@ fn set(
     value: &str,
     kind: Option<&str>,
     namespace: &Name,
-) -> Result<(), Wrong> {
+) -> Result<(), AnnotationError> {
     match word {
         "suspend" => annotations.suspend = suspend(value)?,
         "deletion" => annotations.deletion = deletion(value, kind)?,
@@ -89,41 +89,45 @@ fn set(
         "moved-from" => annotations.moved_from = moved_from(value, kind, namespace)?,
         "adopts" => annotations.adopts = Some(adopts(value, kind)?),
         _ => {
-            return Err(Wrong::key(
+            return Err(AnnotationError::key(
                 "reckon::header::unknown_annotation",
                 format!("the annotation `{PREFIX}{word}` is unknown"),
-                nearest::help(word, KNOWN).replace("mean `", "mean `reckon.dev/"),
+                nearest::suggestion_help(word, ANNOTATION_NAMES)
+                    .replace("mean `", "mean `reckon.dev/"),
             ));
         }
     }
     Ok(())
 }
 
-fn suspend(value: &str) -> Result<bool, Wrong> {
+fn suspend(value: &str) -> Result<bool, AnnotationError> {
     match value {
         "true" => Ok(true),
         "false" => Ok(false),
-        _ => Err(Wrong::value(format!("`{value}` is neither true nor false"), "write `\"true\"`")),
+        _ => Err(AnnotationError::value(
+            format!("`{value}` is neither true nor false"),
+            "write `\"true\"`",
+        )),
     }
 }
 
-fn deletion(value: &str, kind: Option<&str>) -> Result<Deletion, Wrong> {
+fn deletion(value: &str, kind: Option<&str>) -> Result<Deletion, AnnotationError> {
     match value {
         "orphan" => Ok(Deletion::Orphan),
         "delete" if kind.is_none_or(|kind| DELETABLE.contains(&kind)) => Ok(Deletion::Delete),
-        "delete" => Err(Wrong::value(
+        "delete" => Err(AnnotationError::value(
             format!("the service cannot remove a {}", kind.unwrap_or_default()),
             format!("write `orphan`; only these can be removed: {}", DELETABLE.join(", ")),
         )),
-        _ => Err(Wrong::value(
+        _ => Err(AnnotationError::value(
             format!("`{value}` is no way of deletion"),
-            nearest::help(value, ["orphan", "delete"]),
+            nearest::suggestion_help(value, ["orphan", "delete"]),
         )),
     }
 }
 
 /// Parses `true` for every field, or paths below `spec`.
-fn ignore_drift(value: &str) -> Result<Box<[String]>, Wrong> {
+fn ignore_drift(value: &str) -> Result<Box<[String]>, AnnotationError> {
     let words = value.split([',', ' ', '\n']).filter(|word| !word.is_empty());
     let paths: Box<[String]> = match value.trim() {
         "true" => Box::new(["*".to_owned()]),
@@ -135,39 +139,45 @@ fn ignore_drift(value: &str) -> Result<Box<[String]>, Wrong> {
     };
     match paths.iter().find(|path| !is_path(path)) {
         None => Ok(paths),
-        Some(wrong) => Err(Wrong::value(
+        Some(wrong) => Err(AnnotationError::value(
             format!("`{wrong}` is no path of a field"),
             "write `\"true\"` for all of them, or paths below spec such as `amount, schedule.end`",
         )),
     }
 }
 
-fn generation(value: &str) -> Result<u32, Wrong> {
-    let wrong =
-        |_| Wrong::value(format!("`{value}` is no whole number"), "write `\"1\"`, `\"2\"` …");
+fn generation(value: &str) -> Result<u32, AnnotationError> {
+    let wrong = |_| {
+        AnnotationError::value(format!("`{value}` is no whole number"), "write `\"1\"`, `\"2\"` …")
+    };
     value.parse().map_err(wrong)
 }
 
-fn depends_on(value: &str, namespace: &Name) -> Result<Vec<Key>, Wrong> {
+fn depends_on(value: &str, namespace: &Name) -> Result<Vec<Key>, AnnotationError> {
     value
         .split([',', ' ', '\n'])
         .filter(|word| !word.is_empty())
-        .map(|word| one(word, namespace))
+        .map(|word| parse_dependency(word, namespace))
         .collect()
 }
 
-fn one(word: &str, namespace: &Name) -> Result<Key, Wrong> {
+fn parse_dependency(word: &str, namespace: &Name) -> Result<Key, AnnotationError> {
     let help = "write `Kind/name` or `Kind/namespace/name`, with commas between several";
-    let key: Key =
-        word.parse().map_err(|_| Wrong::value(format!("`{word}` names no resource"), help))?;
+    let key: Key = word
+        .parse()
+        .map_err(|_| AnnotationError::value(format!("`{word}` names no resource"), help))?;
     let own_namespace = word.matches('/').count() == 1;
     Ok(if own_namespace { Key::new(key.kind.clone(), namespace, &key.name) } else { key })
 }
 
 /// Parses the former name, of the same kind.
-fn moved_from(value: &str, kind: Option<&str>, namespace: &Name) -> Result<Option<Key>, Wrong> {
+fn moved_from(
+    value: &str,
+    kind: Option<&str>,
+    namespace: &Name,
+) -> Result<Option<Key>, AnnotationError> {
     let help = "write the name that it had, `NAME` or `NAMESPACE/NAME`, without its kind";
-    let wrong = || Wrong::value(format!("`{value}` is no name of a resource"), help);
+    let wrong = || AnnotationError::value(format!("`{value}` is no name of a resource"), help);
     let (namespace, name) = match value.split_once('/') {
         Some((namespace, name)) => (namespace.parse().map_err(|_| wrong())?, name),
         None => (namespace.clone(), value),
@@ -177,22 +187,26 @@ fn moved_from(value: &str, kind: Option<&str>, namespace: &Name) -> Result<Optio
 }
 
 /// Parses the id of the existing object.
-fn adopts(value: &str, kind: Option<&str>) -> Result<RemoteId, Wrong> {
+fn adopts(value: &str, kind: Option<&str>) -> Result<RemoteId, AnnotationError> {
     if kind.is_some_and(|kind| !ADOPTABLE.contains(&kind)) {
-        return Err(Wrong::key(
+        return Err(AnnotationError::key(
             "reckon::header::annotation_kind",
             format!("no object is taken over for a {}", kind.unwrap_or_default()),
             format!("remove it; objects are taken over for these alone: {}", ADOPTABLE.join(", ")),
         ));
     }
-    let wrong =
-        |_| Wrong::value(format!("`{value}` is no id of the service"), "write the object's id");
+    let wrong = |_| {
+        AnnotationError::value(
+            format!("`{value}` is no id of the service"),
+            "write the object's id",
+        )
+    };
     RemoteId::new(value).map_err(wrong)
 }
 
-fn on_doubt(value: &str, kind: Option<&str>) -> Result<OnDoubt, Wrong> {
+fn on_doubt(value: &str, kind: Option<&str>) -> Result<OnDoubt, AnnotationError> {
     if kind.is_some_and(|kind| kind != DOUBTFUL) {
-        return Err(Wrong::key(
+        return Err(AnnotationError::key(
             "reckon::header::annotation_kind",
             format!("a {} has nothing to doubt", kind.unwrap_or_default()),
             format!("remove it; only the creation of a {DOUBTFUL} cannot be proved"),
@@ -201,9 +215,9 @@ fn on_doubt(value: &str, kind: Option<&str>) -> Result<OnDoubt, Wrong> {
     match value {
         "recreate" => Ok(OnDoubt::Recreate),
         "hold" => Ok(OnDoubt::Hold),
-        _ => Err(Wrong::value(
+        _ => Err(AnnotationError::value(
             format!("`{value}` is no way out of doubt"),
-            nearest::help(value, ["recreate", "hold"]),
+            nearest::suggestion_help(value, ["recreate", "hold"]),
         )),
     }
 }

@@ -8,7 +8,7 @@ use crate::kinds::register::KindRow;
 use crate::model::issue::{Issue, Path};
 use crate::model::manifest::Annotations;
 use crate::spec::document::annotations;
-use crate::spec::node::{Entry, Node, NodeValue};
+use crate::spec::node::{Node, NodeEntry, NodeValue};
 
 /// The only version.
 pub const API_VERSION: &str = "reckon.dev/v1";
@@ -18,7 +18,7 @@ const METADATA_FIELDS: [&str; 4] = ["name", "namespace", "labels", "annotations"
 
 /// The content of a document's head.
 #[derive(Debug, Default)]
-pub(super) struct Header {
+pub(super) struct DocumentHead {
     pub(super) row: Option<&'static KindRow>,
     pub(super) key: Option<Key>,
     pub(super) namespace: Option<Name>,
@@ -26,18 +26,18 @@ pub(super) struct Header {
     pub(super) annotations: Annotations,
     pub(super) issues: Vec<Issue>,
     /// True if the document has an unknown field at its top.
-    pub(super) foreign: bool,
+    pub(super) has_unknown_field: bool,
 }
 
 /// Reads the head; reports issues even for a text that is no document.
-pub(super) fn read(kinds: &'static [KindRow], root: Option<&Node>) -> Header {
-    let mut header = Header::default();
+pub(super) fn read(kinds: &'static [KindRow], root: Option<&Node>) -> DocumentHead {
+    let mut header = DocumentHead::default();
     let Some(root) = root.filter(|root| matches!(root.value, NodeValue::Map(_))) else {
         header.issues.push(not_a_mapping());
         return header;
     };
-    header.unknown(root.entries(), &Path::default(), &TOP_FIELDS);
-    header.foreign = !header.issues.is_empty();
+    header.report_unknown(root.entries(), &Path::default(), &TOP_FIELDS);
+    header.has_unknown_field = !header.issues.is_empty();
     header.api_version(root);
     header.kind(kinds, root);
     header.metadata(root);
@@ -53,13 +53,13 @@ fn not_a_mapping() -> Issue {
     )
 }
 
-impl Header {
-    fn unknown(&mut self, entries: &[Entry], parent: &Path, known: &[&'static str]) {
+impl DocumentHead {
+    fn report_unknown(&mut self, entries: &[NodeEntry], parent: &Path, known: &[&'static str]) {
         for entry in entries.iter().filter(|entry| !known.contains(&entry.key.as_str())) {
             let message = format!("the field `{}` is unknown", entry.key);
-            let help = nearest::help(&entry.key, known.iter().copied());
+            let help = nearest::suggestion_help(&entry.key, known.iter().copied());
             let issue = Issue::error("reckon::header::unknown_field", "", message, help);
-            self.issues.push(Issue { path: parent.key(&entry.key), ..issue }.at_key());
+            self.issues.push(Issue { path: parent.key(&entry.key), ..issue }.underline_key());
         }
     }
 
@@ -72,14 +72,14 @@ impl Header {
                 format!("`{other}` is no version of reckon's files"),
                 format!("write `{API_VERSION}`"),
             )),
-            None => self.missing("apiVersion", "`apiVersion: reckon.dev/v1`"),
+            None => self.report_missing("apiVersion", "`apiVersion: reckon.dev/v1`"),
         }
     }
 
     fn kind(&mut self, kinds: &'static [KindRow], root: &Node) {
         let Some(word) = root.get("kind").and_then(Node::text) else {
             let names: Vec<_> = kinds.iter().map(|row| row.name).collect();
-            self.missing("kind", &format!("`kind: {}`", names.join(" | ")));
+            self.report_missing("kind", &format!("`kind: {}`", names.join(" | ")));
             return;
         };
         self.row = kinds.iter().find(|row| row.name == word);
@@ -88,24 +88,28 @@ impl Header {
                 "reckon::header::unknown_kind",
                 "kind",
                 format!("`{word}` is no kind"),
-                nearest::help(word, kinds.iter().map(|row| row.name)),
+                nearest::suggestion_help(word, kinds.iter().map(|row| row.name)),
             ));
         }
     }
 
     fn metadata(&mut self, root: &Node) {
         let Some(metadata) = root.get("metadata").filter(|node| !node.is_null()) else {
-            self.missing("metadata", "`metadata: {name: …}`");
+            self.report_missing("metadata", "`metadata: {name: …}`");
             return;
         };
         if !matches!(metadata.value, NodeValue::Map(_)) {
-            self.wrong("metadata", "`metadata` is a mapping", "write `metadata: {name: …}`");
+            self.report_wrong_type(
+                "metadata",
+                "`metadata` is a mapping",
+                "write `metadata: {name: …}`",
+            );
             return;
         }
-        self.unknown(metadata.entries(), &Path::parse("metadata"), &METADATA_FIELDS);
+        self.report_unknown(metadata.entries(), &Path::parse("metadata"), &METADATA_FIELDS);
         let name = self.name(metadata, "name");
         if name.is_none() && metadata.get("name").is_none_or(Node::is_null) {
-            self.missing("metadata.name", "`name: …` beneath `metadata`");
+            self.report_missing("metadata.name", "`name: …` beneath `metadata`");
         }
         let given = metadata.get("namespace").is_some_and(|node| !node.is_null());
         self.namespace = self.name(metadata, "namespace");
@@ -125,7 +129,7 @@ impl Header {
         let node = metadata.get(field).filter(|node| !node.is_null())?;
         let path = format!("metadata.{field}");
         let Some(text) = node.text() else {
-            self.wrong(&path, &format!("`{field}` is text"), "write one word");
+            self.report_wrong_type(&path, &format!("`{field}` is text"), "write one word");
             return None;
         };
         match text.parse() {
@@ -146,7 +150,11 @@ impl Header {
             return BTreeMap::new();
         };
         if !matches!(node.value, NodeValue::Map(_)) {
-            self.wrong(&path, &format!("`{field}` is a mapping of texts"), "write `{key: value}`");
+            self.report_wrong_type(
+                &path,
+                &format!("`{field}` is a mapping of texts"),
+                "write `{key: value}`",
+            );
         }
         let mut texts = BTreeMap::new();
         for entry in node.entries() {
@@ -177,7 +185,7 @@ impl Header {
         self.issues.extend(issues);
     }
 
-    fn missing(&mut self, path: &str, write: &str) {
+    fn report_missing(&mut self, path: &str, write: &str) {
         let field = path.rsplit('.').next().unwrap_or(path);
         self.issues.push(
             Issue::error(
@@ -186,11 +194,11 @@ impl Header {
                 format!("`{field}` is missing"),
                 format!("write {write}"),
             )
-            .at_key(),
+            .underline_key(),
         );
     }
 
-    fn wrong(&mut self, path: &str, message: &str, help: &str) {
+    fn report_wrong_type(&mut self, path: &str, message: &str, help: &str) {
         self.issues.push(Issue::error("reckon::header::not_text", path, message, help));
     }
 }

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::spec::finding::Finding;
-use crate::spec::node::{Entry, Node, NodeValue};
+use crate::spec::node::{Node, NodeEntry, NodeValue};
 
 /// Beyond this many keys a mapping looks them up by hash.
 const FEW_KEYS: usize = 16;
 
 /// One collection that is not closed yet.
-pub(super) enum Frame<'a> {
+pub(super) enum CollectionFrame<'a> {
     Map(MapFrame<'a>),
     Seq(SeqFrame),
 }
@@ -20,7 +20,7 @@ pub(super) enum Frame<'a> {
 pub(super) struct MapFrame<'a> {
     pub(super) start: usize,
     pub(super) keep: bool,
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<NodeEntry>,
     /// The key whose value comes next.
     pub(super) key: Option<(Cow<'a, str>, Range<usize>)>,
     seen: Vec<(Cow<'a, str>, Range<usize>)>,
@@ -34,7 +34,7 @@ pub(super) struct SeqFrame {
     pub(super) items: Vec<Node>,
 }
 
-impl Frame<'_> {
+impl CollectionFrame<'_> {
     pub(super) fn start(&self) -> usize {
         match self {
             Self::Map(map) => map.start,
@@ -91,7 +91,7 @@ impl<'a> MapFrame<'a> {
         if let Some((key, key_span)) = self.key.take()
             && self.keep
         {
-            self.entries.push(Entry { key: key.into_owned(), key_span, value });
+            self.entries.push(NodeEntry { key: key.into_owned(), key_span, value });
         }
     }
 
@@ -123,7 +123,7 @@ fn duplicate(key: &str, span: Range<usize>, first: Range<usize>) -> Finding {
         format!("the key `{key}` stands here a second time"),
         "keep one of the two",
     )
-    .related(first, "it stands here first")
+    .with_related(first, "it stands here first")
 }
 
 fn merge(span: Range<usize>) -> Finding {

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::base::id::Key;
-use crate::kinds::files::Looked;
-use crate::model::issue::{Problem, ProblemCounts, Severity};
-use crate::spec::decode::{BOM, Decoded, decode};
-use crate::spec::document::{Document, LazySource, ReadCx, cleaned, read};
+use crate::kinds::files::InspectedFile;
+use crate::model::issue::{PlacedIssue, ProblemCounts, Severity};
+use crate::spec::decode::{BOM, DecodedText, decode};
+use crate::spec::document::{LazySource, ParsedDocument, ReadContext, read, without_private_words};
 use crate::spec::finding::Finding;
 use crate::spec::source::tree::Stat;
 use crate::spec::split::split;
@@ -16,14 +16,14 @@ use crate::spec::split::split;
 pub(super) struct SpecFile {
     pub(super) stat: Stat,
     pub(super) hash: [u8; 32],
-    pub(super) documents: Box<[Document]>,
-    problems: Vec<Problem>,
+    pub(super) documents: Box<[ParsedDocument]>,
+    problems: Vec<PlacedIssue>,
     omitted: ProblemCounts,
 }
 
 impl SpecFile {
     pub(super) fn read(
-        cx: &ReadCx,
+        cx: &ReadContext,
         name: Arc<str>,
         bytes: Vec<u8>,
         stat: Stat,
@@ -31,7 +31,7 @@ impl SpecFile {
     ) -> Self {
         let decoded = decode(bytes);
         let good = decoded.is_good();
-        let Decoded { text, bom, mut findings } = decoded;
+        let DecodedText { text, bom, mut findings } = decoded;
         let source = LazySource::new(name, &text);
         let (slices, more) = split(&text);
         let shift = if bom { BOM.len() } else { 0 };
@@ -41,14 +41,15 @@ impl SpecFile {
             documents.extend(slices.iter().map(|slice| read(cx, &source, slice, shift)));
         }
         let (findings, omitted) = source.admit(findings, |finding| finding.severity);
-        let place = |finding: &Finding| cleaned(source.source().problem(finding), &[]);
+        let place =
+            |finding: &Finding| without_private_words(source.source().problem(finding), &[]);
         let problems = findings.iter().map(place).collect();
         Self { stat, hash, documents: documents.into_boxed_slice(), problems, omitted }
     }
 
     /// Returns the files that its documents name, in their state at reading.
-    pub(super) fn looked(&self) -> impl Iterator<Item = &Looked> {
-        self.documents.iter().flat_map(|document| &document.looked)
+    pub(super) fn attached_files(&self) -> impl Iterator<Item = &InspectedFile> {
+        self.documents.iter().flat_map(|document| &document.attached)
     }
 
     /// Returns the keys of the documents that have one, with their places in the file.
@@ -58,17 +59,17 @@ impl SpecFile {
     }
 
     /// Returns the problems of the file and of each document by itself.
-    pub(super) fn problems(&self) -> impl Iterator<Item = &Problem> {
+    pub(super) fn problems(&self) -> impl Iterator<Item = &PlacedIssue> {
         self.problems.iter().chain(self.documents.iter().flat_map(|document| &document.problems))
     }
 
     /// Counts the problems without a place.
-    pub(super) fn omitted(&self) -> ProblemCounts {
+    pub(super) fn omitted_counts(&self) -> ProblemCounts {
         self.documents.iter().fold(self.omitted, |sum, document| sum.plus(document.omitted))
     }
 
     /// Returns whether the file has a problem that belongs to no key.
-    pub(super) fn is_bad(&self) -> bool {
+    pub(super) fn has_keyless_problem(&self) -> bool {
         let errors = self.problems.iter().any(|problem| problem.severity == Severity::Error);
         errors
             || self.omitted.errors > 0
@@ -83,8 +84,8 @@ pub(super) fn problem_at(
     code: &str,
     message: &str,
     help: &str,
-) -> Problem {
-    Problem {
+) -> PlacedIssue {
+    PlacedIssue {
         file: file.to_owned(),
         line,
         column: 1,

@@ -7,15 +7,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::file::{SpecFile, problem_at};
-use super::{Loader, Spot};
+use super::{DocumentSpot, Loader};
 use crate::base::id::{Key, Kind, Name};
 use crate::base::nearest::nearest;
-use crate::model::issue::{At, Issue, Problem, ProblemCounts, Problems, Related, RelatedPlace};
+use crate::model::issue::{
+    Issue, PlacedIssue, ProblemCounts, Related, RelatedPlace, TreeProblems, UnderlinedPart,
+};
 use crate::spec::decode::decode;
-use crate::spec::document::{LazySource, PROBLEMS_OF_FILE_MAX, Placed, cleaned, private};
-use crate::spec::lines::Source;
+use crate::spec::document::{
+    LazySource, PROBLEMS_OF_FILE_MAX, PlacedDocument, private_ranges, without_private_words,
+};
+use crate::spec::lines::SourceText;
 use crate::spec::mask::MaskedSource;
-use crate::spec::source::tree::{Trouble, read};
+use crate::spec::source::tree::{SourceProblem, read};
 use crate::spec::split::{Slice, split};
 
 /// Problems of a tree that get a place.
@@ -28,14 +32,14 @@ const SUGGESTIONS_MAX: usize = 100;
 /// An issue between documents; its place is computed on request.
 #[derive(Debug)]
 pub(super) struct LinkIssue {
-    pub(super) spot: Spot,
+    pub(super) spot: DocumentSpot,
     pub(super) issue: Issue,
     /// The referenced name that no document has.
     pub(super) missing: Option<Key>,
 }
 
 impl LinkIssue {
-    pub(super) fn new(spot: &Spot, issue: Issue) -> Self {
+    pub(super) fn new(spot: &DocumentSpot, issue: Issue) -> Self {
         Self { spot: spot.clone(), issue, missing: None }
     }
 }
@@ -45,16 +49,16 @@ type ByFile<'a> = BTreeMap<&'a str, Vec<(&'a Key, &'a LinkIssue)>>;
 
 impl Loader {
     /// Returns the problems of the whole tree, sorted by file and line.
-    pub fn problems(&self) -> Problems {
+    pub fn problems(&self) -> TreeProblems {
         self.problems_where(|_| true)
     }
 
     /// Returns the problems of the files whose names in reports are wanted.
-    pub fn problems_where(&self, wanted: impl Fn(&str) -> bool) -> Problems {
+    pub fn problems_where(&self, wanted: impl Fn(&str) -> bool) -> TreeProblems {
         let mut links = self.links_by_file();
-        let mut texts = Texts::new(self);
-        let mut found = Problems::default();
-        for trouble in self.troubles.values() {
+        let mut texts = FileTexts::new(self);
+        let mut found = TreeProblems::default();
+        for trouble in self.source_problems.values() {
             let problem = self.trouble_problem(trouble);
             if wanted(&problem.file) {
                 found.shown.push(problem);
@@ -64,7 +68,7 @@ impl Loader {
             let links = links.remove(&**path).unwrap_or_default();
             if wanted(&self.name_of(path)) {
                 let room = PROBLEMS_MAX.saturating_sub(found.shown.len());
-                let (shown, omitted) = self.of_file(file, &links, room, &mut texts);
+                let (shown, omitted) = self.problems_of_file(file, &links, room, &mut texts);
                 found.shown.extend(shown);
                 found.omitted = found.omitted.plus(omitted);
             }
@@ -75,15 +79,15 @@ impl Loader {
     }
 
     /// Returns the first problems of one file, and the count of the rest.
-    fn of_file<'l>(
+    fn problems_of_file<'l>(
         &'l self,
         file: &SpecFile,
         links: &[(&Key, &'l LinkIssue)],
         room: usize,
-        texts: &mut Texts<'l>,
-    ) -> (Vec<Problem>, ProblemCounts) {
-        let mut omitted = file.omitted();
-        let mut shown: Vec<Problem> = file.problems().take(room).cloned().collect();
+        texts: &mut FileTexts<'l>,
+    ) -> (Vec<PlacedIssue>, ProblemCounts) {
+        let mut omitted = file.omitted_counts();
+        let mut shown: Vec<PlacedIssue> = file.problems().take(room).cloned().collect();
         file.problems().skip(room).for_each(|problem| omitted.add(problem.severity));
         let room = room.min(PROBLEMS_OF_FILE_MAX).saturating_sub(shown.len());
         for (place, (key, link)) in links.iter().enumerate() {
@@ -114,8 +118,8 @@ impl Loader {
         &'l self,
         key: &Key,
         link: &'l LinkIssue,
-        texts: &mut Texts<'l>,
-    ) -> Problem {
+        texts: &mut FileTexts<'l>,
+    ) -> PlacedIssue {
         let mut problem = self.placed_problem(&link.spot, &link.issue, texts);
         let missing = link.missing.as_ref().filter(|_| texts.may_suggest());
         if let Some(name) = missing.and_then(|missing| self.suggestion(key, missing)) {
@@ -133,7 +137,7 @@ impl Loader {
                 format!("{}/{}", found.namespace, found.name)
             }
         };
-        let first = lowest(missing.kind.clone());
+        let first = first_key_of_kind(missing.kind.clone());
         let same_kind =
             self.by_key.range(first..).take_while(|(found, _)| found.kind == missing.kind);
         let names: Vec<String> = same_kind.map(|(found, _)| seen_from_key(found)).collect();
@@ -141,67 +145,74 @@ impl Loader {
     }
 
     /// Returns an issue of a resource's document with its place.
-    pub fn place(&self, key: &Key, issue: &Issue) -> Option<Problem> {
+    pub fn place_issue(&self, key: &Key, issue: &Issue) -> Option<PlacedIssue> {
         let (spot, _) = self.documents_of(key).next()?;
-        Some(self.placed_problem(spot, issue, &mut Texts::new(self)))
+        Some(self.placed_problem(spot, issue, &mut FileTexts::new(self)))
     }
 
     fn placed_problem<'l>(
         &'l self,
-        spot: &'l Spot,
+        spot: &'l DocumentSpot,
         issue: &Issue,
-        texts: &mut Texts<'l>,
-    ) -> Problem {
-        let placed = texts.placed(spot, |placed| placed.issue(issue));
-        let mut problem = placed.unwrap_or_else(|| self.unplaced(spot, issue));
+        texts: &mut FileTexts<'l>,
+    ) -> PlacedIssue {
+        let placed = texts.with_placed(spot, |placed| placed.issue(issue));
+        let mut problem = placed.unwrap_or_else(|| self.place_at_document(spot, issue));
         problem.severity = issue.severity;
-        let related = issue.related.iter().filter_map(|related| self.related(related, texts));
+        let related = issue.related.iter().filter_map(|related| self.place_related(related, texts));
         problem.related.extend(related.collect::<Vec<_>>());
-        cleaned(problem, &[])
+        without_private_words(problem, &[])
     }
 
     /// Places the issue at the first line of its document, where the file changed since it was
     /// loaded.
-    fn unplaced(&self, spot: &Spot, issue: &Issue) -> Problem {
+    fn place_at_document(&self, spot: &DocumentSpot, issue: &Issue) -> PlacedIssue {
         let document = self.files.get(&spot.path).and_then(|file| file.documents.get(spot.index));
         let line = document.map_or(1, |document| document.place.line);
         problem_at(&self.name_of(&spot.path), line, issue.code, &issue.message, &issue.help)
     }
 
     /// Returns the second place of an issue, in another document.
-    fn related<'l>(&'l self, related: &Related, texts: &mut Texts<'l>) -> Option<RelatedPlace> {
+    fn place_related<'l>(
+        &'l self,
+        related: &Related,
+        texts: &mut FileTexts<'l>,
+    ) -> Option<RelatedPlace> {
         let Related { key, path, message } = related;
         let (spot, _) = self.documents_of(key.as_ref()?).next()?;
-        let (line, column) =
-            texts.placed(spot, |placed| placed.position(placed.span(path, At::Value).start))?;
+        let (line, column) = texts.with_placed(spot, |placed| {
+            placed.position(placed.span(path, UnderlinedPart::Value).start)
+        })?;
         let file = self.name_of(&spot.path).to_string();
         Some(RelatedPlace { file, line, column, message: message.clone() })
     }
 
     /// Returns the masked texts of the files that these problems name, for their snippets. A file
     /// that changed since it was loaded has none.
-    pub fn sources(&self, problems: &[Problem]) -> BTreeMap<String, MaskedSource> {
+    pub fn sources(&self, problems: &[PlacedIssue]) -> BTreeMap<String, MaskedSource> {
         let related = problems.iter().flat_map(|problem| &problem.related);
         let names: BTreeSet<&str> = problems
             .iter()
             .map(|problem| problem.file.as_str())
             .chain(related.map(|place| place.file.as_str()))
             .collect();
-        let masked = |name: &str| Some((name.to_owned(), self.masked(self.path_of(name)?)?));
+        let masked = |name: &str| Some((name.to_owned(), self.masked_source(self.path_of(name)?)?));
         names.into_iter().filter_map(masked).collect()
     }
 
-    fn masked(&self, path: &str) -> Option<MaskedSource> {
+    fn masked_source(&self, path: &str) -> Option<MaskedSource> {
         let source = self.source(path)?;
         let (slices, _) = split(&source.text);
-        let hidden: Vec<_> =
-            slices.iter().flat_map(|slice| private(self.cx.kinds, &source.text, slice)).collect();
+        let hidden: Vec<_> = slices
+            .iter()
+            .flat_map(|slice| private_ranges(self.cx.kinds, &source.text, slice))
+            .collect();
         Some(MaskedSource::new(&source, &hidden))
     }
 
     /// Returns the text of a file as it was loaded, with its lines; `None` when the file changed
     /// since.
-    fn source(&self, path: &str) -> Option<Source> {
+    fn source(&self, path: &str) -> Option<SourceText> {
         let file = self.files.get(path)?;
         let bytes = read(&self.root.open().ok()?, path).ok()?;
         if *blake3::hash(&bytes).as_bytes() != file.hash {
@@ -210,29 +221,29 @@ impl Loader {
         Some(LazySource::new(self.name_of(path), &decode(bytes).text).source().clone())
     }
 
-    fn trouble_problem(&self, trouble: &Trouble) -> Problem {
-        let Trouble { path, code, message, help } = trouble;
+    fn trouble_problem(&self, trouble: &SourceProblem) -> PlacedIssue {
+        let SourceProblem { path, code, message, help } = trouble;
         problem_at(&self.name_of(path), 1, code, message, help)
     }
 }
 
 /// The files that one call has read, and its suggestions so far.
-pub(super) struct Texts<'l> {
+pub(super) struct FileTexts<'l> {
     loader: &'l Loader,
-    read: BTreeMap<&'l str, Option<(Source, Vec<Slice>)>>,
+    read: BTreeMap<&'l str, Option<(SourceText, Vec<Slice>)>>,
     suggestions: usize,
 }
 
-impl<'l> Texts<'l> {
+impl<'l> FileTexts<'l> {
     pub(super) fn new(loader: &'l Loader) -> Self {
         Self { loader, read: BTreeMap::new(), suggestions: 0 }
     }
 
     /// Passes the document at a spot as it was loaded; `None` when its file changed since.
-    pub(super) fn placed<T>(
+    pub(super) fn with_placed<T>(
         &mut self,
-        spot: &'l Spot,
-        make: impl FnOnce(&Placed<'_>) -> T,
+        spot: &'l DocumentSpot,
+        make: impl FnOnce(&PlacedDocument<'_>) -> T,
     ) -> Option<T> {
         let loader = self.loader;
         let read = self.read.entry(&spot.path).or_insert_with(|| {
@@ -241,7 +252,7 @@ impl<'l> Texts<'l> {
             Some((source, slices))
         });
         let (source, slices) = read.as_ref()?;
-        Some(make(&Placed::new(&loader.cx, source, slices.get(spot.index)?)))
+        Some(make(&PlacedDocument::new(&loader.cx, source, slices.get(spot.index)?)))
     }
 
     /// Counts one more suggestion; false beyond the bound.
@@ -252,7 +263,7 @@ impl<'l> Texts<'l> {
 }
 
 /// Returns a key that sorts before every other one of its kind.
-fn lowest(kind: Kind) -> Key {
+fn first_key_of_kind(kind: Kind) -> Key {
     let name: Name = "0".parse().unwrap_or_else(|_| Name::default_namespace());
     Key::new(kind, &name, &name)
 }

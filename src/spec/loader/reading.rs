@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use super::file::SpecFile;
-use crate::base::folder::{Folder, PathError, Place};
-use crate::spec::document::ReadCx;
-use crate::spec::source::share::in_order;
+use crate::base::folder::{Folder, FolderLocation, PathError};
+use crate::spec::document::ReadContext;
+use crate::spec::source::share::map_in_order;
 use crate::spec::source::tree::{Stat, read};
 
 /// A file to check.
-pub(super) struct Wanted<'a> {
+pub(super) struct FileRequest<'a> {
     /// The path below the root.
     pub(super) path: &'a str,
     /// The file's name in reports.
@@ -22,34 +22,44 @@ pub(super) struct Wanted<'a> {
 }
 
 /// The result of checking a file.
-pub(super) enum Reading {
+pub(super) enum FileReading {
     /// The content is unchanged.
-    Same,
-    New(Box<SpecFile>),
+    Unchanged,
+    Changed(Box<SpecFile>),
     Unreadable(PathError),
 }
 
 /// Checks files below `root`; the results have the order of `wanted`.
-pub(super) fn read_all(cx: &ReadCx, root: &Place, wanted: &[Wanted<'_>]) -> Vec<Reading> {
+pub(super) fn read_all(
+    cx: &ReadContext,
+    root: &FolderLocation,
+    wanted: &[FileRequest<'_>],
+) -> Vec<FileReading> {
     if wanted.is_empty() {
         return Vec::new();
     }
     if let Ok(root) = root.open() {
-        return in_order(wanted, |one| read_one(cx, &root, one));
+        return map_in_order(wanted, |one| read_one(cx, &root, one));
     }
     // The next check finds the root in its state at that time.
     let gone = || PathError::Io(std::io::ErrorKind::NotFound.into());
-    wanted.iter().map(|_| Reading::Unreadable(gone())).collect()
+    wanted.iter().map(|_| FileReading::Unreadable(gone())).collect()
 }
 
-fn read_one(cx: &ReadCx, root: &Folder, wanted: &Wanted<'_>) -> Reading {
+fn read_one(cx: &ReadContext, root: &Folder, wanted: &FileRequest<'_>) -> FileReading {
     let bytes = match read(root, wanted.path) {
         Ok(bytes) => bytes,
-        Err(error) => return Reading::Unreadable(error),
+        Err(error) => return FileReading::Unreadable(error),
     };
     let hash = *blake3::hash(&bytes).as_bytes();
     if wanted.known == Some(hash) {
-        return Reading::Same;
+        return FileReading::Unchanged;
     }
-    Reading::New(Box::new(SpecFile::read(cx, wanted.name.clone(), bytes, wanted.stat, hash)))
+    FileReading::Changed(Box::new(SpecFile::read(
+        cx,
+        wanted.name.clone(),
+        bytes,
+        wanted.stat,
+        hash,
+    )))
 }

@@ -7,18 +7,18 @@ use crate::base::id::Key;
 use crate::kinds::Find;
 use crate::model::desired::Desired;
 use crate::model::issue::{Issue, Path, Related, Severity};
-use crate::model::manifest::Kept;
-use crate::spec::document::Document;
-use crate::spec::links::{Link, cycle, duplicate, links, missing};
+use crate::model::manifest::PackedManifest;
+use crate::spec::document::ParsedDocument;
+use crate::spec::links::{DocumentLink, cycle_issue, duplicate_issue, links, missing_issue};
 use crate::spec::loader::problems::LinkIssue;
-use crate::spec::loader::{Change, Loader, Spot};
+use crate::spec::loader::{DocumentSpot, LoadChange, Loader};
 
 /// The entry of a key in `desired`: its manifest, and whether it is broken.
-type Verdict = (Option<Arc<Kept>>, bool);
+type KeyState = (Option<Arc<PackedManifest>>, bool);
 
 impl Loader {
     /// Updates everything that depends on the touched keys.
-    pub(super) fn relink(&mut self, touched: &BTreeSet<Key>) -> Change {
+    pub(super) fn update_verdicts(&mut self, touched: &BTreeSet<Key>) -> LoadChange {
         let mut concerned = touched.clone();
         let mut codes = BTreeSet::new();
         for key in touched {
@@ -30,35 +30,39 @@ impl Loader {
             self.graph.set(key, targets);
             let has = self
                 .documents_of(key)
-                .filter_map(|(spot, document)| Some((document.sole?, spot.clone())));
+                .filter_map(|(spot, document)| Some((document.unique_field?, spot.clone())));
             let has = has.collect();
-            codes.extend(self.soles.set(key, has));
+            codes.extend(self.unique_fields.set(key, has));
         }
-        concerned.extend(codes.into_iter().flat_map(|code| self.soles.holders(code)).cloned());
-        let mut change = Change::default();
-        for group in self.graph.affected(&concerned) {
+        concerned
+            .extend(codes.into_iter().flat_map(|code| self.unique_fields.holders(code)).cloned());
+        let mut change = LoadChange::default();
+        for group in self.graph.affected_groups(&concerned) {
             let circle: &[Key] = if self.graph.is_cycle(&group) { &group } else { &[] };
             for key in &group {
-                let before = self.verdict(key);
-                self.judge(key, circle);
-                if self.verdict(key) != before {
+                let before = self.key_state(key);
+                self.update_verdict(key, circle);
+                if self.key_state(key) != before {
                     change.touched.insert(key.clone());
                 }
             }
         }
         let coverage = self.coverage();
-        if coverage != self.desired.coverage {
-            Arc::make_mut(&mut self.desired).coverage = coverage;
+        if coverage != self.desired.tree_state {
+            Arc::make_mut(&mut self.desired).tree_state = coverage;
         }
         change
     }
 
-    fn verdict(&self, key: &Key) -> Verdict {
-        let Desired { manifests, broken, coverage: _ } = &*self.desired;
+    fn key_state(&self, key: &Key) -> KeyState {
+        let Desired { manifests, broken, tree_state: _ } = &*self.desired;
         (manifests.get(key).cloned(), broken.contains(key))
     }
 
-    pub(super) fn documents_of(&self, key: &Key) -> impl Iterator<Item = (&Spot, &Document)> {
+    pub(super) fn documents_of(
+        &self,
+        key: &Key,
+    ) -> impl Iterator<Item = (&DocumentSpot, &ParsedDocument)> {
         let spots = self.by_key.get(key).into_iter().flatten();
         spots.filter_map(|spot| {
             let file = self.files.get(&spot.path)?;
@@ -66,7 +70,7 @@ impl Loader {
         })
     }
 
-    fn judge(&mut self, key: &Key, circle: &[Key]) {
+    fn update_verdict(&mut self, key: &Key, circle: &[Key]) {
         self.link_issues.remove(key);
         let desired = Arc::make_mut(&mut self.desired);
         desired.manifests.remove(key);
@@ -75,12 +79,12 @@ impl Loader {
         let mut blocked = !circle.is_empty();
         let mut found = None;
         for (spot, document) in self.documents_of(key) {
-            let links: Vec<Link> =
+            let links: Vec<DocumentLink> =
                 document.manifest.iter().flat_map(|found| links(found)).collect();
             blocked |= !document.is_good();
             blocked |= links.iter().any(|link| self.desired.broken.contains(&link.target));
-            issues.extend(self.unmet(spot, &links, circle));
-            issues.extend(self.second(key, spot, document));
+            issues.extend(self.unmet_links(spot, &links, circle));
+            issues.extend(self.unique_field_issue(key, spot, document));
             found = document.manifest.clone().map(|manifest| (spot.clone(), manifest));
         }
         if issues.is_empty()
@@ -116,37 +120,49 @@ impl Loader {
             path: Path::parse("metadata.name"),
             message: "it is defined here first".to_owned(),
         };
-        let issue = Issue { related: vec![related], ..duplicate(key) };
+        let issue = Issue { related: vec![related], ..duplicate_issue(key) };
         spots.map(|spot| LinkIssue::new(spot, issue.clone())).collect()
     }
 
     /// Returns the issues of one document's links: missing targets, and a cycle.
-    fn unmet(&self, spot: &Spot, links: &[Link], circle: &[Key]) -> Vec<LinkIssue> {
+    fn unmet_links(
+        &self,
+        spot: &DocumentSpot,
+        links: &[DocumentLink],
+        circle: &[Key],
+    ) -> Vec<LinkIssue> {
         let absent = links.iter().filter(|link| !self.by_key.contains_key(&link.target));
         let mut issues: Vec<_> = absent
             .map(|link| LinkIssue {
                 missing: Some(link.target.clone()),
-                ..LinkIssue::new(spot, missing(link))
+                ..LinkIssue::new(spot, missing_issue(link))
             })
             .collect();
         let inside = links.iter().find(|link| circle.binary_search(&link.target).is_ok());
-        issues.extend(inside.map(|link| LinkIssue::new(spot, cycle(link, circle))));
+        issues.extend(inside.map(|link| LinkIssue::new(spot, cycle_issue(link, circle))));
         issues
     }
 
     /// Returns the issue of a unique property that an earlier document of the tree has too.
-    fn second(&self, key: &Key, spot: &Spot, document: &Document) -> Option<LinkIssue> {
-        self.soles.issue(document.sole?, key, spot).map(|issue| LinkIssue::new(spot, issue))
+    fn unique_field_issue(
+        &self,
+        key: &Key,
+        spot: &DocumentSpot,
+        document: &ParsedDocument,
+    ) -> Option<LinkIssue> {
+        self.unique_fields
+            .issue(document.unique_field?, key, spot)
+            .map(|issue| LinkIssue::new(spot, issue))
     }
 
-    fn check_links(&self, manifest: &Kept) -> Vec<Issue> {
+    fn check_links(&self, manifest: &PackedManifest) -> Vec<Issue> {
         let row = self.cx.kinds.iter().find(|row| row.name == manifest.key.kind.as_str());
         let find: Find<'_> = &|key| self.desired.manifest(key).map(Arc::new);
         row.map(|row| (row.check_links)(&manifest.unpack(), find)).unwrap_or_default()
     }
 }
 
-fn targets(document: &Document) -> Vec<Key> {
+fn targets(document: &ParsedDocument) -> Vec<Key> {
     let manifest = document.manifest.iter();
     manifest.flat_map(|manifest| links(manifest)).map(|link| link.target).collect()
 }

@@ -5,30 +5,30 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Spot;
+use super::DocumentSpot;
 use crate::base::id::Key;
-use crate::kinds::Sole;
+use crate::kinds::UniqueField;
 use crate::model::issue::{Issue, Path, Related};
 
 /// A document with a unique property, and its key.
-type Holder = (Spot, Key);
+type UniqueFieldHolder = (DocumentSpot, Key);
 
 /// All holders of unique properties, by the code of the problem.
 #[derive(Debug, Default)]
-pub(super) struct Soles {
-    holders: BTreeMap<&'static str, BTreeSet<Holder>>,
-    held: BTreeMap<Key, Vec<(&'static str, Spot)>>,
+pub(super) struct UniqueFields {
+    holders: BTreeMap<&'static str, BTreeSet<UniqueFieldHolder>>,
+    by_key: BTreeMap<Key, Vec<(&'static str, DocumentSpot)>>,
 }
 
-impl Soles {
+impl UniqueFields {
     /// Sets all unique properties of the documents of `key`. Returns the codes whose holders
     /// changed.
     pub(super) fn set(
         &mut self,
         key: &Key,
-        has: Vec<(&'static Sole, Spot)>,
+        has: Vec<(&'static UniqueField, DocumentSpot)>,
     ) -> BTreeSet<&'static str> {
-        let before = self.held.remove(key).unwrap_or_default();
+        let before = self.by_key.remove(key).unwrap_or_default();
         let has: Vec<_> = has.into_iter().map(|(sole, spot)| (sole.code, spot)).collect();
         for (code, spot) in &before {
             let holders = self.holders.entry(code).or_default();
@@ -39,7 +39,7 @@ impl Soles {
         }
         let codes = before.iter().chain(&has).map(|(code, _)| *code).collect();
         if !has.is_empty() {
-            self.held.insert(key.clone(), has);
+            self.by_key.insert(key.clone(), has);
         }
         codes
     }
@@ -50,7 +50,12 @@ impl Soles {
     }
 
     /// Returns the issue of a document with a property that an earlier document has too.
-    pub(super) fn issue(&self, sole: &Sole, key: &Key, spot: &Spot) -> Option<Issue> {
+    pub(super) fn issue(
+        &self,
+        sole: &UniqueField,
+        key: &Key,
+        spot: &DocumentSpot,
+    ) -> Option<Issue> {
         let (place, first) = self.holders.get(sole.code)?.first()?;
         (first != key && place < spot).then(|| {
             let related = Related {
@@ -72,7 +77,7 @@ mod tests {
     /// Formats `FILE code (first in FILE)` of each problem.
     fn told(loader: &crate::spec::loader::Loader) -> Vec<String> {
         let problems = loader.problems().shown;
-        let line = |problem: &crate::model::issue::Problem| {
+        let line = |problem: &crate::model::issue::PlacedIssue| {
             let first = problem.related.first().map_or("", |related| related.file.as_str());
             format!("{} {} ({first})", problem.file, problem.code)
         };

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::issue::Problems;
+use crate::model::issue::TreeProblems;
 use crate::spec::document::PROBLEMS_OF_FILE_MAX;
 use crate::spec::testing::{Tree, cx, document};
 
@@ -54,7 +54,7 @@ fn a_byte_order_mark_at_the_start_is_forgiven_and_moves_no_column() {
     assert_eq!(codes(&text), ["1:1+1 yaml::byte_order_mark", "4:15+1 invoice::total_zero"]);
     let tree = Tree::new(&[("a.yaml", &format!("\u{feff}{HEAD}spec: {{}}\n"))]);
     let loader = tree.load();
-    assert_eq!(loader.desired().coverage, Coverage::Whole);
+    assert_eq!(loader.desired().tree_state, TreeState::Complete);
     assert_eq!(loader.desired().manifests.values().next().unwrap().place.offset, 3);
     assert_eq!(codes("a: 1\n---\n\u{feff}b: 1\n"), ["3:1+1 yaml::byte_order_mark"]);
 }
@@ -113,7 +113,7 @@ fn an_error_in_the_middle_document_leaves_the_others_good() {
         let tree = Tree::new(&[("a.yaml", &format!("{jane}---\n{middle}---\n{john}"))]);
         let loader = tree.load();
         assert_eq!(good(&loader), ["Contact/jane", "Contact/john"], "{middle}");
-        assert_eq!(loader.desired().coverage, Coverage::Partial);
+        assert_eq!(loader.desired().tree_state, TreeState::Incomplete);
         assert_eq!(loader.documents(), 3);
         assert!(!loader.problems().shown.is_empty());
     }
@@ -132,12 +132,12 @@ fn a_broken_document_blocks_itself_and_its_dependants_only() {
     assert_eq!(good(&loader), ["Contact/john", "Invoice/i2", "Merchant/acme"]);
     assert_eq!(broken(&loader), ["Contact/jane", "Invoice/i1"]);
     assert_eq!(loader.problems().shown.len(), 1, "a dependant has no error of its own");
-    assert_eq!(loader.desired().coverage, Coverage::Partial);
+    assert_eq!(loader.desired().tree_state, TreeState::Incomplete);
     tree.write("jane.yaml", document("Contact", "jane", "merchant: acme, total: 1"));
     let change = loader.reload(&[tree.root().join("jane.yaml")]);
     assert_eq!(names(change.touched), ["Contact/jane", "Invoice/i1"]);
     assert_eq!(loader.problems().shown, []);
-    assert_eq!(loader.desired().coverage, Coverage::Whole);
+    assert_eq!(loader.desired().tree_state, TreeState::Complete);
 }
 
 #[test]
@@ -235,15 +235,15 @@ fn a_check_between_documents_names_both_places_and_follows_changes() {
 fn what_cannot_be_seen_is_not_taken_as_removed() {
     let tree = Tree::new(&[("a.yaml", &document("Contact", "jane", ""))]);
     let mut loader = tree.load();
-    assert_eq!(loader.desired().coverage, Coverage::Whole);
+    assert_eq!(loader.desired().tree_state, TreeState::Complete);
     std::os::unix::fs::symlink("/etc", tree.root().join("x")).unwrap();
     loader.reload(&[tree.root().join("x")]);
-    assert_eq!(loader.desired().coverage, Coverage::Partial);
+    assert_eq!(loader.desired().tree_state, TreeState::Incomplete);
     std::fs::remove_file(tree.root().join("x")).unwrap();
     loader.reload(&[tree.root().join("x")]);
-    assert_eq!(loader.desired().coverage, Coverage::Whole);
+    assert_eq!(loader.desired().tree_state, TreeState::Complete);
     let fresh = Loader::new(tree.root().join("gone"), "specs", cx());
-    assert_eq!(fresh.desired().coverage, Coverage::Partial);
+    assert_eq!(fresh.desired().tree_state, TreeState::Incomplete);
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn a_reload_reads_only_the_paths_it_is_told() {
     assert_eq!(good(&loader), ["Contact/a", "Contact/c"]);
     assert_eq!(
         loader.reload(&[PathBuf::from("../a.yaml"), PathBuf::from(".git/x.yaml")]),
-        Change::default()
+        LoadChange::default()
     );
     assert_eq!(names(loader.load_all().touched), ["Contact/a", "Contact/c"]);
 }
@@ -277,9 +277,9 @@ fn a_message_shows_no_personal_value() {
 fn the_index_of_a_loaded_tree_says_whether_it_changed() {
     let tree = Tree::new(&[("a.yaml", &document("Contact", "jane", ""))]);
     let index = tree.load().index(i64::MAX);
-    assert!(index.unchanged(&tree.root().into()));
+    assert!(index.is_unchanged(&tree.root().into()));
     tree.write("a.yaml", "changed: 1\n");
-    assert!(!index.unchanged(&tree.root().into()));
+    assert!(!index.is_unchanged(&tree.root().into()));
 }
 
 #[test]
@@ -296,7 +296,7 @@ fn verify_sees_a_change_that_size_and_time_hide() {
     assert_eq!(good(&loader), ["Contact/jane"]);
     assert_eq!(loader.verify().touched.len(), 2);
     assert_eq!(good(&loader), ["Contact/june"]);
-    assert_eq!(loader.desired().coverage, Coverage::Whole);
+    assert_eq!(loader.desired().tree_state, TreeState::Complete);
     assert!(loader.verify().touched.is_empty(), "nothing changed since");
 }
 
@@ -328,7 +328,7 @@ proptest! {
             prop_assert_eq!(good(&loader), good(&fresh));
             prop_assert_eq!(broken(&loader), broken(&fresh));
             prop_assert_eq!(loader.problems().shown, fresh.problems().shown);
-            prop_assert_eq!(loader.desired().coverage, fresh.desired().coverage);
+            prop_assert_eq!(loader.desired().tree_state, fresh.desired().tree_state);
         }
     }
 }
@@ -381,5 +381,5 @@ fn problems_between_documents_are_bounded_and_counted() {
     let problems = loader.problems();
     assert_eq!(problems.shown.len(), PROBLEMS_OF_FILE_MAX);
     assert_eq!(problems.total().errors, 499);
-    assert_eq!(loader.problems_where(|file| file == "specs/b.yaml"), Problems::default());
+    assert_eq!(loader.problems_where(|file| file == "specs/b.yaml"), TreeProblems::default());
 }

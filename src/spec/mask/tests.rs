@@ -1,15 +1,15 @@
 //! Laws of the mask.
 
 use super::*;
-use crate::kinds::Change;
+use crate::kinds::Mutability;
 use crate::spec::lint::{Keep, lint};
 use crate::spec::split::split;
 
-const fn field(path: &'static str, privacy: Privacy) -> Field {
-    Field { path, privacy, change: Change::Local, doc: "" }
+const fn field(path: &'static str, privacy: Privacy) -> SpecField {
+    SpecField { path, privacy, mutability: Mutability::LocalOnly, doc: "" }
 }
 
-const FIELDS: &[Field] = &[
+const FIELDS: &[SpecField] = &[
     field("card", Privacy::Personal),
     field("card.number", Privacy::Secret),
     field("card.exp", Privacy::Plain),
@@ -19,10 +19,10 @@ const FIELDS: &[Field] = &[
 
 fn shown(text: &str) -> String {
     let (slices, _) = split(text);
-    let rules = Rules::manifest(Some(FIELDS), std::iter::empty());
+    let rules = PrivacyRules::for_manifest(Some(FIELDS), std::iter::empty());
     let root = lint(text, &slices[0], Keep::All).root.unwrap();
-    let private: Vec<_> = rules.private(&root).into_iter().map(|(range, _)| range).collect();
-    let source = Source::new("f".into(), text.into());
+    let private: Vec<_> = rules.private_leaves(&root).into_iter().map(|(range, _)| range).collect();
+    let source = SourceText::new("f".into(), text.into());
     MaskedSource::new(&source, &private).source().text.to_string()
 }
 
@@ -51,16 +51,16 @@ fn a_card_number_and_control_characters_are_hidden_anywhere() {
         shown("metadata: {name: a}\nspec: {note: 4242 4242 4242 4242}\n"),
         "metadata: {name: a}\nspec: {note: •••• •••• •••• ••••}\n"
     );
-    let source = Source::new("f".into(), "a\u{1b}[1m\u{0}".into());
+    let source = SourceText::new("f".into(), "a\u{1b}[1m\u{0}".into());
     assert_eq!(&*MaskedSource::new(&source, &[]).source().text, "a•[1m•");
 }
 
 #[test]
 fn a_document_that_does_not_parse_is_masked_by_names() {
     let text = "metadata: {number: 1}\nspec:\n  a: 'x\n  card: {n: 1}\n  number: |\n    12\n\n    34\n  note: x\n";
-    let rules = Rules::manifest(Some(FIELDS), std::iter::empty());
+    let rules = PrivacyRules::for_manifest(Some(FIELDS), std::iter::empty());
     let hidden = private_lines(text, &(0..text.len()), rules.names(), &(0..21));
-    let source = Source::new("f".into(), text.into());
+    let source = SourceText::new("f".into(), text.into());
     assert_eq!(
         &*MaskedSource::new(&source, &hidden).source().text,
         "metadata: {number: 1}\nspec:\n  a: 'x\n  card: ••••••\n  number: •\n    ••\n\n    ••\n  note: x\n"
@@ -69,7 +69,7 @@ fn a_document_that_does_not_parse_is_masked_by_names() {
 
 #[test]
 fn a_message_loses_private_words_and_card_numbers() {
-    assert_eq!(clean("`CA` is no CARD", &["CA"]), "`•••` is no CARD");
-    assert_eq!(clean("xjane@doe.example", &["jane@doe.example"]), "x•••");
-    assert_eq!(clean("4242424242424242\u{1b}", &[]), "•••• 4242•");
+    assert_eq!(mask_words("`CA` is no CARD", &["CA"]), "`•••` is no CARD");
+    assert_eq!(mask_words("xjane@doe.example", &["jane@doe.example"]), "x•••");
+    assert_eq!(mask_words("4242424242424242\u{1b}", &[]), "•••• 4242•");
 }

@@ -150,8 +150,8 @@ fn paths(value: &Value, path: &Path, found: &mut Vec<(Path, Value)>) {
 
 fn at<'a>(root: &'a Node, path: &Path) -> &'a Node {
     path.0.iter().fold(root, |node, segment| match segment {
-        Segment::Key(key) => node.get(key).unwrap(),
-        Segment::Index(index) => &node.items()[*index],
+        PathSegment::Key(key) => node.get(key).unwrap(),
+        PathSegment::Index(index) => &node.items()[*index],
     })
 }
 
@@ -184,7 +184,7 @@ proptest! {
     }
 }
 
-fn underlined(text: &str, path: &str, at: At) -> String {
+fn underlined(text: &str, path: &str, at: UnderlinedPart) -> String {
     let (slices, _) = split(text);
     let root = lint(text, &slices[0], Keep::All).root.unwrap();
     text[locate(&root, text, &Path::parse(path), at)].to_owned()
@@ -193,15 +193,15 @@ fn underlined(text: &str, path: &str, at: At) -> String {
 #[test]
 fn what_is_missing_or_fills_lines_points_at_the_nearest_key() {
     let text = "spec:\n  list:\n  - a: 1\n  - {b: x}\n  none:\n  text: |\n    one\n";
-    let check = |path: &str, at: At, expect: &str| {
+    let check = |path: &str, at: UnderlinedPart, expect: &str| {
         assert_eq!(underlined(text, path, at), expect, "{path}");
     };
-    check("spec.list[0].a", At::Value, "1");
-    check("spec.list[0].a", At::Key, "a");
-    check("spec.list[1]", At::Value, "{b: x}");
-    check("spec.list[1].c.d", At::Value, "{b: x}");
-    check("spec.list[7]", At::Value, "list");
-    check("spec.list", At::Value, "list");
-    check("spec.none", At::Value, "none");
-    check("spec.gone", At::Key, "spec");
+    check("spec.list[0].a", UnderlinedPart::Value, "1");
+    check("spec.list[0].a", UnderlinedPart::Key, "a");
+    check("spec.list[1]", UnderlinedPart::Value, "{b: x}");
+    check("spec.list[1].c.d", UnderlinedPart::Value, "{b: x}");
+    check("spec.list[7]", UnderlinedPart::Value, "list");
+    check("spec.list", UnderlinedPart::Value, "list");
+    check("spec.none", UnderlinedPart::Value, "none");
+    check("spec.gone", UnderlinedPart::Key, "spec");
 }

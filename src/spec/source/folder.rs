@@ -9,9 +9,9 @@ use std::path::Path;
 use sha2::{Digest as _, Sha256};
 
 use crate::api::file::{FILE_BYTES_MAX, FILE_NAME_LENGTH_MAX};
-use crate::base::folder::{PathError, Place};
+use crate::base::folder::{FolderLocation, PathError};
 use crate::base::hash::Digest;
-use crate::kinds::files::{FileTrouble, Files, Stamp};
+use crate::kinds::files::{AttachmentFiles, FileProblem, Stamp};
 use crate::model::manifest::AttachedFile;
 
 /// Bytes that are read at once.
@@ -20,12 +20,12 @@ const PIECE_BYTES: usize = 64 * 1024;
 /// The folder of attachments.
 #[derive(Debug, Clone)]
 pub struct AttachmentFolder {
-    root: Place,
+    root: FolderLocation,
 }
 
 impl AttachmentFolder {
     /// Returns the folder at this path; it need not exist before a file in it is named.
-    pub fn new(root: impl Into<Place>) -> Self {
+    pub fn new(root: impl Into<FolderLocation>) -> Self {
         Self { root: root.into() }
     }
 
@@ -34,7 +34,7 @@ impl AttachmentFolder {
     /// # Errors
     /// The file cannot be read, or has changed since.
     pub fn read(&self, path: &str, sha256: Digest) -> Result<Vec<u8>, String> {
-        let trouble = |trouble: FileTrouble| format!("{}: {}", trouble.message, trouble.help);
+        let trouble = |trouble: FileProblem| format!("{}: {}", trouble.message, trouble.help);
         let file = self.open(path).map_err(trouble)?;
         let mut bytes = Vec::new();
         let broken = |error: io::Error| format!("the file {path} cannot be read: {error}");
@@ -48,23 +48,23 @@ impl AttachmentFolder {
     }
 
     /// Opens a plain file beneath the folder; links are refused.
-    fn open(&self, path: &str) -> Result<File, FileTrouble> {
-        let root = self.root.open().map_err(|error| self.unopened(&error))?;
+    fn open(&self, path: &str) -> Result<File, FileProblem> {
+        let root = self.root.open().map_err(|error| self.folder_problem(&error))?;
         root.file(path).map_err(|error| match error {
             PathError::NotPlain(_) => {
                 let help = "write a path below the folder of `secrets.attachments`, without `..`";
-                trouble("reckon::file::path", error.to_string(), help)
+                file_problem("reckon::file::path", error.to_string(), help)
             }
-            PathError::Link { .. } | PathError::Out(_) => {
+            PathError::Link { .. } | PathError::LeadsOutside(_) => {
                 let message = format!("`{path}` cannot be attached: {error}");
-                trouble("reckon::file::symlink", message, "put the file itself there")
+                file_problem("reckon::file::symlink", message, "put the file itself there")
             }
-            PathError::Odd { .. } => {
-                trouble("reckon::file::path", error.to_string(), "name a file")
+            PathError::NotAFile { .. } => {
+                file_problem("reckon::file::path", error.to_string(), "name a file")
             }
             PathError::Io(error) => {
                 let help = format!("put the file beneath {}", self.root);
-                trouble(
+                file_problem(
                     "reckon::file::unreadable",
                     format!("`{path}` cannot be read: {error}"),
                     &help,
@@ -74,14 +74,14 @@ impl AttachmentFolder {
     }
 
     /// Returns the trouble of a folder that cannot be opened.
-    fn unopened(&self, error: &PathError) -> FileTrouble {
+    fn folder_problem(&self, error: &PathError) -> FileProblem {
         let message = format!("the folder {} cannot be opened: {error}", self.root);
         if matches!(error, PathError::Link { .. }) {
             let help =
                 "put the folder itself there, or write its real path in `secrets.attachments`";
-            return trouble("reckon::file::symlink", message, help);
+            return file_problem("reckon::file::symlink", message, help);
         }
-        trouble(
+        file_problem(
             "reckon::file::unreadable",
             message,
             "make the folder that `secrets.attachments` names",
@@ -89,29 +89,29 @@ impl AttachmentFolder {
     }
 }
 
-impl Files for AttachmentFolder {
-    fn look(&self, path: &str) -> Result<AttachedFile, FileTrouble> {
+impl AttachmentFiles for AttachmentFolder {
+    fn inspect(&self, path: &str) -> Result<AttachedFile, FileProblem> {
         let file = self.open(path)?;
         let (size, sha256) = digest(file).map_err(|error| {
             let message = format!("`{path}` cannot be read: {error}");
-            trouble("reckon::file::unreadable", message, "make it readable")
+            file_problem("reckon::file::unreadable", message, "make it readable")
         })?;
         let name = Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned());
         let name = name.unwrap_or_default();
         if size == 0 || size > FILE_BYTES_MAX {
             let message = format!("`{path}` has {size} bytes");
             let help = format!("a file has at least 1 byte and at most {FILE_BYTES_MAX}");
-            return Err(trouble("reckon::file::size", message, &help));
+            return Err(file_problem("reckon::file::size", message, &help));
         }
         if name.chars().count() > FILE_NAME_LENGTH_MAX || name.chars().any(char::is_control) {
             let message = "the file's name is too long, or holds a control character".to_owned();
-            return Err(trouble("reckon::file::name", message, "give the file a plain name"));
+            return Err(file_problem("reckon::file::name", message, "give the file a plain name"));
         }
         Ok(AttachedFile { path: path.to_owned(), name, size, sha256 })
     }
 
     fn stamp(&self, path: &str) -> Option<Stamp> {
-        let found = self.root.open().ok()?.meta(path).ok()?;
+        let found = self.root.open().ok()?.metadata(path).ok()?;
         Some(Stamp { size: found.size, mtime_ns: found.mtime_ns, inode: found.inode })
     }
 }
@@ -131,8 +131,8 @@ fn digest(file: File) -> io::Result<(u64, Digest)> {
     }
 }
 
-fn trouble(code: &'static str, message: String, help: &str) -> FileTrouble {
-    FileTrouble { code, message, help: help.to_owned() }
+fn file_problem(code: &'static str, message: String, help: &str) -> FileProblem {
+    FileProblem { code, message, help: help.to_owned() }
 }
 
 #[cfg(test)]
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn a_file_is_known_by_name_size_and_digest_and_read_only_as_it_was() {
         let (dir, folder) = folder();
-        let found = folder.look("letters/a.txt").unwrap();
+        let found = folder.inspect("letters/a.txt").unwrap();
         let sha256 = sha256(b"Dear Jane");
         let path = "letters/a.txt".to_owned();
         assert_eq!(found, AttachedFile { path, name: "a.txt".to_owned(), size: 9, sha256 });
@@ -174,7 +174,7 @@ mod tests {
         symlink(outside.path(), dir.path().join("out")).unwrap();
         symlink("letters/a.txt", dir.path().join("b.txt")).unwrap();
         fs::write(dir.path().join("empty"), "").unwrap();
-        let code = |path: &str| folder.look(path).unwrap_err().code;
+        let code = |path: &str| folder.inspect(path).unwrap_err().code;
         let up = format!("../{}/secret", outside.path().file_name().unwrap().display());
         for (path, expect) in [
             (up.as_str(), "path"),
@@ -195,9 +195,9 @@ mod tests {
         let (dir, folder) = folder();
         let large = File::create(dir.path().join("large")).unwrap();
         large.set_len(FILE_BYTES_MAX).unwrap();
-        assert_eq!(folder.look("large").unwrap().size, FILE_BYTES_MAX);
+        assert_eq!(folder.inspect("large").unwrap().size, FILE_BYTES_MAX);
         large.set_len(FILE_BYTES_MAX + 1).unwrap();
-        assert_eq!(folder.look("large").unwrap_err().code, "reckon::file::size");
+        assert_eq!(folder.inspect("large").unwrap_err().code, "reckon::file::size");
     }
 
     /// Closes S4: the folder itself is no link, and a FIFO in it is not waited for.
@@ -205,8 +205,8 @@ mod tests {
     fn s4_an_attachments_folder_that_is_a_link_holds_nothing() {
         let (dir, _) = folder();
         symlink("letters", dir.path().join("attachments")).unwrap();
-        let place = Place::configured(dir.path(), &dir.path().join("attachments"));
-        let trouble = AttachmentFolder::new(place).look("a.txt").unwrap_err();
+        let place = FolderLocation::from_config(dir.path(), &dir.path().join("attachments"));
+        let trouble = AttachmentFolder::new(place).inspect("a.txt").unwrap_err();
         assert_eq!(trouble.code, "reckon::file::symlink");
         assert!(
             trouble.message.contains("`attachments` is a symbolic link"),
@@ -215,8 +215,8 @@ mod tests {
         );
         let pipe = dir.path().join("letters/pipe");
         rustix::fs::mkfifoat(rustix::fs::CWD, pipe, rustix::fs::Mode::RUSR).unwrap();
-        let place = Place::configured(dir.path(), &dir.path().join("letters"));
-        let trouble = AttachmentFolder::new(place).look("pipe").unwrap_err();
+        let place = FolderLocation::from_config(dir.path(), &dir.path().join("letters"));
+        let trouble = AttachmentFolder::new(place).inspect("pipe").unwrap_err();
         assert!(trouble.message.contains("a FIFO"), "{}", trouble.message);
     }
 }

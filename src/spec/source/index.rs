@@ -4,10 +4,10 @@
 //! holds a sum over all (path, size, time, inode), which a walk in any order can rebuild without
 //! sorting or storing.
 
-use crate::base::folder::Place;
+use crate::base::folder::FolderLocation;
 use crate::base::hash::Digest;
-use crate::spec::source::share::in_order;
-use crate::spec::source::tree::{Found, Listing, Stat, hash, walk};
+use crate::spec::source::share::map_in_order;
+use crate::spec::source::tree::{Listing, Stat, WalkEntry, hash, walk};
 
 const MAGIC: [u8; 5] = *b"rkix\x01";
 const HEADER_BYTES: usize = 5 + 8 + 16 + 32;
@@ -30,7 +30,7 @@ pub struct IndexEntry<'a> {
 /// Bytes that are no index of this version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the index of spec files is of another version or damaged")]
-pub struct IndexError;
+pub struct SpecIndexError;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpecIndex {
@@ -42,12 +42,12 @@ pub struct SpecIndex {
 
 /// The differences between an index and a tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Changes {
+pub struct IndexChanges {
     /// Files that are new or whose metadata differs.
     pub changed: Vec<String>,
     pub removed: Vec<String>,
     /// True if some place of the tree cannot be read.
-    pub trouble: bool,
+    pub has_problems: bool,
 }
 
 impl SpecIndex {
@@ -57,7 +57,7 @@ impl SpecIndex {
     pub fn pack<'a>(entries: impl Iterator<Item = IndexEntry<'a>>, read_at_ns: i64) -> Self {
         let mut body = Vec::new();
         let (mut count, mut sum) = (0_u64, 0_u128);
-        let mut contents = Contents::default();
+        let mut contents = ContentDigest::default();
         let mut buffer = Vec::new();
         let racy = read_at_ns.saturating_sub(TICK_NS);
         for IndexEntry { path, mut stat, hash } in entries {
@@ -79,20 +79,20 @@ impl SpecIndex {
         &self.bytes
     }
 
-    /// Returns the first bytes of [`SpecIndex::encode`]: all that [`SpecIndex::unchanged`] needs.
+    /// Returns the first bytes of [`SpecIndex::encode`]: all that [`SpecIndex::is_unchanged`] needs.
     pub fn header(&self) -> &[u8] {
         self.bytes.get(..HEADER_BYTES.saturating_add(CHECK_BYTES)).unwrap_or_default()
     }
 
     /// Decodes stored bytes; checks only the header.
-    pub fn decode(bytes: Vec<u8>) -> Result<Self, IndexError> {
-        let (header, rest) = bytes.split_at_checked(HEADER_BYTES).ok_or(IndexError)?;
-        let check = rest.get(..CHECK_BYTES).ok_or(IndexError)?;
-        let mut fields = Fields(header);
+    pub fn decode(bytes: Vec<u8>) -> Result<Self, SpecIndexError> {
+        let (header, rest) = bytes.split_at_checked(HEADER_BYTES).ok_or(SpecIndexError)?;
+        let check = rest.get(..CHECK_BYTES).ok_or(SpecIndexError)?;
+        let mut fields = EntryDecoder(header);
         let good = fields.take::<5>() == Some(MAGIC) && check == check_of(header);
-        let count = fields.take().map(u64::from_le_bytes).filter(|_| good).ok_or(IndexError)?;
-        let sum = fields.take().map(u128::from_le_bytes).ok_or(IndexError)?;
-        let digest = fields.take().map(Digest::from_bytes).ok_or(IndexError)?;
+        let count = fields.take().map(u64::from_le_bytes).filter(|_| good).ok_or(SpecIndexError)?;
+        let sum = fields.take().map(u128::from_le_bytes).ok_or(SpecIndexError)?;
+        let digest = fields.take().map(Digest::from_bytes).ok_or(SpecIndexError)?;
         Ok(Self { bytes, count, sum, digest })
     }
 
@@ -108,35 +108,35 @@ impl SpecIndex {
 
     /// Returns whether every file below `root` has its former metadata, and none was added or
     /// removed.
-    pub fn unchanged(&self, root: &Place) -> bool {
+    pub fn is_unchanged(&self, root: &FolderLocation) -> bool {
         let (mut count, mut sum, mut trouble) = (0_u64, 0_u128, false);
         let mut buffer = Vec::new();
         walk(root, "", &mut |found| match found {
-            Found::File(path, stat) => {
+            WalkEntry::File(path, stat) => {
                 sum = sum.wrapping_add(fingerprint(path, stat, &mut buffer));
                 count = count.saturating_add(1);
             }
-            Found::Trouble(_) => trouble = true,
+            WalkEntry::Problem(_) => trouble = true,
         });
         !trouble && count == self.count && sum == self.sum
     }
 
     /// Returns whether the files below `root` have their former contents, whatever their sizes and
     /// times: each file is read. A file that was just being written counts, too.
-    pub fn verified(&self, root: &Place) -> bool {
+    pub fn has_same_contents(&self, root: &FolderLocation) -> bool {
         let mut paths = Vec::new();
         let mut trouble = false;
         walk(root, "", &mut |found| match found {
-            Found::File(path, _) => paths.push(path.to_owned()),
-            Found::Trouble(_) => trouble = true,
+            WalkEntry::File(path, _) => paths.push(path.to_owned()),
+            WalkEntry::Problem(_) => trouble = true,
         });
         if trouble || u64::try_from(paths.len()) != Ok(self.count) {
             return false;
         }
         paths.sort_unstable();
         let Ok(root) = root.open() else { return false };
-        let hashes = in_order(&paths, |path| hash(&root, path));
-        let mut contents = Contents::default();
+        let hashes = map_in_order(&paths, |path| hash(&root, path));
+        let mut contents = ContentDigest::default();
         for (path, hash) in paths.iter().zip(hashes) {
             let Ok(hash) = hash else { return false };
             contents.add(path, &hash);
@@ -148,9 +148,10 @@ impl SpecIndex {
     ///
     /// # Errors
     /// The index is damaged.
-    pub fn changes(&self, root: &Place) -> Result<Changes, IndexError> {
+    pub fn changes(&self, root: &FolderLocation) -> Result<IndexChanges, SpecIndexError> {
         let mut listing = Listing::of(root, "");
-        let mut changes = Changes { trouble: !listing.troubles.is_empty(), ..Changes::default() };
+        let mut changes =
+            IndexChanges { has_problems: !listing.problems.is_empty(), ..IndexChanges::default() };
         for entry in self.entries() {
             let entry = entry?;
             match listing.files.remove(entry.path) {
@@ -165,9 +166,9 @@ impl SpecIndex {
     }
 
     /// Returns the files in the order of their paths.
-    pub fn entries(&self) -> impl Iterator<Item = Result<IndexEntry<'_>, IndexError>> {
+    pub fn entries(&self) -> impl Iterator<Item = Result<IndexEntry<'_>, SpecIndexError>> {
         let body = self.bytes.get(HEADER_BYTES.saturating_add(CHECK_BYTES)..).unwrap_or_default();
-        let mut fields = Fields(body);
+        let mut fields = EntryDecoder(body);
         std::iter::from_fn(move || {
             if fields.0.is_empty() {
                 return None;
@@ -176,7 +177,7 @@ impl SpecIndex {
             if entry.is_none() {
                 fields.0 = &[];
             }
-            Some(entry.ok_or(IndexError))
+            Some(entry.ok_or(SpecIndexError))
         })
     }
 }
@@ -184,16 +185,16 @@ impl SpecIndex {
 /// Returns the digest of files that come in the order of their paths, each with the hash of its
 /// content.
 pub fn digest_of<'a>(files: impl Iterator<Item = (&'a str, &'a [u8; 32])>) -> Digest {
-    let mut contents = Contents::default();
+    let mut contents = ContentDigest::default();
     files.for_each(|(path, hash)| contents.add(path, hash));
     contents.digest()
 }
 
 /// A digest of paths and contents, built file by file in the order of the paths.
 #[derive(Default)]
-struct Contents(blake3::Hasher);
+struct ContentDigest(blake3::Hasher);
 
-impl Contents {
+impl ContentDigest {
     fn add(&mut self, path: &str, hash: &[u8; 32]) {
         self.0.update(&u32_of(path.len()).to_le_bytes()).update(path.as_bytes()).update(hash);
     }
@@ -237,9 +238,9 @@ fn u32_of(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
-struct Fields<'a>(&'a [u8]);
+struct EntryDecoder<'a>(&'a [u8]);
 
-impl<'a> Fields<'a> {
+impl<'a> EntryDecoder<'a> {
     fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (head, rest) = self.0.split_first_chunk::<N>()?;
         self.0 = rest;

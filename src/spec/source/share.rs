@@ -8,7 +8,7 @@ const ITEMS_PER_THREAD_MIN: usize = 128;
 
 /// Calls `one` for each item, several at once where there are many; the results have the order of
 /// the items.
-pub fn in_order<T: Sync, R: Send>(items: &[T], one: impl Fn(&T) -> R + Sync) -> Vec<R> {
+pub fn map_in_order<T: Sync, R: Send>(items: &[T], one: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let threads = cores.min(items.len().div_ceil(ITEMS_PER_THREAD_MIN)).max(1);
     if threads == 1 {
@@ -33,7 +33,7 @@ mod tests {
     fn answers_stand_in_the_order_of_the_items() {
         for count in [0, 1, ITEMS_PER_THREAD_MIN, 5 * ITEMS_PER_THREAD_MIN + 3] {
             let items: Vec<usize> = (0..count).collect();
-            assert_eq!(in_order(&items, |item| *item), items, "{count}");
+            assert_eq!(map_in_order(&items, |item| *item), items, "{count}");
         }
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::{self, Read};
 
-use crate::base::folder::{Folder, Meta, PathError, Place, Sort};
+use crate::base::folder::{EntryMeta, EntryType, Folder, FolderLocation, PathError};
 use crate::spec::decode::FILE_BYTES_MAX;
 
 /// The metadata that distinguishes a changed file from an unchanged one without reading it.
@@ -24,14 +24,14 @@ pub struct Stat {
 }
 
 impl Stat {
-    fn of(found: &Meta) -> Self {
+    fn of(found: &EntryMeta) -> Self {
         Self { size: found.size, mtime_ns: found.mtime_ns, inode: found.inode }
     }
 }
 
 /// A place of the tree that cannot be read as it should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trouble {
+pub struct SourceProblem {
     /// The path below the root; empty for the root itself.
     pub path: String,
     /// Stable for ever.
@@ -43,30 +43,30 @@ pub struct Trouble {
 
 /// One entry found by the walk.
 #[derive(Debug)]
-pub enum Found<'a> {
+pub enum WalkEntry<'a> {
     /// A file, by its path below the root with `/` between the parts.
     File(&'a str, Stat),
     /// An obstacle to reading the tree.
-    Trouble(Trouble),
+    Problem(SourceProblem),
 }
 
 /// All files and obstacles below a root, sorted by path.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listing {
     pub files: BTreeMap<String, Stat>,
-    pub troubles: BTreeMap<String, Trouble>,
+    pub problems: BTreeMap<String, SourceProblem>,
 }
 
 impl Listing {
     /// Lists everything at or below `below`, a path below `root`; empty means all.
-    pub fn of(root: &Place, below: &str) -> Self {
+    pub fn of(root: &FolderLocation, below: &str) -> Self {
         let mut listing = Self::default();
         walk(root, below, &mut |found| match found {
-            Found::File(path, stat) => {
+            WalkEntry::File(path, stat) => {
                 listing.files.insert(path.to_owned(), stat);
             }
-            Found::Trouble(trouble) => {
-                listing.troubles.insert(trouble.path.clone(), trouble);
+            WalkEntry::Problem(trouble) => {
+                listing.problems.insert(trouble.path.clone(), trouble);
             }
         });
         listing
@@ -75,32 +75,32 @@ impl Listing {
 
 /// Visits everything at or below `below`, in no order. A missing path is no trouble, unless it is
 /// the root.
-pub fn walk(root: &Place, below: &str, visit: &mut dyn FnMut(Found<'_>)) {
+pub fn walk(root: &FolderLocation, below: &str, visit: &mut dyn FnMut(WalkEntry<'_>)) {
     let opened = match root.open() {
         Ok(opened) => opened,
-        Err(error) => return visit(Found::Trouble(unopened(root, &error))),
+        Err(error) => return visit(WalkEntry::Problem(root_problem(root, &error))),
     };
-    let mut walk = Walk { root: opened, folders: Vec::new(), path: String::new() };
+    let mut walk = TreeWalk { root: opened, folders: Vec::new(), path: String::new() };
     if below.is_empty() {
         walk.folders.push(String::new());
     } else if !walk.start(below, visit) {
         return;
     }
     while let Some(folder) = walk.folders.pop() {
-        walk.folder(&folder, visit);
+        walk.visit_folder(&folder, visit);
     }
 }
 
-struct Walk {
+struct TreeWalk {
     root: Folder,
     folders: Vec<String>,
     /// One buffer for all paths.
     path: String,
 }
 
-impl Walk {
+impl TreeWalk {
     /// Begins in the middle of the tree, as if the walk had reached that path.
-    fn start(&mut self, below: &str, visit: &mut dyn FnMut(Found<'_>)) -> bool {
+    fn start(&mut self, below: &str, visit: &mut dyn FnMut(WalkEntry<'_>)) -> bool {
         let mut parts = below.split('/').peekable();
         let mut path = String::new();
         while let Some(part) = parts.next() {
@@ -111,35 +111,38 @@ impl Walk {
                 path.push('/');
             }
             path.push_str(part);
-            let Ok(found) = self.root.meta(&path) else { return false };
-            if parts.peek().is_none() || found.sort == Sort::Link {
+            let Ok(found) = self.root.metadata(&path) else { return false };
+            if parts.peek().is_none() || found.entry_type == EntryType::Link {
                 self.path.clone_from(&path);
-                self.entry(&found, visit);
+                self.visit_entry(&found, visit);
                 return true;
             }
         }
         false
     }
 
-    fn folder(&mut self, folder: &str, visit: &mut dyn FnMut(Found<'_>)) {
+    fn visit_folder(&mut self, folder: &str, visit: &mut dyn FnMut(WalkEntry<'_>)) {
         let opened = match self.root.folder(folder) {
             Ok(opened) => opened,
             Err(error) if error.is_absent() && !folder.is_empty() => return,
-            Err(error) => return visit(Found::Trouble(unreadable(folder, &error.to_string()))),
+            Err(error) => {
+                return visit(WalkEntry::Problem(unreadable_problem(folder, &error.to_string())));
+            }
         };
-        let listed =
-            opened.each(&mut |name, sort| self.child(folder, &opened, (name, sort), visit));
+        let listed = opened.for_each_entry(&mut |name, sort| {
+            self.visit_child(folder, &opened, (name, sort), visit);
+        });
         if let Err(error) = listed {
-            visit(Found::Trouble(unreadable(folder, &error.to_string())));
+            visit(WalkEntry::Problem(unreadable_problem(folder, &error.to_string())));
         }
     }
 
-    fn child(
+    fn visit_child(
         &mut self,
         folder: &str,
         opened: &Folder,
-        (name, sort): (&OsStr, Sort),
-        visit: &mut dyn FnMut(Found<'_>),
+        (name, sort): (&OsStr, EntryType),
+        visit: &mut dyn FnMut(WalkEntry<'_>),
     ) {
         let shown = name.to_string_lossy();
         if shown.starts_with('.') {
@@ -151,54 +154,65 @@ impl Walk {
             self.path.push('/');
         }
         self.path.push_str(&shown);
-        if sort == Sort::File && !is_yaml(&self.path) {
+        if sort == EntryType::File && !is_yaml(&self.path) {
             return;
         }
-        if name.to_str().is_none() && (sort == Sort::Folder || is_yaml(&self.path)) {
-            return visit(Found::Trouble(unreadable(&self.path, "its name is not UTF-8")));
+        if name.to_str().is_none() && (sort == EntryType::Folder || is_yaml(&self.path)) {
+            return visit(WalkEntry::Problem(unreadable_problem(
+                &self.path,
+                "its name is not UTF-8",
+            )));
         }
-        match opened.meta(name) {
-            Ok(found) => self.entry(&found, visit),
+        match opened.metadata(name) {
+            Ok(found) => self.visit_entry(&found, visit),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => visit(Found::Trouble(unreadable(&self.path, &error.to_string()))),
+            Err(error) => {
+                visit(WalkEntry::Problem(unreadable_problem(&self.path, &error.to_string())));
+            }
         }
     }
 
     /// Handles the entry at `self.path`.
-    fn entry(&mut self, found: &Meta, visit: &mut dyn FnMut(Found<'_>)) {
-        match found.sort {
-            Sort::Folder => self.folders.push(self.path.clone()),
-            Sort::File if is_yaml(&self.path) => visit(Found::File(&self.path, Stat::of(found))),
-            Sort::Odd(what) if is_yaml(&self.path) => visit(Found::Trouble(self.odd(what))),
-            Sort::File | Sort::Odd(_) => {}
-            Sort::Link => self.link(visit),
+    fn visit_entry(&mut self, found: &EntryMeta, visit: &mut dyn FnMut(WalkEntry<'_>)) {
+        match found.entry_type {
+            EntryType::Folder => self.folders.push(self.path.clone()),
+            EntryType::File if is_yaml(&self.path) => {
+                visit(WalkEntry::File(&self.path, Stat::of(found)));
+            }
+            EntryType::Special(what) if is_yaml(&self.path) => {
+                visit(WalkEntry::Problem(self.special_file_problem(what)));
+            }
+            EntryType::File | EntryType::Special(_) => {}
+            EntryType::Link => self.visit_link(visit),
         }
     }
 
-    fn link(&self, visit: &mut dyn FnMut(Found<'_>)) {
+    fn visit_link(&self, visit: &mut dyn FnMut(WalkEntry<'_>)) {
         let yaml = is_yaml(&self.path);
-        let real = self.root.behind(&self.path);
-        let target = real.and_then(|real| Ok(self.root.meta(real)?));
+        let real = self.root.resolve_links(&self.path);
+        let target = real.and_then(|real| Ok(self.root.metadata(real)?));
         let trouble = match target {
-            Ok(found) if found.sort == Sort::File && yaml => {
-                return visit(Found::File(&self.path, Stat::of(&found)));
+            Ok(found) if found.entry_type == EntryType::File && yaml => {
+                return visit(WalkEntry::File(&self.path, Stat::of(&found)));
             }
-            Ok(Meta { sort: Sort::Folder, .. }) => {
-                self.refused("a symlink to a folder is not followed")
+            Ok(EntryMeta { entry_type: EntryType::Folder, .. }) => {
+                self.symlink_problem("a symlink to a folder is not followed")
             }
-            Ok(Meta { sort: Sort::Odd(what), .. }) if yaml => self.odd(what),
+            Ok(EntryMeta { entry_type: EntryType::Special(what), .. }) if yaml => {
+                self.special_file_problem(what)
+            }
             Ok(_) => return,
-            Err(PathError::Out(_)) if yaml || self.root.leads_to_folder(&self.path) => {
-                self.refused("the symlink leads out of the specs folder")
+            Err(PathError::LeadsOutside(_)) if yaml || self.root.leads_to_folder(&self.path) => {
+                self.symlink_problem("the symlink leads out of the specs folder")
             }
             Err(_) if !yaml => return,
-            Err(error) => unreadable(&self.path, &error.to_string()),
+            Err(error) => unreadable_problem(&self.path, &error.to_string()),
         };
-        visit(Found::Trouble(trouble));
+        visit(WalkEntry::Problem(trouble));
     }
 
-    fn refused(&self, message: &str) -> Trouble {
-        Trouble {
+    fn symlink_problem(&self, message: &str) -> SourceProblem {
+        SourceProblem {
             path: self.path.clone(),
             code: "reckon::source::symlink",
             message: message.to_owned(),
@@ -206,8 +220,8 @@ impl Walk {
         }
     }
 
-    fn odd(&self, what: &str) -> Trouble {
-        Trouble {
+    fn special_file_problem(&self, what: &str) -> SourceProblem {
+        SourceProblem {
             path: self.path.clone(),
             code: "reckon::source::odd",
             message: format!("this is {what}, not a plain file: it is not read"),
@@ -217,16 +231,16 @@ impl Walk {
 }
 
 /// Returns the trouble of a root that cannot be opened.
-fn unopened(root: &Place, error: &PathError) -> Trouble {
+fn root_problem(root: &FolderLocation, error: &PathError) -> SourceProblem {
     let PathError::Link { component } = error else {
         let why = if error.is_absent() {
             "the folder of specs is not there".to_owned()
         } else {
             error.to_string()
         };
-        return unreadable("", &why);
+        return unreadable_problem("", &why);
     };
-    Trouble {
+    SourceProblem {
         path: String::new(),
         code: "reckon::source::symlink",
         message: format!(
@@ -238,8 +252,8 @@ fn unopened(root: &Place, error: &PathError) -> Trouble {
     }
 }
 
-fn unreadable(path: &str, message: &str) -> Trouble {
-    Trouble {
+fn unreadable_problem(path: &str, message: &str) -> SourceProblem {
+    SourceProblem {
         path: path.to_owned(),
         code: "reckon::source::unreadable",
         message: format!("it cannot be read: {message}"),
@@ -261,7 +275,7 @@ const BUFFER_BYTES: usize = 4096;
 /// The file cannot be read, leads out of the tree, or is no plain file.
 pub fn read(root: &Folder, path: &str) -> Result<Vec<u8>, PathError> {
     let file = match root.file(path) {
-        Err(PathError::Link { .. }) => root.file(&root.behind(path)?)?,
+        Err(PathError::Link { .. }) => root.file(&root.resolve_links(path)?)?,
         file => file?,
     };
     let mut bytes = Vec::with_capacity(BUFFER_BYTES);
@@ -284,7 +298,7 @@ pub fn hash_of(bytes: &[u8]) -> [u8; 32] {
 }
 
 /// Returns whether a walk accepts a plain file at this path below the root.
-pub fn takes(path: &str) -> bool {
+pub fn is_spec_path(path: &str) -> bool {
     is_yaml(path) && !path.split('/').any(|part| part.starts_with('.'))
 }
 

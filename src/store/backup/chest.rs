@@ -8,7 +8,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use super::{BackupError, Manifest};
+use super::{BackupError, BackupManifest};
 use crate::store::bytes::{to_u64, to_usize};
 
 /// The first and the last bytes of the file.
@@ -25,7 +25,7 @@ pub(super) fn footer(manifest: &[u8]) -> Vec<u8> {
 }
 
 /// Reads the manifest of a single-file backup.
-pub(super) fn manifest(path: &Path) -> Result<Manifest, BackupError> {
+pub(super) fn read_manifest(path: &Path) -> Result<BackupManifest, BackupError> {
     let unreadable = |why: &str| BackupError::Unreadable {
         path: path.display().to_string(),
         why: why.to_owned(),

@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::chest::{self, MAGIC};
-use super::{BackupError, FileEntry, Manifest, VERSION};
+use super::{BackupError, BackupFile, BackupManifest, VERSION};
 use crate::store::bytes::{to_u64, to_usize};
 use crate::store::disk::Disk;
 
@@ -16,20 +16,21 @@ pub(super) const MANIFEST: &str = "backup.json";
 
 /// A backup whose manifest was read.
 #[derive(Debug)]
-pub struct Kept {
-    pub manifest: Manifest,
+pub struct ExistingBackup {
+    pub manifest: BackupManifest,
     path: PathBuf,
     single: bool,
 }
 
-impl Kept {
+impl ExistingBackup {
     /// Opens the backup at `path` and reads its manifest.
     ///
     /// # Errors
     /// The manifest cannot be read, or has another version.
-    pub fn find(path: &Path) -> Result<Self, BackupError> {
+    pub fn open(path: &Path) -> Result<Self, BackupError> {
         let single = !path.is_dir();
-        let manifest = if single { chest::manifest(path)? } else { in_folder(path)? };
+        let manifest =
+            if single { chest::read_manifest(path)? } else { read_folder_manifest(path)? };
         if manifest.version != VERSION {
             let why = format!("its form has version {}, known is {VERSION}", manifest.version);
             return Err(BackupError::Unreadable { path: path.display().to_string(), why });
@@ -38,31 +39,31 @@ impl Kept {
     }
 
     /// A backup that is being written.
-    pub(super) fn over(manifest: Manifest, path: &Path, single: bool) -> Self {
+    pub(super) fn being_written(manifest: BackupManifest, path: &Path, single: bool) -> Self {
         Self { manifest, path: path.to_owned(), single }
     }
 
     /// Returns the location of one of the backup's files.
-    pub(super) fn place(&self, entry: &FileEntry) -> Place {
+    pub(super) fn span(&self, entry: &BackupFile) -> FileSpan {
         if !self.single {
-            return Place { path: self.path.join(&entry.name), begins: 0, bytes: entry.bytes };
+            return FileSpan { path: self.path.join(&entry.name), begins: 0, bytes: entry.bytes };
         }
         let before = self.manifest.files.iter().take_while(|file| file.name != entry.name);
         let begins = before.fold(to_u64(MAGIC.len()), |sum, file| sum.saturating_add(file.bytes));
-        Place { path: self.path.clone(), begins, bytes: entry.bytes }
+        FileSpan { path: self.path.clone(), begins, bytes: entry.bytes }
     }
 
     /// Returns the files beneath a folder as a read-only disk.
-    pub fn disk(&self, folder: &str) -> KeptDisk {
+    pub fn disk(&self, folder: &str) -> BackupDisk {
         let files = self.manifest.files.iter().filter_map(|entry| {
             let name = entry.name.strip_prefix(folder)?.strip_prefix('/')?;
-            Some((name.to_owned(), self.place(entry)))
+            Some((name.to_owned(), self.span(entry)))
         });
-        KeptDisk { files: files.collect() }
+        BackupDisk { files: files.collect() }
     }
 }
 
-fn in_folder(path: &Path) -> Result<Manifest, BackupError> {
+fn read_folder_manifest(path: &Path) -> Result<BackupManifest, BackupError> {
     let file = path.join(MANIFEST);
     let text = std::fs::read(&file).map_err(BackupError::io("read", file.display()))?;
     serde_json::from_slice(&text).map_err(|error| BackupError::Unreadable {
@@ -73,13 +74,13 @@ fn in_folder(path: &Path) -> Result<Manifest, BackupError> {
 
 /// Location of a file's bytes.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct FileSpan {
     path: PathBuf,
     begins: u64,
     bytes: u64,
 }
 
-impl Place {
+impl FileSpan {
     /// Reads up to `len` bytes from `offset`; fewer at the end.
     pub(super) fn read(&self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
         let left = self.bytes.saturating_sub(offset);
@@ -92,22 +93,22 @@ impl Place {
 
 /// Read-only disk over the files of a backup.
 #[derive(Debug)]
-pub struct KeptDisk {
-    files: BTreeMap<String, Place>,
+pub struct BackupDisk {
+    files: BTreeMap<String, FileSpan>,
 }
 
-impl KeptDisk {
-    fn place(&self, name: &str) -> io::Result<&Place> {
+impl BackupDisk {
+    fn place(&self, name: &str) -> io::Result<&FileSpan> {
         self.files.get(name).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 }
 
 /// The error of every write: a backup is never changed.
-fn refused() -> io::Error {
+fn read_only_error() -> io::Error {
     io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "a backup is only read")
 }
 
-impl Disk for KeptDisk {
+impl Disk for BackupDisk {
     fn list(&self) -> io::Result<Vec<String>> {
         Ok(self.files.keys().cloned().collect())
     }
@@ -121,7 +122,7 @@ impl Disk for KeptDisk {
     }
 
     fn write_at(&self, _: &str, _: u64, _: &[u8]) -> io::Result<()> {
-        Err(refused())
+        Err(read_only_error())
     }
 
     fn sync(&self, name: &str) -> io::Result<()> {
@@ -129,22 +130,22 @@ impl Disk for KeptDisk {
     }
 
     fn cut(&self, _: &str, _: u64) -> io::Result<()> {
-        Err(refused())
+        Err(read_only_error())
     }
 
     fn remove(&self, _: &str) -> io::Result<()> {
-        Err(refused())
+        Err(read_only_error())
     }
 
     fn replace(&self, _: &str, _: &[u8]) -> io::Result<()> {
-        Err(refused())
+        Err(read_only_error())
     }
 
     fn rename(&self, _: &str, _: &str) -> io::Result<()> {
-        Err(refused())
+        Err(read_only_error())
     }
 
     fn allocate(&self, _: &str, _: u64) -> io::Result<()> {
-        Err(refused())
+        Err(read_only_error())
     }
 }

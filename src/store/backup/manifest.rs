@@ -11,7 +11,7 @@ pub const VERSION: u32 = 1;
 
 /// The manifest of a backup: `backup.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Manifest {
+pub struct BackupManifest {
     /// The version of the format.
     pub version: u32,
     /// The version of the program that wrote the backup.
@@ -30,11 +30,11 @@ pub struct Manifest {
     /// Time at which the head was chosen.
     pub at: DateTime<Utc>,
     /// Every file, in the order in which they were copied.
-    pub files: Vec<FileEntry>,
+    pub files: Vec<BackupFile>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileEntry {
+pub struct BackupFile {
     /// `journal/…`, `archive/…` or `vault/…`.
     pub name: String,
     /// The length.
@@ -43,7 +43,7 @@ pub struct FileEntry {
     pub sha256: Digest,
 }
 
-impl Manifest {
+impl BackupManifest {
     /// Returns the head in the journal's form.
     pub fn head(&self) -> Head {
         Head { sequence: self.sequence, hash: *self.head.as_bytes() }

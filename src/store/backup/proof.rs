@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use super::{FileEntry, Kept, Progress};
+use super::{BackupFile, ExistingBackup, ProgressFn};
 use crate::base::hash::Digest;
-use crate::model::record::Binding;
-use crate::store::facts::Facts;
+use crate::model::record::StateOwner;
+use crate::store::facts::ReadModel;
 use crate::store::index::{Index, MemoryIndex};
 use crate::store::key::MasterKey;
-use crate::store::open::{Found, Pieces, assemble};
+use crate::store::open::{OpenReport, StateParts, assemble};
 use crate::store::vault::Vault;
 
 /// Bytes read at once.
@@ -20,13 +20,13 @@ const PIECE_BYTES: usize = 1 << 20;
 
 /// One problem of a backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wrong {
+pub struct BackupProblem {
     /// The file, or the part of the backup.
     pub what: String,
     pub why: String,
 }
 
-impl fmt::Display for Wrong {
+impl fmt::Display for BackupProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.what, self.why)
     }
@@ -34,9 +34,9 @@ impl fmt::Display for Wrong {
 
 /// Contents of a backup that was verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Proof {
+pub struct VerifiedBackup {
     /// The owner of the state.
-    pub binding: Option<Binding>,
+    pub binding: Option<StateOwner>,
     /// The digest of the fold of the records.
     pub state_digest: Digest,
     /// The number of observed resources.
@@ -49,16 +49,20 @@ pub struct Proof {
 ///
 /// # Errors
 /// Returns every problem found.
-pub fn prove(kept: &Kept, key: &MasterKey, progress: Progress<'_>) -> Result<Proof, Vec<Wrong>> {
+pub fn verify(
+    kept: &ExistingBackup,
+    key: &MasterKey,
+    progress: ProgressFn<'_>,
+) -> Result<VerifiedBackup, Vec<BackupProblem>> {
     let mut wrong = Vec::new();
     let (total, mut done) = (kept.manifest.bytes(), 0_u64);
     for entry in &kept.manifest.files {
-        wrong.extend(file(kept, entry));
+        wrong.extend(check_file(kept, entry));
         done = done.saturating_add(entry.bytes);
         progress(done, total);
     }
-    let missing = ["vault/keys"].iter().filter(|name| !has(kept, name));
-    wrong.extend(missing.map(|name| told(name, "the backup does not hold it")));
+    let missing = ["vault/keys"].iter().filter(|name| !has_file(kept, name));
+    wrong.extend(missing.map(|name| problem(name, "the backup does not hold it")));
     if key.fingerprint() != kept.manifest.key {
         let why = format!(
             "it was sealed under the key {}, and the key given is {}; a backup from before `reckon store rekey` needs the \
@@ -66,13 +70,13 @@ pub fn prove(kept: &Kept, key: &MasterKey, progress: Progress<'_>) -> Result<Pro
             kept.manifest.key,
             key.fingerprint()
         );
-        wrong.push(told("vault", why));
+        wrong.push(problem("vault", why));
     } else if let Err(error) = Vault::open(Arc::new(kept.disk("vault")), key) {
-        wrong.push(told("vault", error));
+        wrong.push(problem("vault", error));
     }
-    match folded(kept) {
+    match fold_in_memory(kept) {
         Ok(proof) if proof.state_digest != kept.manifest.state_digest => {
-            wrong.push(told("journal", "its records do not make the state of the manifest"));
+            wrong.push(problem("journal", "its records do not make the state of the manifest"));
         }
         Ok(proof) if wrong.is_empty() => return Ok(proof),
         Ok(_) => {}
@@ -81,28 +85,28 @@ pub fn prove(kept: &Kept, key: &MasterKey, progress: Progress<'_>) -> Result<Pro
     Err(wrong)
 }
 
-fn has(kept: &Kept, name: &str) -> bool {
+fn has_file(kept: &ExistingBackup, name: &str) -> bool {
     kept.manifest.files.iter().any(|file| file.name == name)
 }
 
-pub(super) fn told(what: &str, why: impl fmt::Display) -> Wrong {
-    Wrong { what: what.to_owned(), why: why.to_string() }
+pub(super) fn problem(what: &str, why: impl fmt::Display) -> BackupProblem {
+    BackupProblem { what: what.to_owned(), why: why.to_string() }
 }
 
 /// Returns the problem of a file's bytes, if any.
-pub(super) fn file(kept: &Kept, entry: &FileEntry) -> Option<Wrong> {
+pub(super) fn check_file(kept: &ExistingBackup, entry: &BackupFile) -> Option<BackupProblem> {
     match digest(kept, entry) {
         Ok(found) if found == entry.sha256 => None,
-        Ok(_) => Some(told(&entry.name, "its content is not what was backed up")),
+        Ok(_) => Some(problem(&entry.name, "its content is not what was backed up")),
         Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
-            Some(told(&entry.name, format!("it is shorter than {} bytes", entry.bytes)))
+            Some(problem(&entry.name, format!("it is shorter than {} bytes", entry.bytes)))
         }
-        Err(error) => Some(told(&entry.name, error)),
+        Err(error) => Some(problem(&entry.name, error)),
     }
 }
 
-fn digest(kept: &Kept, entry: &FileEntry) -> std::io::Result<Digest> {
-    let place = kept.place(entry);
+fn digest(kept: &ExistingBackup, entry: &BackupFile) -> std::io::Result<Digest> {
+    let place = kept.span(entry);
     let mut hasher = Sha256::new();
     let mut at = 0;
     while at < entry.bytes {
@@ -115,10 +119,10 @@ fn digest(kept: &Kept, entry: &FileEntry) -> std::io::Result<Digest> {
 
 /// Folds the records into memory and checks that the chain is intact and ends at the manifest's
 /// head. The vault is verified separately.
-pub(super) fn folded(kept: &Kept) -> Result<Proof, Wrong> {
-    let wrong = |error: &dyn fmt::Display| told("journal", error);
+pub(super) fn fold_in_memory(kept: &ExistingBackup) -> Result<VerifiedBackup, BackupProblem> {
+    let wrong = |error: &dyn fmt::Display| problem("journal", error);
     let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());
-    let pieces = Pieces {
+    let pieces = StateParts {
         watch: None,
         journal: Arc::new(kept.disk("journal")),
         vault: Arc::new(crate::store::disk::MemoryDisk::new()),
@@ -128,26 +132,26 @@ pub(super) fn folded(kept: &Kept) -> Result<Proof, Wrong> {
         segment_bytes: 0,
     };
     let nobody = MasterKey::new([0; 32]);
-    let state = assemble(pieces, &nobody, Found::default()).map_err(|error| wrong(&error))?;
+    let state = assemble(pieces, &nobody, OpenReport::default()).map_err(|error| wrong(&error))?;
     if state.journal.head() != kept.manifest.head() {
         let found = state.journal.head().sequence;
         let why = format!("it ends at record {found}, not at {}", kept.manifest.sequence);
-        return Err(told("journal", why));
+        return Err(problem("journal", why));
     }
-    let facts = Facts::new(index);
-    let proof = proof(&facts).map_err(|error| wrong(&error))?;
+    let facts = ReadModel::new(index);
+    let proof = summarise(&facts).map_err(|error| wrong(&error))?;
     Ok(proof)
 }
 
 /// Summarises a fold.
-fn proof(facts: &Facts) -> Result<Proof, crate::store::facts::FactError> {
+fn summarise(facts: &ReadModel) -> Result<VerifiedBackup, crate::store::facts::ReadModelError> {
     let mut resources = 0_usize;
     facts.each_observed(|_, _| {
         resources = resources.saturating_add(1);
         Ok(())
     })?;
-    Ok(Proof {
-        binding: facts.binding()?,
+    Ok(VerifiedBackup {
+        binding: facts.state_owner()?,
         state_digest: facts.digest()?,
         resources,
         open_intents: facts.open_intents()?.len(),

@@ -12,12 +12,12 @@ use sha2::{Digest as _, Sha256};
 
 use super::chest::{self, MAGIC};
 use super::kept::MANIFEST;
-use super::proof::{Proof, Wrong, file, folded, told};
-use super::{BackupError, FileEntry, Kept, Manifest, Progress, VERSION};
+use super::proof::{BackupProblem, VerifiedBackup, check_file, fold_in_memory, problem};
+use super::{BackupError, BackupFile, BackupManifest, ExistingBackup, ProgressFn, VERSION};
 use crate::base::hash::Digest;
 use crate::store::bytes::{to_u64, to_usize};
 use crate::store::disk::Disk;
-use crate::store::journal::{Head, Reader, extent};
+use crate::store::journal::{Head, JournalReader, extent};
 use crate::store::key::MasterKey;
 use crate::store::real_disk::sync_dir;
 use crate::store::vault::{self, KEYS_FILE};
@@ -27,7 +27,7 @@ const PIECE_BYTES: usize = 1 << 20;
 
 /// The parts of a state that a backup copies.
 #[derive(Debug, Clone)]
-pub struct Source {
+pub struct BackupSource {
     pub journal: Arc<dyn Disk>,
     /// Segments that a compaction archived, if the folder exists.
     pub archive: Option<Arc<dyn Disk>>,
@@ -54,15 +54,15 @@ impl Compactions {
     /// # Errors
     /// The disks cannot be read.
     pub fn of(journal: &Arc<dyn Disk>, vault: &Arc<dyn Disk>) -> Result<Self, BackupError> {
-        let base = Reader::over(Arc::clone(journal)).base()?;
+        let base = JournalReader::over(Arc::clone(journal)).base()?;
         let vault = vault::compactions(&**vault).map_err(BackupError::io("list", "vault"))?;
         Ok(Self { begins: base.map_or(0, |base| base.head.sequence), vault })
     }
 }
 
-impl Source {
+impl BackupSource {
     /// Refuses a copy made during a compaction, since some of its files are older than others.
-    fn is_one(&self) -> Result<(), BackupError> {
+    fn refuse_if_compacted(&self) -> Result<(), BackupError> {
         match self.compactions {
             Some(before) if Compactions::of(&self.journal, &self.vault)? != before => {
                 Err(BackupError::Compacted)
@@ -74,12 +74,12 @@ impl Source {
 
 /// Layout of a backup on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum BackupLayout {
     File,
     Folder,
 }
 
-impl Form {
+impl BackupLayout {
     /// Returns `Folder` for an existing folder, a trailing slash, or a name without an extension;
     /// `File` otherwise.
     pub fn of(path: &Path) -> Self {
@@ -93,33 +93,33 @@ impl Form {
 /// # Errors
 /// The backup cannot be written or does not verify; then nothing is left behind.
 pub fn write(
-    source: &Source,
+    source: &BackupSource,
     to: &Path,
     key: &MasterKey,
-    progress: Progress<'_>,
-) -> Result<(Manifest, Proof), BackupError> {
+    progress: ProgressFn<'_>,
+) -> Result<(BackupManifest, VerifiedBackup), BackupError> {
     if source.head.sequence == 0 {
         return Err(BackupError::Empty);
     }
-    let form = Form::of(to);
+    let form = BackupLayout::of(to);
     let taken = if to.is_dir() {
         fs::read_dir(to).is_ok_and(|mut all| all.next().is_some())
     } else {
         to.exists()
     };
     if taken {
-        return Err(BackupError::Taken { path: to.display().to_string() });
+        return Err(BackupError::Occupied { path: to.display().to_string() });
     }
-    let beside = beside(to)?;
-    let copied = whole(source, &beside, form, key, progress);
-    let written = source.is_one().and(copied).and_then(|done| {
+    let beside = temporary_path(to)?;
+    let copied = copy_and_verify(source, &beside, form, key, progress);
+    let written = source.refuse_if_compacted().and(copied).and_then(|done| {
         fs::rename(&beside, to).map_err(BackupError::io("name", to.display()))?;
         sync_dir(parent(to)).map_err(BackupError::io("sync", parent(to).display()))?;
         Ok(done)
     });
     if written.is_err() {
         // A partial backup is worthless; failing to remove it changes nothing.
-        drop(if form == Form::File {
+        drop(if form == BackupLayout::File {
             fs::remove_file(&beside)
         } else {
             fs::remove_dir_all(&beside)
@@ -129,9 +129,9 @@ pub fn write(
 }
 
 /// Returns the temporary name under which the backup is written.
-fn beside(to: &Path) -> Result<PathBuf, BackupError> {
+fn temporary_path(to: &Path) -> Result<PathBuf, BackupError> {
     let name =
-        to.file_name().ok_or_else(|| BackupError::Taken { path: to.display().to_string() })?;
+        to.file_name().ok_or_else(|| BackupError::Occupied { path: to.display().to_string() })?;
     let name = format!(".{}.partial-{}", name.to_string_lossy(), std::process::id());
     Ok(parent(to).join(name))
 }
@@ -141,25 +141,25 @@ fn parent(path: &Path) -> &Path {
 }
 
 /// Copies, folds the copy, adds the manifest, and reads everything back.
-fn whole(
-    source: &Source,
+fn copy_and_verify(
+    source: &BackupSource,
     beside: &Path,
-    form: Form,
+    form: BackupLayout,
     key: &MasterKey,
-    progress: Progress<'_>,
-) -> Result<(Manifest, Proof), BackupError> {
-    let plan = plan(source)?;
-    let mut target = Target::new(beside, form)?;
+    progress: ProgressFn<'_>,
+) -> Result<(BackupManifest, VerifiedBackup), BackupError> {
+    let plan = files_to_copy(source)?;
+    let mut target = BackupTarget::new(beside, form)?;
     let total = plan.iter().fold(0_u64, |sum, copy| sum.saturating_add(copy.bytes));
     let mut files = Vec::new();
     let mut done = 0_u64;
     for copy in &plan {
-        files.push(target.take(copy, &mut |bytes| {
+        files.push(target.copy_file(copy, &mut |bytes| {
             done = done.saturating_add(bytes);
             progress(done, total);
         })?);
     }
-    let manifest = Manifest {
+    let manifest = BackupManifest {
         version: VERSION,
         program: env!("CARGO_PKG_VERSION").to_owned(),
         partner: String::new(),
@@ -171,23 +171,23 @@ fn whole(
         at: source.at,
         files,
     };
-    let mut kept = Kept::over(manifest, beside, form == Form::File);
-    let unproved = |wrong| BackupError::Unproved { wrong };
+    let mut kept = ExistingBackup::being_written(manifest, beside, form == BackupLayout::File);
+    let unproved = |wrong| BackupError::Unverified { wrong };
     // The key may have been exchanged meanwhile, or the daemon has a newer one than this process.
     vault::identity(&kept.disk("vault"), key)
-        .map_err(|error| unproved(vec![told("vault", error)]))?;
-    let proof = folded(&kept).map_err(|wrong| unproved(vec![wrong]))?;
+        .map_err(|error| unproved(vec![problem("vault", error)]))?;
+    let proof = fold_in_memory(&kept).map_err(|wrong| unproved(vec![wrong]))?;
     let bound = proof.binding.clone();
     kept.manifest.partner = bound.as_ref().map(|bound| bound.partner.clone()).unwrap_or_default();
     kept.manifest.epoch = bound.map_or(0, |bound| bound.epoch);
     kept.manifest.state_digest = proof.state_digest;
-    target.end(&kept.manifest)?;
-    let wrong: Vec<Wrong> =
-        kept.manifest.files.iter().filter_map(|entry| file(&kept, entry)).collect();
+    target.finish(&kept.manifest)?;
+    let wrong: Vec<BackupProblem> =
+        kept.manifest.files.iter().filter_map(|entry| check_file(&kept, entry)).collect();
     if wrong.is_empty() { Ok((kept.manifest, proof)) } else { Err(unproved(wrong)) }
 }
 
-struct Copy<'a> {
+struct FileCopy<'a> {
     disk: &'a dyn Disk,
     file: String,
     name: String,
@@ -197,10 +197,10 @@ struct Copy<'a> {
 /// Lists the files to copy, in order. The values that records name are older than the records, so
 /// the vault follows the journal. A subject's key is older than its values and is read last, so
 /// every copied value has its key.
-fn plan(source: &Source) -> Result<Vec<Copy<'_>>, BackupError> {
+fn files_to_copy(source: &BackupSource) -> Result<Vec<FileCopy<'_>>, BackupError> {
     let copy = |folder: &str, disk, file: String, bytes| {
         let name = format!("{folder}/{file}");
-        Copy { disk, file, name, bytes }
+        FileCopy { disk, file, name, bytes }
     };
     let mut plan = Vec::new();
     if let Some(archive) = source.archive.as_deref() {
@@ -228,9 +228,9 @@ fn plan(source: &Source) -> Result<Vec<Copy<'_>>, BackupError> {
 
 /// Returns the contents of a backup of this source by `FOLDER/FILE`, for the simulator, whose disks
 /// are in memory.
-pub(crate) fn held(source: &Source) -> Result<BTreeMap<String, Vec<u8>>, BackupError> {
+pub(crate) fn contents(source: &BackupSource) -> Result<BTreeMap<String, Vec<u8>>, BackupError> {
     let mut held = BTreeMap::new();
-    for copy in plan(source)? {
+    for copy in files_to_copy(source)? {
         let bytes = copy.disk.read_at(&copy.file, 0, to_usize(copy.bytes));
         held.insert(copy.name.clone(), bytes.map_err(BackupError::io("read", &copy.name))?);
     }
@@ -238,32 +238,32 @@ pub(crate) fn held(source: &Source) -> Result<BTreeMap<String, Vec<u8>>, BackupE
 }
 
 /// Destination of the copies.
-struct Target<'a> {
+struct BackupTarget<'a> {
     path: &'a Path,
     single: Option<File>,
 }
 
-impl<'a> Target<'a> {
-    fn new(path: &'a Path, form: Form) -> Result<Self, BackupError> {
+impl<'a> BackupTarget<'a> {
+    fn new(path: &'a Path, form: BackupLayout) -> Result<Self, BackupError> {
         let io = || BackupError::io("make", path.display());
-        if form == Form::Folder {
+        if form == BackupLayout::Folder {
             DirBuilder::new().mode(0o700).create(path).map_err(io())?;
             return Ok(Self { path, single: None });
         }
-        let mut file = private(path).map_err(io())?;
+        let mut file = create_private(path).map_err(io())?;
         file.write_all(&MAGIC).map_err(io())?;
         Ok(Self { path, single: Some(file) })
     }
 
     /// Copies one file.
-    fn take(
+    fn copy_file(
         &mut self,
-        copy: &Copy<'_>,
+        copy: &FileCopy<'_>,
         copied: &mut dyn FnMut(u64),
-    ) -> Result<FileEntry, BackupError> {
+    ) -> Result<BackupFile, BackupError> {
         let io = |doing| BackupError::io(doing, &copy.name);
         let mut own = match &self.single {
-            None => Some(self.part(&copy.name).map_err(io("make"))?),
+            None => Some(self.create_part(&copy.name).map_err(io("make"))?),
             Some(_) => None,
         };
         let out = own.as_mut().or(self.single.as_mut());
@@ -271,7 +271,7 @@ impl<'a> Target<'a> {
         let mut hasher = Sha256::new();
         let mut at = 0_u64;
         loop {
-            let piece = piece(copy, at).map_err(io("read"))?;
+            let piece = read_piece(copy, at).map_err(io("read"))?;
             if piece.is_empty() {
                 break;
             }
@@ -285,20 +285,20 @@ impl<'a> Target<'a> {
             own.sync_all().map_err(io("sync"))?;
         }
         let sha256 = Digest::from_bytes(hasher.finalize().into());
-        Ok(FileEntry { name: copy.name.clone(), bytes: at, sha256 })
+        Ok(BackupFile { name: copy.name.clone(), bytes: at, sha256 })
     }
 
     /// Creates a file of a folder backup, with its parent folder.
-    fn part(&self, name: &str) -> std::io::Result<File> {
+    fn create_part(&self, name: &str) -> std::io::Result<File> {
         let path = self.path.join(name);
         if let Some(folder) = path.parent().filter(|folder| !folder.is_dir()) {
             DirBuilder::new().mode(0o700).create(folder)?;
         }
-        private(&path)
+        create_private(&path)
     }
 
     /// Adds the manifest and makes everything durable.
-    fn end(&mut self, manifest: &Manifest) -> Result<(), BackupError> {
+    fn finish(&mut self, manifest: &BackupManifest) -> Result<(), BackupError> {
         let text = serde_json::to_vec_pretty(manifest).map_err(|error| {
             BackupError::Unreadable { path: MANIFEST.to_owned(), why: error.to_string() }
         })?;
@@ -307,7 +307,7 @@ impl<'a> Target<'a> {
             single.write_all(&chest::footer(&text)).map_err(io())?;
             return single.sync_all().map_err(io());
         }
-        let mut file = private(&self.path.join(MANIFEST)).map_err(io())?;
+        let mut file = create_private(&self.path.join(MANIFEST)).map_err(io())?;
         file.write_all(&text).and_then(|()| file.sync_all()).map_err(io())?;
         for folder in ["archive", "journal", "vault"] {
             let folder = self.path.join(folder);
@@ -321,7 +321,7 @@ impl<'a> Target<'a> {
 
 /// Reads the next bytes of a file. The file of keys may be replaced at any time, so it is read in
 /// one piece.
-fn piece(copy: &Copy<'_>, at: u64) -> std::io::Result<Vec<u8>> {
+fn read_piece(copy: &FileCopy<'_>, at: u64) -> std::io::Result<Vec<u8>> {
     if copy.file == KEYS_FILE {
         return if at == 0 { copy.disk.read_at(&copy.file, 0, usize::MAX) } else { Ok(Vec::new()) };
     }
@@ -330,6 +330,6 @@ fn piece(copy: &Copy<'_>, at: u64) -> std::io::Result<Vec<u8>> {
 }
 
 /// Creates a file that only its owner can read.
-fn private(path: &Path) -> std::io::Result<File> {
+fn create_private(path: &Path) -> std::io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }

@@ -2,25 +2,27 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{DISOWNED, FactError, Facts, STRAYS, decode};
+use super::{DISOWNED, ReadModel, ReadModelError, UNKNOWN_OBJECTS, decode};
 use crate::base::id::Key;
 
-impl Facts {
+impl ReadModel {
     /// Returns the ids of objects that a person disowned.
-    pub fn disowned(&self) -> Result<BTreeSet<String>, FactError> {
+    pub fn disowned_ids(&self) -> Result<BTreeSet<String>, ReadModelError> {
         let entries = self.index.scan(DISOWNED)?.into_iter();
-        Ok(entries.map(|(key, _)| tail(&key, DISOWNED)).collect())
+        Ok(entries.map(|(key, _)| key_suffix(&key, DISOWNED)).collect())
     }
 
     /// Returns every object with a mark of ours that blocks a resource, with that resource.
-    pub fn strays(&self) -> Result<BTreeMap<String, Key>, FactError> {
-        let entries = self.index.scan(STRAYS)?.into_iter();
-        entries.map(|(key, value)| Ok((tail(&key, STRAYS), decode(&key, &value)?))).collect()
+    pub fn unknown_objects(&self) -> Result<BTreeMap<String, Key>, ReadModelError> {
+        let entries = self.index.scan(UNKNOWN_OBJECTS)?.into_iter();
+        entries
+            .map(|(key, value)| Ok((key_suffix(&key, UNKNOWN_OBJECTS), decode(&key, &value)?)))
+            .collect()
     }
 }
 
 /// Returns the part of an entry's key behind the prefix.
-fn tail(key: &[u8], prefix: &[u8]) -> String {
+fn key_suffix(key: &[u8], prefix: &[u8]) -> String {
     String::from_utf8_lossy(key.get(prefix.len()..).unwrap_or_default()).into_owned()
 }
 
@@ -30,6 +32,6 @@ pub(in crate::store) fn disowned_key(id: &str) -> Vec<u8> {
 }
 
 /// Key of the entry of an unknown object that blocks a resource.
-pub(in crate::store) fn stray_key(id: &str) -> Vec<u8> {
-    [STRAYS, id.as_bytes()].concat()
+pub(in crate::store) fn unknown_object_key(id: &str) -> Vec<u8> {
+    [UNKNOWN_OBJECTS, id.as_bytes()].concat()
 }

@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, Utc};
 
-use super::hooks::{behind, moment, of, timed};
-use super::{FactError, Facts, decode_entry, read};
+use super::hooks::{behind_time_key, hook_key, time_key, time_of_key};
+use super::{ReadModel, ReadModelError, decode_entry, read};
 use crate::base::id::Key;
 use crate::model::ran::{FAILED_MAX, FailedHook};
 use crate::store::index::{Batch, Index};
@@ -15,25 +15,25 @@ pub(in crate::store) const HOOKS_FAILED: &[u8] = b"w/f/";
 /// Prefix of the number of failed hook runs by merchant and script.
 pub(in crate::store) const FAILED_COUNTS: &[u8] = b"w/e/";
 
-impl Facts {
+impl ReadModel {
     /// Returns at most `most` failed hook runs that are due at `now`, in the order of their times,
     /// and the time of the next one. A time beyond `latest` counts as due, since the clock went
     /// back.
-    pub fn retries(
+    pub fn due_retries(
         &self,
         (now, latest): (DateTime<Utc>, DateTime<Utc>),
         most: usize,
-    ) -> Result<(Vec<FailedHook>, Option<DateTime<Utc>>), FactError> {
+    ) -> Result<(Vec<FailedHook>, Option<DateTime<Utc>>), ReadModelError> {
         let (mut due, mut next) = (Vec::new(), None);
         for (key, value) in self.index.scan_from(RETRIES, None, most)? {
-            let at = moment(&key, RETRIES);
+            let at = time_of_key(&key, RETRIES);
             if at.is_some_and(|at| at > now) {
                 next = at;
                 break;
             }
             due.extend(self.entry::<FailedHook>(&value)?);
         }
-        let beyond = behind(RETRIES, latest);
+        let beyond = behind_time_key(RETRIES, latest);
         for (_, value) in self.index.scan_from(RETRIES, Some(&beyond), most)? {
             due.extend(self.entry::<FailedHook>(&value)?);
         }
@@ -41,33 +41,38 @@ impl Facts {
     }
 
     /// Returns the failed hook runs of an event, of all merchants.
-    pub fn failed_of(&self, event: &str) -> Result<Vec<FailedHook>, FactError> {
+    pub fn failed_of(&self, event: &str) -> Result<Vec<FailedHook>, ReadModelError> {
         let mut failed = Vec::new();
         for merchant in self.event_merchants()? {
-            failed.extend(self.list::<FailedHook>(&of(HOOKS_FAILED, &merchant, event, ""))?);
+            failed.extend(self.list::<FailedHook>(&hook_key(
+                HOOKS_FAILED,
+                &merchant,
+                event,
+                "",
+            ))?);
         }
         Ok(failed)
     }
 
     /// Returns at most `most` failed hook runs.
-    pub fn first_failed(&self, most: usize) -> Result<Vec<FailedHook>, FactError> {
+    pub fn first_failed(&self, most: usize) -> Result<Vec<FailedHook>, ReadModelError> {
         let entries = self.index.scan_from(HOOKS_FAILED, None, most)?;
         entries.iter().map(|(key, value)| decode_entry(key, value)).collect()
     }
 
     /// Returns all failed hook runs: those that are retried, and those that need attention.
-    pub fn failed_hooks(&self) -> Result<Vec<FailedHook>, FactError> {
+    pub fn failed_hooks(&self) -> Result<Vec<FailedHook>, ReadModelError> {
         self.list(HOOKS_FAILED)
     }
 
     /// Returns true if a script handles no further events of this merchant, since too many of its
     /// runs failed.
-    pub fn is_stopped(&self, merchant: &Key, script: &str) -> Result<bool, FactError> {
+    pub fn is_stopped(&self, merchant: &Key, script: &str) -> Result<bool, ReadModelError> {
         Ok(failed_count(&*self.index, &Batch::new(), merchant, script)? >= FAILED_MAX)
     }
 
     /// Returns the scripts that handle no further events of a merchant.
-    pub fn stopped(&self, merchant: &Key) -> Result<Vec<String>, FactError> {
+    pub fn stopped_scripts(&self, merchant: &Key) -> Result<Vec<String>, ReadModelError> {
         let prefix = failed_counts_of(merchant);
         let mut stopped = Vec::new();
         for (key, value) in self.index.scan(&prefix)? {
@@ -86,7 +91,7 @@ pub(in crate::store) fn failed_count(
     batch: &Batch,
     merchant: &Key,
     script: &str,
-) -> Result<u64, FactError> {
+) -> Result<u64, ReadModelError> {
     Ok(read(index, batch, &failed_count_key(merchant, script))?.unwrap_or(0))
 }
 
@@ -102,15 +107,15 @@ fn failed_counts_of(merchant: &Key) -> Vec<u8> {
 
 /// Key of a failed hook run in the order of retries; `None` if it is not retried.
 pub(in crate::store) fn retry_key(failed: &FailedHook) -> Option<Vec<u8>> {
-    let prefix = timed(RETRIES, failed.failed.again?);
-    Some(of(&prefix, &failed.merchant, &failed.event, &failed.failed.script))
+    let prefix = time_key(RETRIES, failed.failed.retry_at?);
+    Some(hook_key(&prefix, &failed.merchant, &failed.event, &failed.failed.script))
 }
 
 /// Prefix of an event's failed hook runs.
 pub(in crate::store) fn failed_of(merchant: &Key, event: &str) -> Vec<u8> {
-    of(HOOKS_FAILED, merchant, event, "")
+    hook_key(HOOKS_FAILED, merchant, event, "")
 }
 
 pub(in crate::store) fn failed_key(merchant: &Key, event: &str, script: &str) -> Vec<u8> {
-    of(HOOKS_FAILED, merchant, event, script)
+    hook_key(HOOKS_FAILED, merchant, event, script)
 }

@@ -4,16 +4,16 @@ use chrono::{DateTime, Utc};
 
 use super::events::numbers_of;
 use super::failed::failed_of;
-use super::hooks::{cursors_of, granted_of, undone_of, wishes_of};
-use super::{FactError, Facts, decode, event_key, ledger_key, number_key, open_key, read};
+use super::hooks::{cursors_of, failed_actions_of, requests_of, results_of};
+use super::{ReadModel, ReadModelError, decode, event_key, ledger_key, number_key, open_key, read};
 use crate::base::hash::Digest;
 use crate::base::id::Key;
 use crate::base::planted;
-use crate::model::event::{EventEntry, EventLedger, EventStands, Told};
-use crate::model::ran::{Cursor, Granted, Undone};
-use crate::store::index::{Batch, Entry, Index};
+use crate::model::event::{EventEntry, EventLedger, EventStatus, VerifiedEvent};
+use crate::model::ran::{ActionResult, Cursor, FailedAction};
+use crate::store::index::{Batch, Index, KeyValue};
 
-impl Facts {
+impl ReadModel {
     /// Returns the numbers and ids of at most `most` events of a merchant behind the number
     /// `after`.
     pub fn events_after(
@@ -21,7 +21,7 @@ impl Facts {
         merchant: &Key,
         after: u64,
         most: usize,
-    ) -> Result<Vec<(u64, String)>, FactError> {
+    ) -> Result<Vec<(u64, String)>, ReadModelError> {
         let (prefix, after) = (numbers_of(merchant), number_key(merchant, after));
         let number = |key: &[u8]| {
             let number = key.get(prefix.len()..).and_then(|number| number.try_into().ok());
@@ -33,14 +33,14 @@ impl Facts {
 
     /// Returns true if any of these verified events may be dropped: everything that follows from it
     /// is settled.
-    pub fn may_drop(
+    pub fn can_drop_any(
         &self,
         merchant: &Key,
         events: &[(u64, String)],
         horizon: DateTime<Utc>,
-    ) -> Result<bool, FactError> {
+    ) -> Result<bool, ReadModelError> {
         let (index, batch) = (&*self.index, Batch::new());
-        let keeping = Keeping::of(index, &batch, merchant)?;
+        let keeping = RetentionCheck::of(index, &batch, merchant)?;
         for (number, id) in events {
             if keeping.droppable(index, &batch, (*number, id), horizon)?.is_some() {
                 return Ok(true);
@@ -51,8 +51,8 @@ impl Facts {
 
     /// Returns the number of the last event that every known script was run for. No later event is
     /// dropped.
-    pub fn ran_everywhere(&self, merchant: &Key) -> Result<u64, FactError> {
-        Ok(Keeping::of(&*self.index, &Batch::new(), merchant)?.ran_to)
+    pub fn ran_by_all_scripts(&self, merchant: &Key) -> Result<u64, ReadModelError> {
+        Ok(RetentionCheck::of(&*self.index, &Batch::new(), merchant)?.ran_to)
     }
 
     /// Returns true if a verified event is not newer than the horizon.
@@ -61,24 +61,24 @@ impl Facts {
         merchant: &Key,
         id: &str,
         horizon: DateTime<Utc>,
-    ) -> Result<bool, FactError> {
+    ) -> Result<bool, ReadModelError> {
         let entry = self.event(merchant, id)?;
-        Ok(entry.is_some_and(|entry| match entry.stands {
-            EventStands::Told(told) => told.created <= horizon && told.at <= horizon,
-            EventStands::Waiting | EventStands::OtherMode | EventStands::Forged => false,
+        Ok(entry.is_some_and(|entry| match entry.status {
+            EventStatus::Verified(told) => told.created <= horizon && told.at <= horizon,
+            EventStatus::Waiting | EventStatus::OtherMode | EventStatus::Forged => false,
         }))
     }
 
     /// Returns at most `most` posted ids behind `after` that match no event of the merchant's mode,
     /// with the time of the first post.
-    pub fn strangers_after(
+    pub fn unmatched_after(
         &self,
         merchant: &Key,
         after: Option<&str>,
         most: usize,
-    ) -> Result<Vec<(String, DateTime<Utc>)>, FactError> {
-        let prefix = super::events::stranger_key(merchant, "");
-        let after = after.map(|after| super::events::stranger_key(merchant, after));
+    ) -> Result<Vec<(String, DateTime<Utc>)>, ReadModelError> {
+        let prefix = super::events::unmatched_key(merchant, "");
+        let after = after.map(|after| super::events::unmatched_key(merchant, after));
         let entries = self.index.scan_from(&prefix, after.as_deref(), most)?;
         let id = |key: &[u8]| {
             String::from_utf8_lossy(key.get(prefix.len()..).unwrap_or_default()).into_owned()
@@ -88,9 +88,12 @@ impl Facts {
 
     /// Returns the digests of malformed bodies with the time of the last post. An entry of an
     /// earlier fold version has no time and counts as old.
-    pub fn garbled(&self, merchant: &Key) -> Result<Vec<(Digest, DateTime<Utc>)>, FactError> {
-        let prefix = super::events::garbled_of(merchant);
-        let read = |(key, value): &Entry| {
+    pub fn malformed_bodies(
+        &self,
+        merchant: &Key,
+    ) -> Result<Vec<(Digest, DateTime<Utc>)>, ReadModelError> {
+        let prefix = super::events::malformed_of(merchant);
+        let read = |(key, value): &KeyValue| {
             let digest = key.get(prefix.len()..)?.try_into().ok().map(Digest::from_bytes)?;
             Some((digest, decode(key, value).unwrap_or(DateTime::<Utc>::MIN_UTC)))
         };
@@ -100,32 +103,32 @@ impl Facts {
 
 /// Conditions that keep a merchant's events from being dropped.
 #[derive(Debug)]
-pub(in crate::store) struct Keeping<'a> {
+pub(in crate::store) struct RetentionCheck<'a> {
     merchant: &'a Key,
     /// Every known script was run for the events up to this number.
     ran_to: u64,
     /// Events with a failed action that no person has acknowledged.
-    undone: Vec<String>,
+    failed_events: Vec<String>,
 }
 
-impl<'a> Keeping<'a> {
+impl<'a> RetentionCheck<'a> {
     pub(in crate::store) fn of(
         index: &dyn Index,
         batch: &Batch,
         merchant: &'a Key,
-    ) -> Result<Self, FactError> {
+    ) -> Result<Self, ReadModelError> {
         let ledger: EventLedger = read(index, batch, &ledger_key(merchant))?.unwrap_or_default();
         let mut ran_to = ledger.ran_to;
         for (key, value) in batch.scan(index, &cursors_of(merchant))? {
             let cursor: Cursor = decode(&key, &value)?;
             ran_to = ran_to.min(cursor.to);
         }
-        let undone = batch.scan(index, &undone_of(merchant))?;
-        let event = |(key, value): &Entry| {
-            decode::<Undone>(key, value).map(|undone| undone.granted.id.event)
+        let undone = batch.scan(index, &failed_actions_of(merchant))?;
+        let event = |(key, value): &KeyValue| {
+            decode::<FailedAction>(key, value).map(|undone| undone.result.id.event)
         };
         let undone = undone.iter().map(event).collect::<Result<_, _>>()?;
-        Ok(Self { merchant, ran_to, undone })
+        Ok(Self { merchant, ran_to, failed_events: undone })
     }
 
     /// Returns the event if it may be dropped, that is, if:
@@ -140,23 +143,23 @@ impl<'a> Keeping<'a> {
         batch: &Batch,
         (number, id): (u64, &str),
         horizon: DateTime<Utc>,
-    ) -> Result<Option<Told>, FactError> {
+    ) -> Result<Option<VerifiedEvent>, ReadModelError> {
         let entry: Option<EventEntry> = read(index, batch, &event_key(self.merchant, id))?;
-        let Some(EventStands::Told(told)) = entry.map(|entry| entry.stands) else {
+        let Some(EventStatus::Verified(told)) = entry.map(|entry| entry.status) else {
             return Ok(None);
         };
         if told.created > horizon || told.at > horizon {
             return Ok(None);
         }
-        if planted::is("retention-drops-unrun") {
+        if planted::is_active("retention-drops-unrun") {
             return Ok(Some(*told));
         }
-        let ran = number <= self.ran_to && !self.undone.iter().any(|undone| undone == id);
-        let open = |prefix: &[u8]| Ok::<_, FactError>(!batch.is_bare(index, prefix)?);
-        if !ran || open(&wishes_of(self.merchant, id))? || open(&failed_of(self.merchant, id))? {
+        let ran = number <= self.ran_to && !self.failed_events.iter().any(|undone| undone == id);
+        let open = |prefix: &[u8]| Ok::<_, ReadModelError>(!batch.is_bare(index, prefix)?);
+        if !ran || open(&requests_of(self.merchant, id))? || open(&failed_of(self.merchant, id))? {
             return Ok(None);
         }
-        for key in &told.about {
+        for key in &told.resources {
             if batch.get(index, &open_key(key))?.is_some() {
                 return Ok(None);
             }
@@ -165,13 +168,13 @@ impl<'a> Keeping<'a> {
     }
 
     /// Returns the results of an event's actions, with the keys of their entries.
-    pub(in crate::store) fn settled(
+    pub(in crate::store) fn action_results(
         &self,
         index: &dyn Index,
         batch: &Batch,
         id: &str,
-    ) -> Result<Vec<(Vec<u8>, Granted)>, FactError> {
-        let entries = batch.scan(index, &granted_of(self.merchant, id))?;
+    ) -> Result<Vec<(Vec<u8>, ActionResult)>, ReadModelError> {
+        let entries = batch.scan(index, &results_of(self.merchant, id))?;
         entries.into_iter().map(|(key, value)| Ok((key.clone(), decode(&key, &value)?))).collect()
     }
 }

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::base::id::{Kind, Name};
-use crate::model::ran::WishId;
-use crate::model::rotation::Address;
+use crate::model::ran::ActionRequestId;
+use crate::model::rotation::WebhookAddress;
 
 /// Texts of few characters, separators of keys among them: ids of the service may be any text.
 fn id() -> impl Strategy<Value = String> {
@@ -27,7 +27,7 @@ fn key() -> impl Strategy<Value = Key> {
 
 /// Every thing that has an entry, built of these parts: a label, and the key of the entry.
 fn entries_of(key: &Key, id: &str, name: &Name, number: u64) -> Vec<(String, Vec<u8>)> {
-    let wish = WishId { merchant: key.clone(), event: id.to_owned(), name: name.clone() };
+    let wish = ActionRequestId { merchant: key.clone(), event: id.to_owned(), name: name.clone() };
     let script = name.as_str();
     let intent = IntentId::new(number);
     let page = u32::try_from(number).unwrap();
@@ -39,41 +39,41 @@ fn entries_of(key: &Key, id: &str, name: &Name, number: u64) -> Vec<(String, Vec
     vec![
         (of_key("observed"), observed_key(key)),
         (of_key("open"), open_key(key)),
-        (of_key("suspended"), suspended_key(key)),
-        (of_key("released"), released_key(key)),
-        (of_key("trail"), trail_key(key)),
+        (of_key("suspended"), suspension_key(key)),
+        (of_key("released"), release_key(key)),
+        (of_key("trail"), sequences_key(key)),
         (of_key("ledger"), ledger_key(key)),
         (of_key("newest page"), newest_page_key(key)),
         (of_key("to run"), to_run_key(key)),
         (of_key("depth"), depth_key(key)),
         (of_key("doubt"), doubt_key(key)),
-        (of_key("sure"), sure_key(key)),
-        (of_key("rotation"), rotation_key(&Address::Merchant(key.clone()))),
-        ("rotation of the partner".to_owned(), rotation_key(&Address::Partner)),
+        (of_key("sure"), new_events_key(key)),
+        (of_key("rotation"), rotation_key(&WebhookAddress::Merchant(key.clone()))),
+        ("rotation of the partner".to_owned(), rotation_key(&WebhookAddress::Partner)),
         (of_id("event"), event_key(key, id)),
         (of_id("forged"), forged_key(key, id)),
-        (of_id("garbled"), garbled_key(key, &digest)),
+        (of_id("garbled"), malformed_key(key, &digest)),
         (of_id("object"), object_key(key, id)),
         (of_id("remote"), remote_key(id, key)),
         (of_number("number"), number_key(key, number)),
         (of_number("waiting"), waiting_key(key, number)),
         (of_number("page"), page_key(key, page)),
-        (of_number("undone"), undone_key(key, number)),
-        (of_wish("wish"), wish_key(&wish)),
-        (of_wish("granted"), granted_key(&wish)),
-        (of_wish("telling"), telling_key(&wish)),
+        (of_number("undone"), failed_action_key(key, number)),
+        (of_wish("wish"), request_key(&wish)),
+        (of_wish("granted"), result_key(&wish)),
+        (of_wish("telling"), sending_key(&wish)),
         (format!("failed {key} {id:?} {script}"), failed_key(key, id, script)),
         (format!("cursor {key} {script}"), cursor_key(key, script)),
-        (format!("kept {script} {id:?}"), kept_key(script, id)),
+        (format!("kept {script} {id:?}"), stored_value_key(script, id)),
         (format!("mark {id:?}"), mark_key(id)),
         (format!("plan {id:?}"), plan_key(id)),
         (format!("disowned {id:?}"), disowned_key(id)),
-        (format!("stray {id:?}"), stray_key(id)),
-        (format!("looked {script} {id:?}"), looked_key(script, id)),
+        (format!("stray {id:?}"), unknown_object_key(id)),
+        (format!("looked {script} {id:?}"), absence_key(script, id)),
         (format!("intent {number}"), intent_key(intent)),
-        (format!("promise {number}"), promise_key(intent)),
+        (format!("promise {number}"), intent_position_key(intent)),
         (format!("orphan {number}"), orphan_key(intent)),
-        (format!("inbox {id:?}"), inbox_key(&digest)),
+        (format!("inbox {id:?}"), partner_webhook_key(&digest)),
     ]
 }
 
@@ -95,7 +95,7 @@ proptest! {
     #[test]
     fn two_actions_never_share_a_name(parts in vec((key(), id(), name()), 2..6)) {
         let wish = |(merchant, event, name): &(Key, String, Name)| {
-            WishId { merchant: merchant.clone(), event: event.clone(), name: name.clone() }
+            ActionRequestId { merchant: merchant.clone(), event: event.clone(), name: name.clone() }
         };
         for one in &parts {
             for other in parts.iter().filter(|other| *other != one) {
@@ -115,7 +115,7 @@ fn an_id_that_another_one_begins_with_has_its_own_resources() {
     write(&mut batch, &remote_key("a", &short), &1_u64).unwrap();
     write(&mut batch, &remote_key("a\0b", &long), &2_u64).unwrap();
     index.apply(batch).unwrap();
-    let facts = Facts::new(index);
-    assert_eq!(facts.remote("a").unwrap(), [(short, 1)]);
-    assert_eq!(facts.remote("a\0b").unwrap(), [(long, 2)]);
+    let facts = ReadModel::new(index);
+    assert_eq!(facts.resources_of_id("a").unwrap(), [(short, 1)]);
+    assert_eq!(facts.resources_of_id("a\0b").unwrap(), [(long, 2)]);
 }

@@ -2,14 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{FactError, Facts, OBSERVED, PAGES, PROMISES, REMOTE, TRAILS, decode, parse_key, read};
+use super::{
+    INTENT_POSITIONS, OBSERVED, REMOTE, ReadModel, ReadModelError, SEQUENCE_PAGES, SEQUENCES,
+    decode, parse_key, read,
+};
 use crate::base::id::{IntentId, Key};
 use crate::model::observed::Observed;
 use crate::store::index::Batch;
 
 /// Journal position of an intent, and its resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Promise {
+pub struct IntentPosition {
     /// The sequence of the intent's record.
     pub sequence: u64,
     pub key: Key,
@@ -17,21 +20,24 @@ pub struct Promise {
 
 /// The newest sequences of a resource's records, and the number of full pages before them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::store) struct Page {
+pub(in crate::store) struct SequencePage {
     pub(in crate::store) full: u32,
     /// Sequences, ascending.
     pub(in crate::store) sequences: Vec<u64>,
 }
 
-impl Facts {
+impl ReadModel {
     /// Returns the journal position of an intent, settled or not.
-    pub fn promise(&self, intent: IntentId) -> Result<Option<Promise>, FactError> {
-        read(&*self.index, &Batch::new(), &promise_key(intent))
+    pub fn intent_position(
+        &self,
+        intent: IntentId,
+    ) -> Result<Option<IntentPosition>, ReadModelError> {
+        read(&*self.index, &Batch::new(), &intent_position_key(intent))
     }
 
     /// Returns the resources that an id of the service belongs to, each with the first record that
     /// names the id. A resource that was renamed is listed under both names.
-    pub fn remote(&self, id: &str) -> Result<Vec<(Key, u64)>, FactError> {
+    pub fn resources_of_id(&self, id: &str) -> Result<Vec<(Key, u64)>, ReadModelError> {
         let prefix = remote_prefix(id);
         // An id is any text, so a longer id may begin with this one and a zero byte. No key holds
         // such a byte.
@@ -40,9 +46,9 @@ impl Facts {
         let one = |(key, value): (Vec<u8>, Vec<u8>)| {
             Ok((parse_key(key.get(prefix.len()..).unwrap_or_default())?, decode(&key, &value)?))
         };
-        let mut all = entries.map(one).collect::<Result<Vec<(Key, u64)>, FactError>>()?;
+        let mut all = entries.map(one).collect::<Result<Vec<(Key, u64)>, ReadModelError>>()?;
         for (key, sequence) in all.clone() {
-            let now = self.current(&key)?;
+            let now = self.current_name(&key)?;
             if !all.iter().any(|(one, _)| *one == now) {
                 all.push((now, sequence));
             }
@@ -51,16 +57,16 @@ impl Facts {
     }
 
     /// Returns the names of a resource: the former ones, and last the present one.
-    pub fn names(&self, key: &Key) -> Result<Vec<Key>, FactError> {
-        let now = self.current(key)?;
-        let mut names = self.observed(&now)?.map(|known| known.former).unwrap_or_default();
+    pub fn names(&self, key: &Key) -> Result<Vec<Key>, ReadModelError> {
+        let now = self.current_name(key)?;
+        let mut names = self.observed_state(&now)?.map(|known| known.former).unwrap_or_default();
         names.retain(|name| *name != now);
         names.push(now);
         Ok(names)
     }
 
     /// Returns the observed state of every resource of a kind.
-    pub fn observed_of(&self, kind: &str) -> Result<Vec<(Key, Observed)>, FactError> {
+    pub fn observed_of(&self, kind: &str) -> Result<Vec<(Key, Observed)>, ReadModelError> {
         let prefix = [OBSERVED, kind.as_bytes(), b"/"].concat();
         let entries = self.index.scan(&prefix)?.into_iter();
         let one = |(key, value): (Vec<u8>, Vec<u8>)| {
@@ -70,8 +76,8 @@ impl Facts {
     }
 
     /// Returns the sequences of all records about a resource, ascending.
-    pub fn trail(&self, key: &Key) -> Result<Vec<u64>, FactError> {
-        let newest: Option<Page> = read(&*self.index, &Batch::new(), &trail_key(key))?;
+    pub fn record_sequences(&self, key: &Key) -> Result<Vec<u64>, ReadModelError> {
+        let newest: Option<SequencePage> = read(&*self.index, &Batch::new(), &sequences_key(key))?;
         let Some(newest) = newest else { return Ok(Vec::new()) };
         let mut sequences = Vec::new();
         for number in 0..newest.full {
@@ -84,8 +90,8 @@ impl Facts {
 }
 
 /// Key of the entry with an intent's journal position.
-pub(in crate::store) fn promise_key(intent: IntentId) -> Vec<u8> {
-    [PROMISES, &intent.get().to_be_bytes()].concat()
+pub(in crate::store) fn intent_position_key(intent: IntentId) -> Vec<u8> {
+    [INTENT_POSITIONS, &intent.get().to_be_bytes()].concat()
 }
 
 /// Key of the entry that joins an id of the service and a resource.
@@ -98,11 +104,11 @@ fn remote_prefix(id: &str) -> Vec<u8> {
 }
 
 /// Key of the entry with the newest sequences of a resource.
-pub(in crate::store) fn trail_key(key: &Key) -> Vec<u8> {
-    [TRAILS, key.to_string().as_bytes()].concat()
+pub(in crate::store) fn sequences_key(key: &Key) -> Vec<u8> {
+    [SEQUENCES, key.to_string().as_bytes()].concat()
 }
 
 /// Key of a full page of sequences.
 pub(in crate::store) fn page_key(key: &Key, number: u32) -> Vec<u8> {
-    [PAGES, key.to_string().as_bytes(), b"\0", &number.to_be_bytes()].concat()
+    [SEQUENCE_PAGES, key.to_string().as_bytes(), b"\0", &number.to_be_bytes()].concat()
 }

@@ -1,7 +1,7 @@
 //! Folds missing and returned documents into the observed state of their resources.
 
 use super::FoldError;
-use crate::model::absence::{Absence, AbsenceRecord, Said};
+use crate::model::absence::{MissingDocument, MissingDocumentChange, MissingDocumentRecord};
 use crate::model::observed::Observed;
 use crate::store::facts::{observed_key, read, write};
 use crate::store::index::{Batch, Index};
@@ -11,25 +11,27 @@ use crate::store::index::{Batch, Index};
 pub(super) fn fold(
     index: &dyn Index,
     batch: &mut Batch,
-    record: &AbsenceRecord,
+    record: &MissingDocumentRecord,
 ) -> Result<(), FoldError> {
-    let AbsenceRecord { key, said } = record;
+    let MissingDocumentRecord { key, change: said } = record;
     let entry = observed_key(key);
     let known: Option<Observed> = read(index, batch, &entry)?;
     let at = match said {
-        Said::Marked(marked) => marked.at,
-        Said::Allowed(allowed) => allowed.at,
-        Said::Back { at } => *at,
+        MissingDocumentChange::Marked(marked) => marked.at,
+        MissingDocumentChange::Allowed(allowed) => allowed.at,
+        MissingDocumentChange::Returned { at } => *at,
     };
     let mut known = known.unwrap_or_else(|| Observed::unknown(key.clone(), at));
-    let before = known.absence.take().map(|absence| *absence).unwrap_or_default();
-    let Absence { marked, allowed } = before;
-    known.absence = match said {
-        Said::Marked(mark) => {
-            Some(Absence { marked: marked.or_else(|| Some(mark.clone())), allowed })
+    let before = known.missing_document.take().map(|absence| *absence).unwrap_or_default();
+    let MissingDocument { marked, allowed } = before;
+    known.missing_document = match said {
+        MissingDocumentChange::Marked(mark) => {
+            Some(MissingDocument { marked: marked.or_else(|| Some(mark.clone())), allowed })
         }
-        Said::Allowed(word) => Some(Absence { marked, allowed: Some(word.clone()) }),
-        Said::Back { at: _ } => None,
+        MissingDocumentChange::Allowed(word) => {
+            Some(MissingDocument { marked, allowed: Some(word.clone()) })
+        }
+        MissingDocumentChange::Returned { at: _ } => None,
     }
     .map(Box::new);
     Ok(write(batch, &entry, &known)?)

@@ -5,29 +5,29 @@
 
 use super::FoldError;
 use crate::base::id::{IntentId, Key, RemoteId};
-use crate::model::adoption::{Adoption, Disowned, Forgotten, StraysFound};
+use crate::model::adoption::{Adoption, Disowned, Forgotten, UnknownObjectsFound};
 use crate::model::observed::Observed;
 use crate::store::facts::{
-    FactError, STRAYS, disowned_key, mark_key, observed_key, open_key, public_key_key, read,
-    stray_key, suspended_key, write,
+    ReadModelError, UNKNOWN_OBJECTS, disowned_key, mark_key, observed_key, open_key,
+    public_key_key, read, suspension_key, unknown_object_key, write,
 };
 use crate::store::index::{Batch, Index};
 
 /// Assigns an object to a resource. The observed state of an earlier object is discarded.
-pub(super) fn adopted(
+pub(super) fn adopt(
     index: &dyn Index,
     batch: &mut Batch,
     adoption: &Adoption,
 ) -> Result<(), FoldError> {
     let fact = &adoption.fact;
-    closed(index, batch, &fact.key, "taken over")?;
+    refuse_if_open(index, batch, &fact.key, "taken over")?;
     let before: Option<Observed> = read(index, batch, &observed_key(&fact.key))?;
     let mut known = Observed::unknown(fact.merchant.clone(), fact.at);
     if let Some(before) = before {
-        drop_strays(batch, &before);
-        (known.former, known.remade) = (before.former, before.remade);
+        remove_blocking_entries(batch, &before);
+        (known.former, known.recreated) = (before.former, before.recreated);
     }
-    known.learn(fact);
+    known.apply(fact);
     write(batch, &observed_key(&fact.key), &known)?;
     if let Some(mark) = &adoption.mark {
         write(batch, &mark_key(mark.as_str()), &fact.key)?;
@@ -35,23 +35,23 @@ pub(super) fn adopted(
     match &fact.remote_id {
         Some(id) => {
             batch.remove(disowned_key(id.as_str()));
-            no_stray(index, batch, id)
+            unblock(index, batch, id)
         }
         None => Ok(()),
     }
 }
 
 /// Stops managing a resource. Its object is ignored from then on, with any mark.
-pub(super) fn forgotten(
+pub(super) fn forget_resource(
     index: &dyn Index,
     batch: &mut Batch,
     forgotten: &Forgotten,
 ) -> Result<(), FoldError> {
     let key = &forgotten.key;
-    closed(index, batch, key, "forgotten")?;
+    refuse_if_open(index, batch, key, "forgotten")?;
     if let Some(known) = read::<Observed>(index, batch, &observed_key(key))? {
-        drop_strays(batch, &known);
-        for public in known.bound().into_iter().flat_map(|bound| bound.public_keys) {
+        remove_blocking_entries(batch, &known);
+        for public in known.merchant_binding().into_iter().flat_map(|bound| bound.public_keys) {
             let owner: Option<Key> = read(index, batch, &public_key_key(&public))?;
             if owner.as_ref() == Some(key) {
                 batch.remove(public_key_key(&public));
@@ -59,7 +59,7 @@ pub(super) fn forgotten(
         }
     }
     batch.remove(observed_key(key));
-    batch.remove(suspended_key(key));
+    batch.remove(suspension_key(key));
     match &forgotten.remote_id {
         Some(id) => Ok(write(batch, &disowned_key(id.as_str()), &forgotten.at)?),
         None => Ok(()),
@@ -67,44 +67,44 @@ pub(super) fn forgotten(
 }
 
 /// Marks an object as disowned: it belongs to no resource of ours.
-pub(super) fn disowned(
+pub(super) fn disown(
     index: &dyn Index,
     batch: &mut Batch,
     disowned: &Disowned,
 ) -> Result<(), FoldError> {
     write(batch, &disowned_key(disowned.remote_id.as_str()), &disowned.at)?;
-    no_stray(index, batch, &disowned.remote_id)
+    unblock(index, batch, &disowned.remote_id)
 }
 
 /// Replaces the set of objects that block a resource; an empty set unblocks it.
-pub(super) fn strays(
+pub(super) fn set_unknown_objects(
     index: &dyn Index,
     batch: &mut Batch,
-    found: &StraysFound,
+    found: &UnknownObjectsFound,
 ) -> Result<(), FoldError> {
     let entry = observed_key(&found.key);
     let known: Option<Observed> = read(index, batch, &entry)?;
     let mut known = known.unwrap_or_else(|| Observed::unknown(found.merchant.clone(), found.at));
-    drop_strays(batch, &known);
+    remove_blocking_entries(batch, &known);
     for stray in &found.found {
-        write(batch, &stray_key(stray.id.as_str()), &found.key)?;
+        write(batch, &unknown_object_key(stray.id.as_str()), &found.key)?;
     }
-    known.strays.clone_from(&found.found);
+    known.unknown_objects.clone_from(&found.found);
     Ok(write(batch, &entry, &known)?)
 }
 
 /// Applies the declaration that nothing at the service is ours: no unknown mark blocks a resource
 /// any more.
-pub(super) fn vouched(index: &dyn Index, batch: &mut Batch) -> Result<(), FoldError> {
-    for (entry, _) in batch.scan(index, STRAYS).map_err(FactError::from)? {
+pub(super) fn clear_unknown_marks(index: &dyn Index, batch: &mut Batch) -> Result<(), FoldError> {
+    for (entry, _) in batch.scan(index, UNKNOWN_OBJECTS).map_err(ReadModelError::from)? {
         let holder: Option<Key> = read(index, batch, &entry)?;
         let Some(holder) = holder else { continue };
         let known: Option<Observed> = read(index, batch, &observed_key(&holder))?;
         let Some(mut known) = known else { continue };
-        drop_strays(batch, &known);
-        known.strays.retain(|stray| stray.second);
-        for stray in &known.strays {
-            write(batch, &stray_key(stray.id.as_str()), &holder)?;
+        remove_blocking_entries(batch, &known);
+        known.unknown_objects.retain(|stray| stray.is_duplicate);
+        for stray in &known.unknown_objects {
+            write(batch, &unknown_object_key(stray.id.as_str()), &holder)?;
         }
         write(batch, &observed_key(&holder), &known)?;
     }
@@ -112,25 +112,30 @@ pub(super) fn vouched(index: &dyn Index, batch: &mut Batch) -> Result<(), FoldEr
 }
 
 /// Stops an object from blocking any resource.
-fn no_stray(index: &dyn Index, batch: &mut Batch, id: &RemoteId) -> Result<(), FoldError> {
-    let holder: Option<Key> = read(index, batch, &stray_key(id.as_str()))?;
+fn unblock(index: &dyn Index, batch: &mut Batch, id: &RemoteId) -> Result<(), FoldError> {
+    let holder: Option<Key> = read(index, batch, &unknown_object_key(id.as_str()))?;
     let Some(holder) = holder else { return Ok(()) };
-    batch.remove(stray_key(id.as_str()));
+    batch.remove(unknown_object_key(id.as_str()));
     let known: Option<Observed> = read(index, batch, &observed_key(&holder))?;
     let Some(mut known) = known else { return Ok(()) };
-    known.strays.retain(|stray| stray.id != *id);
+    known.unknown_objects.retain(|stray| stray.id != *id);
     Ok(write(batch, &observed_key(&holder), &known)?)
 }
 
 /// Removes the entries of the objects that block a resource.
-fn drop_strays(batch: &mut Batch, known: &Observed) {
-    for stray in &known.strays {
-        batch.remove(stray_key(stray.id.as_str()));
+fn remove_blocking_entries(batch: &mut Batch, known: &Observed) {
+    for stray in &known.unknown_objects {
+        batch.remove(unknown_object_key(stray.id.as_str()));
     }
 }
 
 /// Law 5: refuses to adopt or forget a resource with an open intent.
-fn closed(index: &dyn Index, batch: &Batch, key: &Key, what: &str) -> Result<(), FoldError> {
+fn refuse_if_open(
+    index: &dyn Index,
+    batch: &Batch,
+    key: &Key,
+    what: &str,
+) -> Result<(), FoldError> {
     let open: Option<IntentId> = read(index, batch, &open_key(key))?;
     match open {
         None => Ok(()),
@@ -150,10 +155,10 @@ mod tests {
 
     use super::*;
     use crate::base::hash::Mark;
-    use crate::model::adoption::Stray;
-    use crate::model::observed::{Observation, Source};
+    use crate::model::adoption::UnknownObject;
+    use crate::model::observed::{FactSource, Observation};
     use crate::model::record::Record;
-    use crate::store::facts::Facts;
+    use crate::store::facts::ReadModel;
     use crate::store::fold::fold;
     use crate::store::index::MemoryIndex;
 
@@ -163,25 +168,25 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn facts(records: &[Record]) -> Facts {
+    fn facts(records: &[Record]) -> ReadModel {
         let index = Arc::new(MemoryIndex::new());
         let mut batch = Batch::new();
         for record in records {
             fold(&*index, &mut batch, record).unwrap();
         }
         index.apply(batch).unwrap();
-        Facts::new(index)
+        ReadModel::new(index)
     }
 
     fn strays(ids: &[(&str, bool)]) -> Record {
-        let stray = |(id, second): &(&str, bool)| Stray {
+        let stray = |(id, second): &(&str, bool)| UnknownObject {
             id: id.parse().unwrap(),
             mark: Mark::parse(MARK).unwrap(),
             list: "cards".to_owned(),
-            second: *second,
-            collects: None,
+            is_duplicate: *second,
+            collection: None,
         };
-        Record::Strays(Box::new(StraysFound {
+        Record::UnknownObjects(Box::new(UnknownObjectsFound {
             key: key("Merchant/acme"),
             merchant: key("Merchant/acme"),
             found: ids.iter().map(stray).collect(),
@@ -195,7 +200,7 @@ mod tests {
                 key: key(name),
                 merchant: key("Merchant/acme"),
                 at: DateTime::UNIX_EPOCH,
-                source: Source::Operator,
+                source: FactSource::Operator,
                 remote_id: Some(id.parse().unwrap()),
                 exists: Some(true),
                 applied: None,
@@ -218,8 +223,8 @@ mod tests {
         }))
     }
 
-    fn in_the_way(facts: &Facts) -> Vec<String> {
-        facts.strays().unwrap().into_keys().collect()
+    fn in_the_way(facts: &ReadModel) -> Vec<String> {
+        facts.unknown_objects().unwrap().into_keys().collect()
     }
 
     #[test]
@@ -235,12 +240,12 @@ mod tests {
         assert_eq!(in_the_way(&all), ["card_1", "card_2", "card_3"]);
         let one = facts(&[found.clone(), adopted("SavedMethod/jane", "card_1")]);
         assert_eq!(in_the_way(&one), ["card_2", "card_3"]);
-        assert_eq!(one.marked(MARK).unwrap(), Some(key("SavedMethod/jane")));
+        assert_eq!(one.resource_of_mark(MARK).unwrap(), Some(key("SavedMethod/jane")));
         let two = facts(&[found.clone(), adopted("SavedMethod/jane", "card_1"), disowned]);
         assert_eq!(in_the_way(&two), ["card_3"]);
-        assert_eq!(two.disowned().unwrap().into_iter().collect::<Vec<_>>(), ["card_2"]);
-        let known = two.observed(&key("Merchant/acme")).unwrap().unwrap();
-        assert_eq!(known.strays.len(), 1);
+        assert_eq!(two.disowned_ids().unwrap().into_iter().collect::<Vec<_>>(), ["card_2"]);
+        let known = two.observed_state(&key("Merchant/acme")).unwrap().unwrap();
+        assert_eq!(known.unknown_objects.len(), 1);
         let word = Record::EmptyRemote { at: DateTime::UNIX_EPOCH, actor: "uid 7".to_owned() };
         assert_eq!(
             in_the_way(&facts(&[found, word])),
@@ -253,12 +258,12 @@ mod tests {
     fn what_is_forgotten_is_not_known_and_passed_over_until_it_is_taken_over_again() {
         let gone = [adopted("SavedMethod/jane", "card_1"), forgotten("SavedMethod/jane", "card_1")];
         let one = facts(&gone);
-        assert_eq!(one.observed(&key("SavedMethod/jane")).unwrap(), None);
-        assert!(one.disowned().unwrap().contains("card_1"));
+        assert_eq!(one.observed_state(&key("SavedMethod/jane")).unwrap(), None);
+        assert!(one.disowned_ids().unwrap().contains("card_1"));
         let [adopted, forgotten] = gone;
         let again = facts(&[adopted.clone(), forgotten, adopted]);
-        assert!(again.disowned().unwrap().is_empty());
-        let known = again.observed(&key("SavedMethod/jane")).unwrap().unwrap();
+        assert!(again.disowned_ids().unwrap().is_empty());
+        let known = again.observed_state(&key("SavedMethod/jane")).unwrap().unwrap();
         assert_eq!(known.text("last4"), Some("4242"));
     }
 }

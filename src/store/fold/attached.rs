@@ -3,8 +3,8 @@
 
 use super::FoldError;
 use crate::effects::put;
-use crate::model::attachment::{ATTACHED, Attachment};
-use crate::model::observed::{Observed, Source};
+use crate::model::attachment::{ATTACHED, TokenAttachment};
+use crate::model::observed::{FactSource, Observed};
 use crate::store::facts::{observed_key, read, write};
 use crate::store::index::{Batch, Index};
 
@@ -12,7 +12,7 @@ use crate::store::index::{Batch, Index};
 pub(super) fn fold(
     index: &dyn Index,
     batch: &mut Batch,
-    attachment: &Attachment,
+    attachment: &TokenAttachment,
 ) -> Result<(), FoldError> {
     let key = observed_key(&attachment.key);
     let known: Option<Observed> = read(index, batch, &key)?;
@@ -21,6 +21,6 @@ pub(super) fn fold(
     put(&mut known.facts, ATTACHED, attachment.fact());
     known.refusal = None;
     known.at = known.at.max(attachment.at);
-    known.source = Source::Operator;
+    known.source = FactSource::Operator;
     Ok(write(batch, &key, &known)?)
 }

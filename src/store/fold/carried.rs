@@ -10,8 +10,8 @@
 mod from_11;
 mod from_9;
 
-use crate::store::facts::FactError;
-use crate::store::index::{Batch, Entry, Index};
+use crate::store::facts::ReadModelError;
+use crate::store::index::{Batch, Index, KeyValue};
 
 /// The oldest fold whose snapshots can be converted.
 pub(in crate::store) const OLDEST: u32 = 9;
@@ -20,14 +20,14 @@ pub(in crate::store) const OLDEST: u32 = 9;
 const PAGE: usize = 256;
 
 /// Converts the entries of one version to those of the next one.
-type Step = fn(&dyn Index) -> Result<(), FactError>;
+type Conversion = fn(&dyn Index) -> Result<(), ReadModelError>;
 
 /// The steps, each with the version that it converts. A version without a step has the form of the
 /// version before.
-const STEPS: [(u32, Step); 2] = [(9, from_9::carry), (11, from_11::carry)];
+const STEPS: [(u32, Conversion); 2] = [(9, from_9::convert), (11, from_11::convert)];
 
 /// Converts the entries of the given version, which fill the index, to the present form.
-pub(in crate::store) fn carry(index: &dyn Index, version: u32) -> Result<(), FactError> {
+pub(in crate::store) fn convert(index: &dyn Index, version: u32) -> Result<(), ReadModelError> {
     STEPS.iter().filter(|(from, _)| *from >= version).try_for_each(|(_, step)| step(index))
 }
 
@@ -35,8 +35,8 @@ pub(in crate::store) fn carry(index: &dyn Index, version: u32) -> Result<(), Fac
 fn each(
     index: &dyn Index,
     prefix: &[u8],
-    mut visit: impl FnMut(&mut Batch, &Entry) -> Result<(), FactError>,
-) -> Result<(), FactError> {
+    mut visit: impl FnMut(&mut Batch, &KeyValue) -> Result<(), ReadModelError>,
+) -> Result<(), ReadModelError> {
     let mut after: Option<Vec<u8>> = None;
     loop {
         let page = index.scan_from(prefix, after.as_deref(), PAGE)?;

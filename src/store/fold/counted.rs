@@ -6,53 +6,60 @@
 //! the same intent counts once.
 
 use crate::base::id::{Key, Mode};
-use crate::model::intent::{Intent, Progress};
-use crate::model::plan_approval::{KeptApproval, PlanApproval};
-use crate::model::stake::{Moved, Stake, Tally};
-use crate::policy::meter::Span;
-use crate::policy::usual::{KEPT_MAX, Usual};
-use crate::store::facts::{COUNTED, FactError, Facts, PLAN_APPROVALS, USUAL, read, write};
+use crate::model::intent::{Intent, IntentProgress};
+use crate::model::plan_approval::{PlanApproval, StoredApproval};
+use crate::model::stake::{Exposure, RecordedMove, RunningTotals};
+use crate::policy::meter::LimitPeriod;
+use crate::policy::usual::{RECENT_MAX, TypicalAmounts};
+use crate::store::facts::{
+    PLAN_APPROVALS, ReadModel, ReadModelError, TALLIES, USUAL_AMOUNTS, read, write,
+};
 use crate::store::index::{Batch, Index};
 
 /// Counts a new intent.
-pub(super) fn promised(
+pub(super) fn count_intent(
     index: &dyn Index,
     batch: &mut Batch,
     intent: &Intent,
-) -> Result<(), FactError> {
-    count(index, batch, intent, Tally::add)?;
-    each_approval(index, batch, &intent.stake, |kept| {
+) -> Result<(), ReadModelError> {
+    count(index, batch, intent, RunningTotals::add)?;
+    each_approval(index, batch, &intent.exposure, |kept| {
         kept.used.push((intent.key.clone(), intent.id));
     })
 }
 
 /// Settles an intent: an effect that did not happen is given back, one that did becomes usual.
-pub(super) fn settled(
+pub(super) fn settle(
     index: &dyn Index,
     batch: &mut Batch,
     intent: &Intent,
-    progress: &Progress,
-) -> Result<(), FactError> {
+    progress: &IntentProgress,
+) -> Result<(), ReadModelError> {
     match progress {
-        Progress::NotSent { .. } | Progress::Refused { .. } => {
-            count(index, batch, intent, Tally::give_back)?;
-            each_approval(index, batch, &intent.stake, |kept| {
+        IntentProgress::NotSent { .. } | IntentProgress::Refused { .. } => {
+            count(index, batch, intent, RunningTotals::subtract)?;
+            each_approval(index, batch, &intent.exposure, |kept| {
                 kept.used.retain(|(_, used)| *used != intent.id);
             })
         }
-        Progress::Done { .. } => {
-            intent.stake.moves.iter().try_for_each(|moved| usual(index, batch, intent, moved))
-        }
-        Progress::Again
-        | Progress::Doubt { .. }
-        | Progress::GivenUp { .. }
-        | Progress::Held { .. } => Ok(()),
+        IntentProgress::Done { .. } => intent
+            .exposure
+            .moves
+            .iter()
+            .try_for_each(|moved| add_usual(index, batch, intent, moved)),
+        IntentProgress::Resent
+        | IntentProgress::Doubt { .. }
+        | IntentProgress::GivenUp { .. }
+        | IntentProgress::OnHold { .. } => Ok(()),
     }
 }
 
 /// Stores a person's approval of a plan.
-pub(super) fn approved(batch: &mut Batch, approval: &PlanApproval) -> Result<(), FactError> {
-    let kept = KeptApproval { approval: approval.clone(), used: Vec::new() };
+pub(super) fn store_approval(
+    batch: &mut Batch,
+    approval: &PlanApproval,
+) -> Result<(), ReadModelError> {
+    let kept = StoredApproval { approval: approval.clone(), used: Vec::new() };
     write(batch, &approval_key(&approval.id), &kept)
 }
 
@@ -61,18 +68,18 @@ fn count(
     index: &dyn Index,
     batch: &mut Batch,
     intent: &Intent,
-    change: impl Fn(&mut Tally, &Stake),
-) -> Result<(), FactError> {
-    let stake = &intent.stake;
+    change: impl Fn(&mut RunningTotals, &Exposure),
+) -> Result<(), ReadModelError> {
+    let stake = &intent.exposure;
     if stake.is_empty() || !stake.approvals.is_empty() {
         return Ok(());
     }
     let day = day_of(intent);
-    let spans = [(Span::Day, Some(&day)), (Span::Run, stake.run.as_ref())];
+    let spans = [(LimitPeriod::Day, Some(&day)), (LimitPeriod::Run, stake.run.as_ref())];
     for (span, name) in spans.into_iter().filter_map(|(span, name)| Some((span, name?))) {
         for merchant in [None, Some(&intent.merchant)] {
             let key = counted_key(span, name, intent.mode, merchant);
-            let mut tally: Tally = read(index, batch, &key)?.unwrap_or_default();
+            let mut tally: RunningTotals = read(index, batch, &key)?.unwrap_or_default();
             change(&mut tally, stake);
             write(batch, &key, &tally)?;
         }
@@ -89,12 +96,12 @@ fn day_of(intent: &Intent) -> String {
 fn each_approval(
     index: &dyn Index,
     batch: &mut Batch,
-    stake: &Stake,
-    change: impl Fn(&mut KeptApproval),
-) -> Result<(), FactError> {
+    stake: &Exposure,
+    change: impl Fn(&mut StoredApproval),
+) -> Result<(), ReadModelError> {
     for id in &stake.approvals {
         let key = approval_key(id);
-        if let Some(mut kept) = read::<KeptApproval>(index, batch, &key)? {
+        if let Some(mut kept) = read::<StoredApproval>(index, batch, &key)? {
             change(&mut kept);
             write(batch, &key, &kept)?;
         }
@@ -103,31 +110,31 @@ fn each_approval(
 }
 
 /// Adds an amount that was moved to the usual amounts.
-fn usual(
+fn add_usual(
     index: &dyn Index,
     batch: &mut Batch,
     intent: &Intent,
-    moved: &Moved,
-) -> Result<(), FactError> {
+    moved: &RecordedMove,
+) -> Result<(), ReadModelError> {
     let amount = moved.amount.minor().saturating_abs();
     let own = own_key(intent.mode, &intent.key, moved);
     write(batch, &own, &amount)?;
     let key = recent_key(intent.mode, &intent.merchant, &intent.key, moved);
     let mut recent: Vec<i64> = read(index, batch, &key)?.unwrap_or_default();
     recent.push(amount);
-    let spare = recent.len().saturating_sub(KEPT_MAX);
+    let spare = recent.len().saturating_sub(RECENT_MAX);
     recent.drain(..spare);
     write(batch, &key, &recent)
 }
 
 /// Key of the entry of a sum. The merchant's name is empty for the sum of all merchants.
-fn counted_key(span: Span, name: &str, mode: Mode, merchant: Option<&Key>) -> Vec<u8> {
+fn counted_key(span: LimitPeriod, name: &str, mode: Mode, merchant: Option<&Key>) -> Vec<u8> {
     let span = match span {
-        Span::Run => "run",
-        Span::Day => "day",
+        LimitPeriod::Run => "run",
+        LimitPeriod::Day => "day",
     };
     let merchant = merchant.map(Key::to_string).unwrap_or_default();
-    [COUNTED, format!("{span}/{name}/{}/{merchant}", mode.as_str()).as_bytes()].concat()
+    [TALLIES, format!("{span}/{name}/{}/{merchant}", mode.as_str()).as_bytes()].concat()
 }
 
 fn approval_key(id: &str) -> Vec<u8> {
@@ -135,10 +142,14 @@ fn approval_key(id: &str) -> Vec<u8> {
 }
 
 /// Removes the usual amounts of a resource that never moves money again.
-pub(super) fn forget(index: &dyn Index, batch: &mut Batch, key: &Key) -> Result<(), FactError> {
+pub(super) fn forget(
+    index: &dyn Index,
+    batch: &mut Batch,
+    key: &Key,
+) -> Result<(), ReadModelError> {
     for mode in [Mode::Test, Mode::Live] {
         let prefix = format!("own/{}/{key}/", mode.as_str());
-        for (entry, _) in batch.scan(index, &[USUAL, prefix.as_bytes()].concat())? {
+        for (entry, _) in batch.scan(index, &[USUAL_AMOUNTS, prefix.as_bytes()].concat())? {
             batch.remove(entry);
         }
     }
@@ -146,44 +157,44 @@ pub(super) fn forget(index: &dyn Index, batch: &mut Batch, key: &Key) -> Result<
 }
 
 /// Key of the entry with the last amount that a resource moved.
-fn own_key(mode: Mode, key: &Key, moved: &Moved) -> Vec<u8> {
+fn own_key(mode: Mode, key: &Key, moved: &RecordedMove) -> Vec<u8> {
     let what = format!("own/{}/{key}/{}/{}", mode.as_str(), moved.amount.currency(), moved.meaning);
-    [USUAL, what.as_bytes()].concat()
+    [USUAL_AMOUNTS, what.as_bytes()].concat()
 }
 
 /// Key of the entry with the recent amounts of a merchant's resources of one kind.
-fn recent_key(mode: Mode, merchant: &Key, key: &Key, moved: &Moved) -> Vec<u8> {
+fn recent_key(mode: Mode, merchant: &Key, key: &Key, moved: &RecordedMove) -> Vec<u8> {
     let (mode, kind, currency) = (mode.as_str(), &key.kind, moved.amount.currency());
     let what = format!("recent/{mode}/{merchant}/{kind}/{currency}/{}", moved.meaning);
-    [USUAL, what.as_bytes()].concat()
+    [USUAL_AMOUNTS, what.as_bytes()].concat()
 }
 
-impl Facts {
+impl ReadModel {
     /// Returns the tally of a span: a run or a UTC day, by name; for one merchant or, with `None`,
     /// for all.
-    pub fn counted(
+    pub fn tally(
         &self,
-        (span, name): (Span, &str),
+        (span, name): (LimitPeriod, &str),
         mode: Mode,
         merchant: Option<&Key>,
-    ) -> Result<Tally, FactError> {
+    ) -> Result<RunningTotals, ReadModelError> {
         Ok(self.entry(&counted_key(span, name, mode, merchant))?.unwrap_or_default())
     }
 
     /// Returns the usual amounts for a resource.
-    pub fn usual(
+    pub fn usual_amounts(
         &self,
         mode: Mode,
         merchant: &Key,
         key: &Key,
-        moved: &Moved,
-    ) -> Result<Usual, FactError> {
+        moved: &RecordedMove,
+    ) -> Result<TypicalAmounts, ReadModelError> {
         let recent = self.entry(&recent_key(mode, merchant, key, moved))?.unwrap_or_default();
-        Ok(Usual { own: self.entry(&own_key(mode, key, moved))?, recent })
+        Ok(TypicalAmounts { own: self.entry(&own_key(mode, key, moved))?, recent })
     }
 
     /// Returns every approval of a plan that was ever given.
-    pub fn plan_approvals(&self) -> Result<Vec<KeptApproval>, FactError> {
+    pub fn plan_approvals(&self) -> Result<Vec<StoredApproval>, ReadModelError> {
         self.list(PLAN_APPROVALS)
     }
 }

@@ -4,12 +4,12 @@ use chrono::{DateTime, Utc};
 
 use crate::base::id::{IntentId, Key};
 use crate::model::epoch::{Epoch, Release, Restored};
-use crate::model::intent::{Intent, IntentState, Progress};
+use crate::model::intent::{Intent, IntentProgress, IntentState};
 use crate::model::observed::Observed;
-use crate::model::record::Binding;
+use crate::model::record::StateOwner;
 use crate::store::facts::{
-    BINDING, EMPTY_REMOTE, EPOCH, FactError, NEXT_INTENT, OBSERVED, doubt_key, looked_key, read,
-    released_key, write,
+    BINDING, EMPTY_REMOTE, EPOCH, NEXT_INTENT, OBSERVED, ReadModelError, absence_key, doubt_key,
+    read, release_key, write,
 };
 use crate::store::fold::{FoldError, hooks};
 use crate::store::index::{Batch, Index};
@@ -19,12 +19,12 @@ const SURVEYED: &str = "surveyed";
 
 /// Opens an epoch for a restored backup. An operator's earlier declaration about the service no
 /// longer counts, and every merchant is surveyed again before its first effect.
-pub(super) fn restored(
+pub(super) fn begin_epoch(
     index: &dyn Index,
     batch: &mut Batch,
     restored: &Restored,
 ) -> Result<(), FoldError> {
-    let bound: Option<Binding> = read(index, batch, BINDING)?;
+    let bound: Option<StateOwner> = read(index, batch, BINDING)?;
     if let Some(mut bound) = bound {
         if restored.epoch <= bound.epoch {
             let detail = format!("epoch {} after epoch {}", restored.epoch, bound.epoch);
@@ -35,17 +35,22 @@ pub(super) fn restored(
     }
     let next: Option<IntentId> = read(index, batch, NEXT_INTENT)?;
     let first_intent = next.unwrap_or_else(|| IntentId::new(1));
-    let epoch = Epoch { began: restored.clone(), first_intent, holds: true, looks: true };
+    let epoch = Epoch {
+        began: restored.clone(),
+        first_intent,
+        holds_unfindable: true,
+        looks_up_first: true,
+    };
     write(batch, EPOCH, &epoch)?;
     batch.remove(EMPTY_REMOTE);
-    hooks::doubt::restored(index, batch)?;
+    hooks::doubt::doubt_pending(index, batch)?;
     forget_surveys(index, batch)?;
-    forget_excuses(index, batch)
+    forget_releases(index, batch)
 }
 
 /// Makes every merchant count as not surveyed.
 fn forget_surveys(index: &dyn Index, batch: &mut Batch) -> Result<(), FoldError> {
-    for (key, _) in batch.scan(index, OBSERVED).map_err(FactError::from)? {
+    for (key, _) in batch.scan(index, OBSERVED).map_err(ReadModelError::from)? {
         let known: Option<Observed> = read(index, batch, &key)?;
         let Some(mut known) = known else { continue };
         let facts = known.facts.as_object_mut();
@@ -57,9 +62,9 @@ fn forget_surveys(index: &dyn Index, batch: &mut Batch) -> Result<(), FoldError>
 }
 
 /// Discards releases and searches, which counted for the epoch before.
-fn forget_excuses(index: &dyn Index, batch: &mut Batch) -> Result<(), FoldError> {
-    for prefix in [crate::store::facts::RELEASED, crate::store::facts::LOOKED] {
-        for (key, _) in batch.scan(index, prefix).map_err(FactError::from)? {
+fn forget_releases(index: &dyn Index, batch: &mut Batch) -> Result<(), FoldError> {
+    for prefix in [crate::store::facts::RELEASED, crate::store::facts::CONFIRMED_ABSENT] {
+        for (key, _) in batch.scan(index, prefix).map_err(ReadModelError::from)? {
             batch.remove(key);
         }
     }
@@ -68,53 +73,58 @@ fn forget_excuses(index: &dyn Index, batch: &mut Batch) -> Result<(), FoldError>
 
 /// Applies a person's word that nothing was sent between the backup and the restore, or that a lost
 /// state did not create these resources.
-pub(super) fn released(
+pub(super) fn release(
     index: &dyn Index,
     batch: &mut Batch,
     release: &Release,
 ) -> Result<(), FoldError> {
     let epoch: Option<Epoch> = read(index, batch, EPOCH)?;
     match epoch {
-        Some(_) if release.done => return Ok(hooks::doubt::done(index, batch, release)?),
+        Some(_) if release.done => return Ok(hooks::doubt::mark_done(index, batch, release)?),
         Some(epoch) if release.keys.is_empty() => {
-            return Ok(write(batch, EPOCH, &Epoch { holds: false, looks: false, ..epoch })?);
+            return Ok(write(
+                batch,
+                EPOCH,
+                &Epoch { holds_unfindable: false, looks_up_first: false, ..epoch },
+            )?);
         }
         None if release.done => return Ok(()),
         Some(_) | None => {}
     }
     for key in &release.keys {
-        write(batch, &released_key(key), &release.at)?;
+        write(batch, &release_key(key), &release.at)?;
     }
     Ok(())
 }
 
 /// Applies the declaration that nothing at the service is ours: nothing is on hold for the epoch
 /// any more. An effect that can be looked up is still looked up.
-pub(super) fn vouched(index: &dyn Index, batch: &mut Batch) -> Result<(), FoldError> {
+pub(super) fn end_holds(index: &dyn Index, batch: &mut Batch) -> Result<(), FoldError> {
     let epoch: Option<Epoch> = read(index, batch, EPOCH)?;
     match epoch {
-        Some(epoch) => Ok(write(batch, EPOCH, &Epoch { holds: false, ..epoch })?),
+        Some(epoch) => Ok(write(batch, EPOCH, &Epoch { holds_unfindable: false, ..epoch })?),
         None => Ok(()),
     }
 }
 
 /// Records that an intent in doubt was not sent: it is confirmed absent, or a person says so. In
 /// this epoch the effect need not be looked up again.
-pub(super) fn absent(
+pub(super) fn note_confirmed_absent(
     index: &dyn Index,
     batch: &mut Batch,
     (intent, before): (&Intent, &IntentState),
-    (progress, at): (&Progress, DateTime<Utc>),
+    (progress, at): (&IntentProgress, DateTime<Utc>),
 ) -> Result<(), FoldError> {
-    let proved = matches!(before, IntentState::InDoubt { .. } | IntentState::Held { .. });
-    if !proved || !matches!(progress, Progress::NotSent { .. }) {
+    let proved = matches!(before, IntentState::InDoubt { .. } | IntentState::OnHold { .. });
+    if !proved || !matches!(progress, IntentProgress::NotSent { .. }) {
         return Ok(());
     }
     let epoch: Option<Epoch> = read(index, batch, EPOCH)?;
-    let doubted = batch.get(index, &doubt_key(&intent.key)).map_err(FactError::from)?.is_some();
-    if doubted || epoch.is_some_and(|epoch| epoch.looks) {
+    let doubted =
+        batch.get(index, &doubt_key(&intent.key)).map_err(ReadModelError::from)?.is_some();
+    if doubted || epoch.is_some_and(|epoch| epoch.looks_up_first) {
         let key: Key = intent.key.clone();
-        write(batch, &looked_key(&intent.effect, intent.source_id.as_str()), &(key, at))?;
+        write(batch, &absence_key(&intent.effect, intent.source_id.as_str()), &(key, at))?;
     }
     Ok(())
 }

@@ -10,82 +10,89 @@ use super::{FoldError, undone};
 use crate::base::id::Key;
 use crate::model::event::EventLedger;
 use crate::model::ran::{
-    Cursor, Failed, FailedHook, Granted, Lane, Passed, Pending, Ran, Replayed, Scheduled, Telling,
+    ActionResult, Cursor, CursorAdvanced, FailedHook, HookFailure, HookRunRecord, HooksReplayed,
+    NotificationAttempt, PendingAction, Scheduled, ScriptIdentity,
 };
 use crate::model::record::Record;
 use crate::store::facts::{
-    FactError, cursor_key, decode_entry, failed_key, failed_of, ledger_key, read, schedule_key,
-    telling_key, to_run_key, wish_key, write,
+    ReadModelError, cursor_key, decode_entry, failed_key, failed_of, ledger_key, read, request_key,
+    schedule_key, sending_key, to_run_key, write,
 };
 use crate::store::index::{Batch, Index};
-use asked::Ended;
-use doubt::doubted;
+use asked::EndedAction;
+use doubt::is_doubted;
 
 /// Marks a merchant whose events have hooks to run.
-pub(super) fn to_run(batch: &mut Batch, merchant: &Key) {
+pub(super) fn queue_merchant(batch: &mut Batch, merchant: &Key) {
     batch.put(to_run_key(merchant), Vec::new());
 }
 
 /// Returns the hook run of a record, if the record is one.
-pub(super) fn run_in(record: &Record) -> Option<&Ran> {
-    if let Record::Ran(ran) = record { Some(ran) } else { None }
+pub(super) fn run_in(record: &Record) -> Option<&HookRunRecord> {
+    if let Record::HooksRun(ran) = record { Some(ran) } else { None }
 }
 
 /// Returns true if both records are runs of one script for events of one merchant.
 pub(super) fn are_together(one: &Record, next: &Record) -> bool {
-    let way_of = |record| run_in(record).and_then(way);
+    let way_of = |record| run_in(record).and_then(lane_of);
     way_of(one).is_some_and(|way| way_of(next) == Some(way))
 }
 
 /// Returns the merchant and lane of a run; `None` for a retry, or for a record from before scripts
 /// had lanes.
-fn way(ran: &Ran) -> Option<(&Key, &Lane)> {
-    Some((&ran.merchant, ran.lane.as_ref().filter(|_| !ran.again)?))
+fn lane_of(ran: &HookRunRecord) -> Option<(&Key, &ScriptIdentity)> {
+    Some((&ran.merchant, ran.script_identity.as_ref().filter(|_| !ran.is_retry)?))
 }
 
 /// Folds the runs of an event's hooks.
-pub(super) fn ran(index: &dyn Index, batch: &mut Batch, ran: &Ran) -> Result<(), FoldError> {
-    if way(ran).is_some() {
-        return ran_together(index, batch, std::iter::once(ran));
+pub(super) fn fold_run(
+    index: &dyn Index,
+    batch: &mut Batch,
+    ran: &HookRunRecord,
+) -> Result<(), FoldError> {
+    if lane_of(ran).is_some() {
+        return fold_runs(index, batch, std::iter::once(ran));
     }
-    let doubted = doubted(index, batch, ran)?;
-    if !ran.again {
-        counted(index, batch, (&ran.merchant, ran.number), &[])?;
+    let doubted = is_doubted(index, batch, ran)?;
+    if !ran.is_retry {
+        advance_ledger(index, batch, (&ran.merchant, ran.number), &[])?;
     }
     let ledger_key = ledger_key(&ran.merchant);
     let mut ledger: EventLedger = read(index, batch, &ledger_key)?.unwrap_or_default();
     let mut was_stopped = false;
-    if ran.again {
-        for script in scripts(ran).chain(ran.formerly.as_deref()) {
+    if ran.is_retry {
+        for script in scripts(ran).chain(ran.former_script.as_deref()) {
             was_stopped |= failed::is_stopped(index, batch, &ran.merchant, script)?;
             let key = failed_key(&ran.merchant, &ran.event, script);
             failed::remove(index, batch, &mut ledger, &key)?;
         }
     }
-    let ended = came_to(index, batch, &mut ledger, (ran, doubted))?;
-    tally(&mut ledger, ran);
+    let ended = fold_outcome(index, batch, &mut ledger, (ran, doubted))?;
+    count_runs(&mut ledger, ran);
     write(batch, &ledger_key, &ledger)?;
     if was_stopped {
         roster::queue_again(index, batch, &ran.merchant)?;
     }
-    Ok(asked::list(index, batch, ended)?)
+    Ok(asked::count_ended(index, batch, ended)?)
 }
 
 /// Folds runs of one script that are [together](are_together): one run for each event, in the order
 /// of events. The cursor is read once and written once.
-pub(super) fn ran_together<'a>(
+pub(super) fn fold_runs<'a>(
     index: &dyn Index,
     batch: &mut Batch,
-    rans: impl Iterator<Item = &'a Ran>,
+    rans: impl Iterator<Item = &'a HookRunRecord>,
 ) -> Result<(), FoldError> {
     let mut rans = rans.peekable();
-    let Some((merchant, lane)) = rans.peek().and_then(|first| way(first)) else { return Ok(()) };
+    let Some((merchant, lane)) = rans.peek().and_then(|first| lane_of(first)) else {
+        return Ok(());
+    };
     let (ledger_key, key) = (ledger_key(merchant), cursor_key(merchant, &lane.script));
     let mut ledger: EventLedger = read(index, batch, &ledger_key)?.unwrap_or_default();
     let cursor: Option<Cursor> = read(index, batch, &key)?;
     // A script that was absent is behind all others and has its own cursor.
     let mut to = cursor.map_or(ledger.ran_to, |cursor| cursor.to);
-    let sure = doubt::sure(index, batch, merchant)?;
+    let sure = doubt::new_events(index, batch, merchant)?;
     let mut ended = Vec::new();
     for ran in rans {
         let number = ran.number;
@@ -95,28 +102,28 @@ pub(super) fn ran_together<'a>(
             return Err(FoldError::Law { law: 5, detail });
         }
         to = number;
-        ended.extend(came_to(index, batch, &mut ledger, (ran, !sure.covers(number)))?);
-        tally(&mut ledger, ran);
+        ended.extend(fold_outcome(index, batch, &mut ledger, (ran, !sure.covers(number)))?);
+        count_runs(&mut ledger, ran);
     }
     write(batch, &key, &Cursor { to, text: lane.text })?;
     write(batch, &ledger_key, &ledger)?;
-    Ok(asked::list(index, batch, ended)?)
+    Ok(asked::count_ended(index, batch, ended)?)
 }
 
 /// Folds the action requests, the stored values and the failures of an event's runs.
-fn came_to(
+fn fold_outcome(
     index: &dyn Index,
     batch: &mut Batch,
     ledger: &mut EventLedger,
-    (ran, doubted): (&Ran, bool),
-) -> Result<Vec<Ended>, FactError> {
+    (ran, doubted): (&HookRunRecord, bool),
+) -> Result<Vec<EndedAction>, ReadModelError> {
     let (mut before, mut ended) = (0, Vec::new());
     for run in &ran.runs {
-        let asked = asked::asked(index, batch, (ran, run), doubted, before)?;
+        let asked = asked::fold_requests(index, batch, (ran, run), doubted, before)?;
         ledger.pending = ledger.pending.saturating_add(asked.new);
         ended.extend(asked.ended);
-        ended.extend(keeping::keep(index, batch, (ran, run))?);
-        before = before.saturating_add(run.wishes.len());
+        ended.extend(keeping::store_values(index, batch, (ran, run))?);
+        before = before.saturating_add(run.requests.len());
     }
     for one in &ran.failures {
         failed::put(index, batch, ledger, &failed_hook(ran, one, doubted))?;
@@ -124,29 +131,29 @@ fn came_to(
     Ok(ended)
 }
 
-fn tally(ledger: &mut EventLedger, ran: &Ran) {
+fn count_runs(ledger: &mut EventLedger, ran: &HookRunRecord) {
     let many = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
     ledger.runs = ledger.runs.saturating_add(many(ran.runs.len()));
     ledger.failures = ledger.failures.saturating_add(many(ran.failures.len()));
 }
 
-fn scripts(ran: &Ran) -> impl Iterator<Item = &str> {
+fn scripts(ran: &HookRunRecord) -> impl Iterator<Item = &str> {
     let failed = ran.failures.iter().map(|failed| failed.script.as_str());
     ran.runs.iter().map(|run| run.script.as_str()).chain(failed)
 }
 
-fn failed_hook(ran: &Ran, failed: &Failed, doubted: bool) -> FailedHook {
+fn failed_hook(ran: &HookRunRecord, failed: &HookFailure, doubted: bool) -> FailedHook {
     let (merchant, event) = (ran.merchant.clone(), ran.event.clone());
-    FailedHook { merchant, event, failed: failed.clone(), doubted }
+    FailedHook { merchant, event, failed: failed.clone(), maybe_ran: doubted }
 }
 
 /// Advances the merchant's ledger: hooks of an event run once, in the order of events. The scripts
 /// in `held` keep their place.
-fn counted(
+fn advance_ledger(
     index: &dyn Index,
     batch: &mut Batch,
     (merchant, number): (&Key, u64),
-    held: &[Lane],
+    held: &[ScriptIdentity],
 ) -> Result<(), FoldError> {
     let key = ledger_key(merchant);
     let mut ledger: EventLedger = read(index, batch, &key)?.unwrap_or_default();
@@ -155,31 +162,31 @@ fn counted(
         return Err(FoldError::Law { law: 5, detail });
     }
     let from = std::mem::replace(&mut ledger.ran_to, number);
-    if ledger.ran_to >= ledger.told {
+    if ledger.ran_to >= ledger.verified {
         batch.remove(to_run_key(merchant));
     }
-    roster::moved(index, batch, merchant, (from, number), held)?;
+    roster::advance_all(index, batch, merchant, (from, number), held)?;
     write(batch, &ledger_key(merchant), &ledger)?;
     // A person may have let a stopped script continue meanwhile.
     if held.is_empty() { Ok(()) } else { Ok(roster::queue_again(index, batch, merchant)?) }
 }
 
 /// Records that every hook of these events was run.
-pub(super) fn passed(
+pub(super) fn advance(
     index: &dyn Index,
     batch: &mut Batch,
-    passed: &Passed,
+    passed: &CursorAdvanced,
 ) -> Result<(), FoldError> {
     match &passed.script {
-        Some(script) => roster::caught_up(index, batch, passed, script),
-        None => counted(index, batch, (&passed.merchant, passed.to), &passed.held),
+        Some(script) => roster::advance_script(index, batch, passed, script),
+        None => advance_ledger(index, batch, (&passed.merchant, passed.to), &passed.held_back),
     }
 }
 
 /// Marks a notification as being sent, or as not sent after all.
-pub(super) fn telling(batch: &mut Batch, telling: &Telling) {
-    let key = telling_key(&telling.id);
-    if telling.under_way {
+pub(super) fn note_sending(batch: &mut Batch, telling: &NotificationAttempt) {
+    let key = sending_key(&telling.id);
+    if telling.in_progress {
         batch.put(key, Vec::new());
     } else {
         batch.remove(key);
@@ -187,33 +194,33 @@ pub(super) fn telling(batch: &mut Batch, telling: &Telling) {
 }
 
 /// Records the result of an action.
-pub(super) fn granted(
+pub(super) fn record_result(
     index: &dyn Index,
     batch: &mut Batch,
-    granted: &Granted,
-) -> Result<(), FactError> {
-    let pending = read::<Pending>(index, batch, &wish_key(&granted.id))?;
-    let content = pending.as_ref().and_then(|pending| pending.wish.content);
+    granted: &ActionResult,
+) -> Result<(), ReadModelError> {
+    let pending = read::<PendingAction>(index, batch, &request_key(&granted.id))?;
+    let content = pending.as_ref().and_then(|pending| pending.request.content);
     if let Some(pending) = pending {
         batch.remove(schedule_key(&Scheduled::of(&pending)));
-        undone::ended(index, batch, pending, granted)?;
+        undone::end_pending(index, batch, pending, granted)?;
     }
-    batch.remove(wish_key(&granted.id));
-    batch.remove(telling_key(&granted.id));
-    asked::settled(batch, granted, content)
+    batch.remove(request_key(&granted.id));
+    batch.remove(sending_key(&granted.id));
+    asked::write_result(batch, granted, content)
 }
 
 /// Makes the failed hook runs of an event due again.
-pub(super) fn replayed(
+pub(super) fn retry_failed(
     index: &dyn Index,
     batch: &mut Batch,
-    replayed: &Replayed,
-) -> Result<(), FactError> {
+    replayed: &HooksReplayed,
+) -> Result<(), ReadModelError> {
     let ledger_key = ledger_key(&replayed.merchant);
     let mut ledger: EventLedger = read(index, batch, &ledger_key)?.unwrap_or_default();
     for (key, value) in batch.scan(index, &failed_of(&replayed.merchant, &replayed.event))? {
         let mut failed: FailedHook = decode_entry(&key, &value)?;
-        failed.failed.again = Some(replayed.at);
+        failed.failed.retry_at = Some(replayed.at);
         failed.failed.tries = 0;
         failed::put(index, batch, &mut ledger, &failed)?;
     }

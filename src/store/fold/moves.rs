@@ -33,11 +33,11 @@ pub(super) fn fold(
         return Err(law(format!("{from} is moved to {to}, which is there itself")));
     }
     known.former.push(from.clone());
-    known.absence = None;
+    known.missing_document = None;
     if known.merchant == *from {
         known.merchant = to.clone();
     }
-    for key in known.bound().into_iter().flat_map(|bound| bound.public_keys) {
+    for key in known.merchant_binding().into_iter().flat_map(|bound| bound.public_keys) {
         write(batch, &public_key_key(&key), to)?;
     }
     let gone = Observed {
@@ -52,7 +52,7 @@ pub(super) fn fold(
 mod tests {
     use super::*;
     use crate::base::id::{Key, RemoteId};
-    use crate::model::observed::{Observation, Source};
+    use crate::model::observed::{FactSource, Observation};
     use crate::model::record::Record;
     use crate::store::fold::fold;
     use crate::store::index::MemoryIndex;
@@ -66,7 +66,7 @@ mod tests {
             key: key(name),
             merchant: key("Merchant/acme"),
             at: chrono::DateTime::UNIX_EPOCH,
-            source: Source::Answer,
+            source: FactSource::Answer,
             remote_id: Some(RemoteId::new(id).unwrap()),
             exists: Some(true),
             applied: None,
@@ -90,7 +90,7 @@ mod tests {
             let known: Option<Observed> = read(&index, &batch, &observed_key(&key(name))).unwrap();
             let known = known.unwrap();
             let id = known.remote_id.as_ref().map(ToString::to_string).unwrap_or_default();
-            let origin = known.origin().map(Key::short).unwrap_or_default();
+            let origin = known.first_name().map(Key::short).unwrap_or_default();
             format!("{id} {origin} {}", known.moved_to.map(|to| to.short()).unwrap_or_default())
         };
         Ok(names.iter().map(text).collect())

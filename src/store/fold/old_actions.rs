@@ -9,81 +9,82 @@ use super::{counted, trail};
 use crate::base::hash::SourceId;
 use crate::base::id::{IntentId, Key};
 use crate::model::observed::Observed;
-use crate::model::record::Binding;
-use crate::model::retained::Retained;
+use crate::model::record::StateOwner;
+use crate::model::retained::EventsDropped;
 use crate::store::facts::{
-    Age, BINDING, FactError, Page, Promise, age, depth_key, doubt_key, mark_key, observed_key,
-    page_key, pending_actions, promise_key, read, released_key, remote_key, trail_key,
+    ActionRetention, BINDING, IntentPosition, ReadModelError, SequencePage, depth_key, doubt_key,
+    intent_position_key, mark_key, observed_key, page_key, pending_actions, read, release_key,
+    remote_key, retention_of, sequences_key,
 };
 use crate::store::index::{Batch, Index};
 
 /// Drops the actions that a record names, as far as they may be dropped.
-pub(super) fn dropped(
+pub(super) fn drop_old(
     index: &dyn Index,
     batch: &mut Batch,
-    retained: &Retained,
-) -> Result<(), FactError> {
+    retained: &EventsDropped,
+) -> Result<(), ReadModelError> {
     if retained.actions.is_empty() {
         return Ok(());
     }
     let pending = pending_actions(index, batch)?;
     let actions = retained.actions.iter().filter(|(_, action)| !pending.contains(action));
     for (intent, action) in actions {
-        one(index, batch, (*intent, action), retained)?;
+        drop_intent(index, batch, (*intent, action), retained)?;
     }
     Ok(())
 }
 
 /// Drops one intent of an action, and with the first one the action itself.
-fn one(
+fn drop_intent(
     index: &dyn Index,
     batch: &mut Batch,
     (intent, action): (IntentId, &Key),
-    retained: &Retained,
-) -> Result<(), FactError> {
-    let promise: Option<Promise> = read(index, batch, &promise_key(intent))?;
+    retained: &EventsDropped,
+) -> Result<(), ReadModelError> {
+    let promise: Option<IntentPosition> = read(index, batch, &intent_position_key(intent))?;
     if promise.is_none_or(|promise| promise.key != *action) {
         return Ok(());
     }
-    match age(index, batch, action, retained.at)? {
-        Age::Kept => return Ok(()),
-        Age::Old(known) => entries(index, batch, action, &known)?,
-        Age::Gone => {}
+    match retention_of(index, batch, action, retained.at)? {
+        ActionRetention::Keep => return Ok(()),
+        ActionRetention::Droppable(known) => remove_entries(index, batch, action, &known)?,
+        ActionRetention::Dropped => {}
     }
-    batch.remove(promise_key(intent));
+    batch.remove(intent_position_key(intent));
     Ok(())
 }
 
 /// Removes every entry of an action.
-fn entries(
+fn remove_entries(
     index: &dyn Index,
     batch: &mut Batch,
     action: &Key,
     known: &Observed,
-) -> Result<(), FactError> {
-    let newest: Page = read(index, batch, &trail_key(action))?.unwrap_or_default();
+) -> Result<(), ReadModelError> {
+    let newest: SequencePage = read(index, batch, &sequences_key(action))?.unwrap_or_default();
     for number in 0..newest.full {
         batch.remove(page_key(action, number));
     }
     for id in trail::ids_of(known.remote_id.as_ref(), &known.facts) {
         batch.remove(remote_key(&id, action));
     }
-    mark(index, batch, action, known)?;
+    remove_mark(index, batch, action, known)?;
     counted::forget(index, batch, action)?;
-    for key in [trail_key, depth_key, doubt_key, released_key, observed_key] {
+    for key in [sequences_key, depth_key, doubt_key, release_key, observed_key] {
         batch.remove(key(action));
     }
     Ok(())
 }
 
 /// Removes the mark. The lists that are searched for unknown marks never show what hooks create.
-fn mark(
+fn remove_mark(
     index: &dyn Index,
     batch: &mut Batch,
     action: &Key,
     known: &Observed,
-) -> Result<(), FactError> {
-    let Some(bound) = read::<Binding>(index, batch, BINDING)? else { return Ok(()) };
+) -> Result<(), ReadModelError> {
+    let Some(bound) = read::<StateOwner>(index, batch, BINDING)? else { return Ok(()) };
     let generation = known.applied.as_ref().map_or(0, |applied| applied.generation);
     let mark = SourceId::new(&bound.partner, action, generation).mark();
     let key = mark_key(mark.as_str());

@@ -2,23 +2,28 @@
 //! collects it.
 
 use crate::model::action::is_action;
-use crate::model::event::Told;
+use crate::model::event::VerifiedEvent;
 use crate::model::observed::Observed;
 use crate::model::payment::Payments;
-use crate::model::remote_object::Standing;
-use crate::store::facts::{FactError, observed_key, read, write};
+use crate::model::remote_object::Freshness;
+use crate::store::facts::{ReadModelError, observed_key, read, write};
 use crate::store::index::{Batch, Index};
 
 /// Applies an event to the payments of its resources, if the event shows a newer version.
-pub(super) fn told(index: &dyn Index, batch: &mut Batch, told: &Told) -> Result<(), FactError> {
-    let Some(object) = told.object.as_ref().filter(|_| told.standing == Standing::News) else {
+pub(super) fn apply_event(
+    index: &dyn Index,
+    batch: &mut Batch,
+    told: &VerifiedEvent,
+) -> Result<(), ReadModelError> {
+    let Some(object) = told.object.as_ref().filter(|_| told.freshness == Freshness::Newer) else {
         return Ok(());
     };
-    for key in told.about.iter().filter(|key| !is_action(key)) {
+    for key in told.resources.iter().filter(|key| !is_action(key)) {
         let entry = observed_key(key);
         let Some(mut known) = read::<Observed>(index, batch, &entry)? else { continue };
         let before = known.payments.as_deref();
-        let Some(now) = Payments::told(before, object, told.previous.as_ref(), told.at) else {
+        let Some(now) = Payments::after_event(before, object, told.previous.as_ref(), told.at)
+        else {
             continue;
         };
         known.payments = Some(Box::new(now));

@@ -1,12 +1,12 @@
 //! Folds the use of saved plans.
 
-use super::{FoldError, Folding};
+use super::{FoldError, FoldStep};
 use crate::model::saved::PlanUse;
-use crate::store::facts::{FactError, Facts, PLANS, plan_key, write};
+use crate::store::facts::{PLANS, ReadModel, ReadModelError, plan_key, write};
 
-impl Folding<'_> {
+impl FoldStep<'_> {
     /// Records the use of a saved plan. Law 5: a plan's token is used once.
-    pub(super) fn plan_used(&mut self, used: &PlanUse) -> Result<(), FoldError> {
+    pub(super) fn use_plan(&mut self, used: &PlanUse) -> Result<(), FoldError> {
         let key = plan_key(&used.token);
         if let Some(before) = self.read::<PlanUse>(&key)? {
             let detail = format!("{} is used again, first at {}", used.plan, before.at);
@@ -16,9 +16,9 @@ impl Folding<'_> {
     }
 }
 
-impl Facts {
+impl ReadModel {
     /// Returns every saved plan that was used.
-    pub fn plans_used(&self) -> Result<Vec<PlanUse>, FactError> {
+    pub fn used_plans(&self) -> Result<Vec<PlanUse>, ReadModelError> {
         self.list(PLANS)
     }
 }
@@ -27,7 +27,7 @@ impl Facts {
 mod tests {
     use crate::model::record::Record;
     use crate::model::saved::PlanUse;
-    use crate::store::facts::Facts;
+    use crate::store::facts::ReadModel;
     use crate::store::fold::{FoldError, fold};
     use crate::store::index::{Batch, Index, MemoryIndex};
     use std::sync::Arc;
@@ -46,11 +46,11 @@ mod tests {
         fold(&*index, &mut batch, &record).unwrap();
         let again = fold(&*index, &mut batch, &record);
         assert!(matches!(again, Err(FoldError::Law { law: 5, .. })), "{again:?}");
-        let facts = Facts::new(index.clone());
+        let facts = ReadModel::new(index.clone());
         let before = facts.digest().unwrap();
         index.apply(batch).unwrap();
-        assert_eq!(facts.plan_used("t").unwrap(), Some(used));
-        assert_eq!(facts.plan_used("other").unwrap(), None);
+        assert_eq!(facts.use_of_plan("t").unwrap(), Some(used));
+        assert_eq!(facts.use_of_plan("other").unwrap(), None);
         assert_ne!(facts.digest().unwrap(), before, "it is part of the state");
     }
 }

@@ -16,13 +16,13 @@ use super::events::count;
 use super::{old_actions, waiting};
 use crate::base::id::Key;
 use crate::model::action::Action;
-use crate::model::event::{EventEntry, EventLedger, EventStands, Told};
-use crate::model::ran::{Granted, WishId};
+use crate::model::event::{EventEntry, EventLedger, EventStatus, VerifiedEvent};
+use crate::model::ran::{ActionRequestId, ActionResult};
 use crate::model::remote_object::RemoteObject;
-use crate::model::retained::{Lapsed, Retained};
+use crate::model::retained::{EventsDropped, Lapsed};
 use crate::store::facts::{
-    FactError, Keeping, decode_entry, depth_key, doubt_key, event_key, forged_key, garbled_key,
-    number_key, numbers_of, object_key, observed_key, read, stranger_key,
+    ReadModelError, RetentionCheck, decode_entry, depth_key, doubt_key, event_key, forged_key,
+    malformed_key, number_key, numbers_of, object_key, observed_key, read, unmatched_key,
 };
 use crate::store::index::{Batch, Index};
 
@@ -30,54 +30,54 @@ use crate::store::index::{Batch, Index};
 const EVENTS_MAX: usize = 256;
 
 /// Drops what a record names, as far as it may be dropped.
-pub(super) fn retained(
+pub(super) fn apply_retention(
     index: &dyn Index,
     batch: &mut Batch,
-    retained: &Retained,
-) -> Result<(), FactError> {
+    retained: &EventsDropped,
+) -> Result<(), ReadModelError> {
     let merchant = &retained.merchant;
-    let keeping = Keeping::of(index, batch, merchant)?;
+    let keeping = RetentionCheck::of(index, batch, merchant)?;
     let mut dropped = 0_u64;
     let (after, to) = retained.events;
-    for (number, id) in numbered(index, batch, merchant, (after, to))? {
+    for (number, id) in events_between(index, batch, merchant, (after, to))? {
         let (number, id) = (&number, &id);
         let event = (*number, id.as_str());
         let Some(told) = keeping.droppable(index, batch, event, retained.horizon)? else {
             continue;
         };
-        for (key, granted) in keeping.settled(index, batch, id)? {
+        for (key, granted) in keeping.action_results(index, batch, id)? {
             batch.remove(key);
-            action(index, batch, &granted)?;
+            remove_notes(index, batch, &granted)?;
         }
-        event_gone(index, batch, &told, (*number, retained.horizon))?;
+        remove_event(index, batch, &told, (*number, retained.horizon))?;
         dropped = dropped.saturating_add(1);
     }
     let mut forgeries = 0_u64;
     for id in &retained.forged {
-        let was = stranger(index, batch, (merchant, id), retained.horizon)?;
+        let was = remove_unmatched(index, batch, (merchant, id), retained.horizon)?;
         forgeries = forgeries.saturating_add(u64::from(was));
     }
-    for digest in &retained.garbled {
-        batch.remove(garbled_key(merchant, digest));
+    for digest in &retained.malformed {
+        batch.remove(malformed_key(merchant, digest));
     }
-    old_actions::dropped(index, batch, retained)?;
-    let garbled = u64::try_from(retained.garbled.len()).unwrap_or(u64::MAX);
+    old_actions::drop_old(index, batch, retained)?;
+    let garbled = u64::try_from(retained.malformed.len()).unwrap_or(u64::MAX);
     count(index, batch, merchant, |ledger: &mut EventLedger| {
         ledger.horizon = ledger.horizon.max(Some(retained.horizon));
         ledger.dropped = ledger.dropped.saturating_add(dropped);
         ledger.forgeries_dropped = ledger.forgeries_dropped.saturating_add(forgeries);
-        ledger.garbled = ledger.garbled.saturating_sub(garbled);
+        ledger.malformed = ledger.malformed.saturating_sub(garbled);
     })
 }
 
 /// Removes an event, and the observed version of its object if nothing about the object is newer
 /// than the horizon.
-fn event_gone(
+fn remove_event(
     index: &dyn Index,
     batch: &mut Batch,
-    told: &Told,
+    told: &VerifiedEvent,
     (number, horizon): (u64, DateTime<Utc>),
-) -> Result<(), FactError> {
+) -> Result<(), ReadModelError> {
     batch.remove(event_key(&told.merchant, &told.event));
     batch.remove(number_key(&told.merchant, number));
     let Some(object) = &told.object else { return Ok(()) };
@@ -91,8 +91,12 @@ fn event_gone(
 
 /// Removes the notes about an action, unless it went to the service: then an event about it may
 /// still arrive.
-fn action(index: &dyn Index, batch: &mut Batch, granted: &Granted) -> Result<(), FactError> {
-    let WishId { merchant, .. } = &granted.id;
+fn remove_notes(
+    index: &dyn Index,
+    batch: &mut Batch,
+    granted: &ActionResult,
+) -> Result<(), ReadModelError> {
+    let ActionRequestId { merchant, .. } = &granted.id;
     let Ok(name) = granted.id.action_name() else { return Ok(()) };
     let key = Action::key(merchant, &name);
     if batch.get(index, &observed_key(&key))?.is_none() {
@@ -103,33 +107,33 @@ fn action(index: &dyn Index, batch: &mut Batch, granted: &Granted) -> Result<(),
 }
 
 /// Removes an expired posted id that matches no event. Returns true if it was removed.
-fn stranger(
+fn remove_unmatched(
     index: &dyn Index,
     batch: &mut Batch,
     (merchant, id): (&Key, &str),
     horizon: DateTime<Utc>,
-) -> Result<bool, FactError> {
+) -> Result<bool, ReadModelError> {
     let key = event_key(merchant, id);
     let entry: Option<EventEntry> = read(index, batch, &key)?;
     let old = |entry: &EventEntry| {
         entry.first <= horizon
-            && matches!(entry.stands, EventStands::Forged | EventStands::OtherMode)
+            && matches!(entry.status, EventStatus::Forged | EventStatus::OtherMode)
     };
     let was = entry.as_ref().is_some_and(old);
     if was {
         batch.remove(key);
         batch.remove(forged_key(merchant, id));
-        batch.remove(stranger_key(merchant, id));
+        batch.remove(unmatched_key(merchant, id));
     }
     Ok(was)
 }
 
 /// Drops the waiting post of an event from before the horizon.
-pub(super) fn lapsed(
+pub(super) fn drop_lapsed(
     index: &dyn Index,
     batch: &mut Batch,
     lapsed: &Lapsed,
-) -> Result<(), FactError> {
+) -> Result<(), ReadModelError> {
     let key = event_key(&lapsed.merchant, &lapsed.event);
     let known: Option<EventEntry> = read(index, batch, &key)?;
     let Some(page) = known.and_then(|known| known.page) else { return Ok(()) };
@@ -142,12 +146,12 @@ pub(super) fn lapsed(
 }
 
 /// Returns the numbers and ids of the events behind `after` and up to `to`.
-fn numbered(
+fn events_between(
     index: &dyn Index,
     batch: &Batch,
     merchant: &Key,
     (after, to): (u64, u64),
-) -> Result<Vec<(u64, String)>, FactError> {
+) -> Result<Vec<(u64, String)>, ReadModelError> {
     let (prefix, after) = (numbers_of(merchant), number_key(merchant, after));
     let mut numbered = Vec::new();
     for (key, value) in batch.scan_from(index, &prefix, Some(&after), EVENTS_MAX)? {
@@ -167,10 +171,10 @@ mod tests {
 
     use super::*;
     use crate::model::event::Via;
-    use crate::model::ran::Passed;
+    use crate::model::ran::CursorAdvanced;
     use crate::model::record::Record;
-    use crate::model::remote_object::Standing;
-    use crate::store::facts::Facts;
+    use crate::model::remote_object::Freshness;
+    use crate::store::facts::ReadModel;
     use crate::store::fold::fold;
     use crate::store::index::MemoryIndex;
 
@@ -183,11 +187,11 @@ mod tests {
     }
 
     /// An event of this day about a payment that the service dates on the first day.
-    fn event(number: u64, of: u32, standing: Standing) -> Record {
+    fn event(number: u64, of: u32, standing: Freshness) -> Record {
         let data = serde_json::json!({"id": "t1", "status": "COMPLETED", "amount": 100,
             "modified": "2026-11-01T12:00:00.000Z"});
         let kind = "transaction.updated".to_owned();
-        Record::Told(Box::new(Told {
+        Record::EventVerified(Box::new(VerifiedEvent {
             merchant: merchant(),
             event: format!("e{number}"),
             object: RemoteObject::of(&kind, &data, day(of)),
@@ -195,9 +199,9 @@ mod tests {
             created: day(of),
             via: Via::Poll,
             body: "vault".to_owned(),
-            standing,
+            freshness: standing,
             previous: None,
-            about: Vec::new(),
+            resources: Vec::new(),
             quiet: false,
             at: day(of),
         }))
@@ -209,23 +213,28 @@ mod tests {
     #[test]
     fn an_object_is_known_as_long_as_an_event_of_it_is() {
         let index = Arc::new(MemoryIndex::new());
-        let facts = Facts::new(index.clone());
+        let facts = ReadModel::new(index.clone());
         let take = |record: &Record| {
             let mut batch = Batch::new();
             fold(&*index, &mut batch, record).unwrap();
             index.apply(batch).unwrap();
         };
-        take(&event(1, 1, Standing::News));
-        take(&event(2, 9, Standing::Same));
+        take(&event(1, 1, Freshness::Newer));
+        take(&event(2, 9, Freshness::Same));
         let (script, held) = (None, Vec::new());
-        take(&Record::Passed(Box::new(Passed { merchant: merchant(), to: 2, script, held })));
+        take(&Record::CursorAdvanced(Box::new(CursorAdvanced {
+            merchant: merchant(),
+            to: 2,
+            script,
+            held_back: held,
+        })));
         for (horizon, events, is_known) in [(5, 1, true), (20, 0, false)] {
-            take(&Record::Retained(Box::new(Retained {
+            take(&Record::EventsDropped(Box::new(EventsDropped {
                 merchant: merchant(),
                 horizon: day(horizon),
                 events: (0, 2),
                 forged: Vec::new(),
-                garbled: Vec::new(),
+                malformed: Vec::new(),
                 actions: Vec::new(),
                 at: day(25),
             })));

@@ -1,18 +1,18 @@
 //! Folds rotations of webhook addresses.
 
-use crate::model::rotation::{Address, Rotated, Rotation};
-use crate::store::facts::{FactError, read, rotation_key, write};
+use crate::model::rotation::{Rotation, RotationRecord, WebhookAddress};
+use crate::store::facts::{ReadModelError, read, rotation_key, write};
 use crate::store::index::{Batch, Index};
 
 /// Rotates the addresses that the record names.
 pub(super) fn fold(
     index: &dyn Index,
     batch: &mut Batch,
-    rotated: &Rotated,
-) -> Result<(), FactError> {
+    rotated: &RotationRecord,
+) -> Result<(), ReadModelError> {
     for address in &rotated.addresses {
         let key = rotation_key(address);
-        let known: Option<(Address, Rotation)> = read(index, batch, &key)?;
+        let known: Option<(WebhookAddress, Rotation)> = read(index, batch, &key)?;
         let known = known.map(|(_, rotation)| rotation).unwrap_or_default();
         write(batch, &key, &(address, known.after(rotated.step, rotated.at)))?;
     }
@@ -24,38 +24,44 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::model::event::{Polled, Posted, PostedWhat};
-    use crate::model::ran::{Fate, Granted, WishId};
+    use crate::model::event::{Polled, ReceivedWebhook, WebhookContent};
+    use crate::model::ran::{ActionOutcome, ActionRequestId, ActionResult};
     use crate::model::record::Record;
     use crate::model::rotation::RotationStep;
-    use crate::store::facts::Facts;
+    use crate::store::facts::ReadModel;
     use crate::store::fold::fold as fold_record;
     use crate::store::index::MemoryIndex;
 
     #[test]
     fn what_is_known_of_events_addresses_and_actions_is_part_of_the_state() {
         let index = Arc::new(MemoryIndex::new());
-        let facts = Facts::new(index.clone());
+        let facts = ReadModel::new(index.clone());
         let at = chrono::DateTime::UNIX_EPOCH;
         let merchant: crate::base::id::Key = "Merchant/acme".parse().unwrap();
         let (event, name) = ("evt_1".to_owned(), "refund".parse().unwrap());
-        let id = WishId { merchant: merchant.clone(), event: event.clone(), name };
-        let address = Address::Merchant(merchant.clone());
-        let rotated = Rotated {
+        let id = ActionRequestId { merchant: merchant.clone(), event: event.clone(), name };
+        let address = WebhookAddress::Merchant(merchant.clone());
+        let rotated = RotationRecord {
             addresses: vec![address.clone()],
             step: RotationStep::Begun,
             actor: "uid 7".to_owned(),
             at,
         };
-        let what = PostedWhat::Event(event);
+        let what = WebhookContent::Event(event);
         let mode = crate::base::id::Mode::Test;
         let body = "blob".to_owned();
-        let (fate, message) = (Fate::Done, "done".to_owned());
+        let (fate, message) = (ActionOutcome::Done, "done".to_owned());
         let mut before = facts.digest().unwrap();
         for record in [
-            Record::Posted(Box::new(Posted { merchant: merchant.clone(), mode, what, body, at })),
+            Record::WebhookReceived(Box::new(ReceivedWebhook {
+                merchant: merchant.clone(),
+                mode,
+                what,
+                body,
+                at,
+            })),
             Record::Polled(Box::new(Polled { merchant, to: at, whole: true, at })),
-            Record::Granted(Box::new(Granted { id, fate, message, at })),
+            Record::ActionSettled(Box::new(ActionResult { id, outcome: fate, message, at })),
             Record::Rotated(Box::new(rotated)),
         ] {
             let mut batch = Batch::new();
@@ -66,6 +72,6 @@ mod tests {
             before = after;
         }
         assert_eq!(facts.rotation(&address).unwrap().generation, 1);
-        assert_eq!(facts.rotation(&Address::Partner).unwrap(), Rotation::default());
+        assert_eq!(facts.rotation(&WebhookAddress::Partner).unwrap(), Rotation::default());
     }
 }

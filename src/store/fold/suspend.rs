@@ -1,19 +1,19 @@
 //! Folds suspensions.
 
-use super::{FoldError, Folding};
+use super::{FoldError, FoldStep};
 use crate::base::id::Key;
 use crate::model::suspension::Suspension;
-use crate::store::facts::{suspended_key, write};
+use crate::store::facts::{suspension_key, write};
 
-impl Folding<'_> {
+impl FoldStep<'_> {
     /// Suspends a resource. A later suspension replaces an earlier one.
-    pub(super) fn suspended(&mut self, suspension: &Suspension) -> Result<(), FoldError> {
-        Ok(write(self.batch, &suspended_key(&suspension.key), suspension)?)
+    pub(super) fn suspend(&mut self, suspension: &Suspension) -> Result<(), FoldError> {
+        Ok(write(self.batch, &suspension_key(&suspension.key), suspension)?)
     }
 
     /// Resumes a resource.
-    pub(super) fn resumed(&mut self, key: &Key) {
-        self.batch.remove(suspended_key(key));
+    pub(super) fn resume(&mut self, key: &Key) {
+        self.batch.remove(suspension_key(key));
     }
 }
 
@@ -23,14 +23,14 @@ mod tests {
 
     use crate::model::record::Record;
     use crate::model::suspension::Suspension;
-    use crate::store::facts::Facts;
+    use crate::store::facts::ReadModel;
     use crate::store::fold::fold;
     use crate::store::index::{Batch, Index, MemoryIndex};
 
     #[test]
     fn what_is_suspended_is_known_until_it_is_resumed() {
         let index = Arc::new(MemoryIndex::new());
-        let facts = Facts::new(index.clone());
+        let facts = ReadModel::new(index.clone());
         let nothing = facts.digest().unwrap();
         let key: crate::base::id::Key = "Invoice/a".parse().unwrap();
         let at = "2026-11-21T12:00:00Z".parse().unwrap();

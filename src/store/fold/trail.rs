@@ -6,11 +6,12 @@
 use serde_json::Value;
 
 use crate::base::id::{IntentId, Key, RemoteId};
-use crate::model::intent::Progress;
+use crate::model::intent::IntentProgress;
 use crate::model::observed::Observation;
 use crate::model::record::Record;
 use crate::store::facts::{
-    FactError, Page, Promise, page_key, promise_key, read, remote_key, trail_key, write,
+    IntentPosition, ReadModelError, SequencePage, intent_position_key, page_key, read, remote_key,
+    sequences_key, write,
 };
 use crate::store::index::{Batch, Index};
 
@@ -30,36 +31,36 @@ const IDS: [&str; 7] = [
 ];
 
 /// Notes the position of a record.
-pub(super) fn note(
+pub(super) fn note_position(
     index: &dyn Index,
     batch: &mut Batch,
     sequence: u64,
     record: &Record,
-) -> Result<(), FactError> {
+) -> Result<(), ReadModelError> {
     match record {
         Record::Intent(intent) => {
-            let promise = Promise { sequence, key: intent.key.clone() };
-            write(batch, &promise_key(intent.id), &promise)?;
+            let promise = IntentPosition { sequence, key: intent.key.clone() };
+            write(batch, &intent_position_key(intent.id), &promise)?;
             append(index, batch, &intent.key, sequence)
         }
         Record::Progress { intent, at: _, progress } => {
-            let Some(key) = owner(index, batch, *intent)? else { return Ok(()) };
-            if let Some(taught) = taught(progress) {
-                ids(index, batch, taught, sequence)?;
+            let Some(key) = resource_of(index, batch, *intent)? else { return Ok(()) };
+            if let Some(taught) = observation_in(progress) {
+                note_ids(index, batch, taught, sequence)?;
             }
             append(index, batch, &key, sequence)
         }
         Record::Observation(fact) => {
-            ids(index, batch, fact, sequence)?;
+            note_ids(index, batch, fact, sequence)?;
             append(index, batch, &fact.key, sequence)
         }
-        Record::Hold { key, .. } | Record::Resumed { key, .. } => {
+        Record::OnHold { key, .. } | Record::Resumed { key, .. } => {
             append(index, batch, key, sequence)
         }
         Record::Approval(one) => append(index, batch, &one.binding.merchant, sequence),
-        Record::Released(release) => all(index, batch, &release.keys, sequence),
-        Record::Resolved { intent, at: _, actor: _, said: _ } => {
-            let Some(key) = owner(index, batch, *intent)? else { return Ok(()) };
+        Record::Released(release) => append_all(index, batch, &release.keys, sequence),
+        Record::Resolved { intent, at: _, actor: _, decision: _ } => {
+            let Some(key) = resource_of(index, batch, *intent)? else { return Ok(()) };
             append(index, batch, &key, sequence)
         }
         Record::PlanApproval(approval) => {
@@ -67,37 +68,37 @@ pub(super) fn note(
         }
         Record::Unauthorised(refused) => append(index, batch, &refused.merchant, sequence),
         Record::Suspended(suspension) => append(index, batch, &suspension.key, sequence),
-        Record::Absence(absence) => append(index, batch, &absence.key, sequence),
+        Record::MissingDocument(absence) => append(index, batch, &absence.key, sequence),
         Record::Moved(moved) => {
             append(index, batch, &moved.from, sequence)?;
             append(index, batch, &moved.to, sequence)
         }
         Record::Adopted(adoption) => {
-            ids(index, batch, &adoption.fact, sequence)?;
+            note_ids(index, batch, &adoption.fact, sequence)?;
             append(index, batch, &adoption.fact.key, sequence)
         }
         Record::Forgotten(forgotten) => append(index, batch, &forgotten.key, sequence),
         Record::Disowned(disowned) => append(index, batch, &disowned.key, sequence),
-        Record::Strays(strays) => append(index, batch, &strays.key, sequence),
-        Record::Told(told) => all(index, batch, &told.about, sequence),
-        Record::Attached(one) => append(index, batch, &one.key, sequence),
-        Record::OrphanSeen(seen) => append(index, batch, &seen.key, sequence),
-        Record::Bound(_)
-        | Record::Inbox(_)
-        | Record::Posted(_)
+        Record::UnknownObjects(strays) => append(index, batch, &strays.key, sequence),
+        Record::EventVerified(told) => append_all(index, batch, &told.resources, sequence),
+        Record::TokenAttached(one) => append(index, batch, &one.key, sequence),
+        Record::OrphanDismissed(seen) => append(index, batch, &seen.key, sequence),
+        Record::StateOwner(_)
+        | Record::PartnerWebhook(_)
+        | Record::WebhookReceived(_)
         | Record::Forged(_)
         | Record::Polled(_)
-        | Record::Ran(_)
-        | Record::Passed(_)
-        | Record::Granted(_)
-        | Record::Telling(_)
+        | Record::HooksRun(_)
+        | Record::CursorAdvanced(_)
+        | Record::ActionSettled(_)
+        | Record::NotificationAttempt(_)
         | Record::Replayed(_)
         | Record::Rotated(_)
         | Record::Rekeyed(_)
-        | Record::Retained(_)
+        | Record::EventsDropped(_)
         | Record::Lapsed(_)
-        | Record::Dismissed(_)
-        | Record::Loaded(_)
+        | Record::HooksAcknowledged(_)
+        | Record::ScriptsLoaded(_)
         | Record::ScriptForgotten(_)
         | Record::EmptyRemote { .. }
         | Record::PlanUsed(_)
@@ -107,31 +108,35 @@ pub(super) fn note(
 }
 
 /// Notes a record for each of these resources.
-fn all<'k>(
+fn append_all<'k>(
     index: &dyn Index,
     batch: &mut Batch,
     keys: impl IntoIterator<Item = &'k Key>,
     sequence: u64,
-) -> Result<(), FactError> {
+) -> Result<(), ReadModelError> {
     keys.into_iter().try_for_each(|key| append(index, batch, key, sequence))
 }
 
 /// Returns the resource of an intent.
-fn owner(index: &dyn Index, batch: &Batch, intent: IntentId) -> Result<Option<Key>, FactError> {
-    let promise: Option<Promise> = read(index, batch, &promise_key(intent))?;
+fn resource_of(
+    index: &dyn Index,
+    batch: &Batch,
+    intent: IntentId,
+) -> Result<Option<Key>, ReadModelError> {
+    let promise: Option<IntentPosition> = read(index, batch, &intent_position_key(intent))?;
     Ok(promise.map(|promise| promise.key))
 }
 
 /// Returns the observation that a progress contains.
-fn taught(progress: &Progress) -> Option<&Observation> {
+fn observation_in(progress: &IntentProgress) -> Option<&Observation> {
     match progress {
-        Progress::Done { observation, proof: _ } => Some(observation),
-        Progress::Held { reason: _, observation } => observation.as_deref(),
-        Progress::Again
-        | Progress::Doubt { .. }
-        | Progress::NotSent { .. }
-        | Progress::Refused { .. }
-        | Progress::GivenUp { .. } => None,
+        IntentProgress::Done { observation, proof: _ } => Some(observation),
+        IntentProgress::OnHold { reason: _, observation } => observation.as_deref(),
+        IntentProgress::Resent
+        | IntentProgress::Doubt { .. }
+        | IntentProgress::NotSent { .. }
+        | IntentProgress::Refused { .. }
+        | IntentProgress::GivenUp { .. } => None,
     }
 }
 
@@ -143,12 +148,12 @@ pub(super) fn ids_of(remote_id: Option<&RemoteId>, facts: &Value) -> impl Iterat
 }
 
 /// Notes the resource that an id of the service belongs to, and the first record that names the id.
-fn ids(
+fn note_ids(
     index: &dyn Index,
     batch: &mut Batch,
     fact: &Observation,
     sequence: u64,
-) -> Result<(), FactError> {
+) -> Result<(), ReadModelError> {
     for id in ids_of(fact.remote_id.as_ref(), &fact.facts) {
         let entry = remote_key(&id, &fact.key);
         if read::<u64>(index, batch, &entry)?.is_none() {
@@ -159,9 +164,14 @@ fn ids(
 }
 
 /// Appends a sequence to a resource's records.
-fn append(index: &dyn Index, batch: &mut Batch, key: &Key, sequence: u64) -> Result<(), FactError> {
-    let entry = trail_key(key);
-    let mut page: Page = read(index, batch, &entry)?.unwrap_or_default();
+fn append(
+    index: &dyn Index,
+    batch: &mut Batch,
+    key: &Key,
+    sequence: u64,
+) -> Result<(), ReadModelError> {
+    let entry = sequences_key(key);
+    let mut page: SequencePage = read(index, batch, &entry)?.unwrap_or_default();
     if page.sequences.len() >= PAGE_MAX {
         let full = std::mem::take(&mut page.sequences);
         write(batch, &page_key(key, page.full), &full)?;
@@ -177,19 +187,19 @@ mod tests {
 
     use super::*;
     use crate::base::id::Mode;
-    use crate::model::observed::Source;
-    use crate::store::facts::Facts;
+    use crate::model::observed::FactSource;
+    use crate::store::facts::ReadModel;
     use crate::store::index::MemoryIndex;
-    use crate::store::testing::old;
+    use crate::store::testing::old_intent;
 
-    fn noted(records: &[Record]) -> Facts {
+    fn noted(records: &[Record]) -> ReadModel {
         let index = Arc::new(MemoryIndex::new());
         let mut batch = Batch::new();
         for (sequence, record) in (1..).zip(records) {
-            note(&*index, &mut batch, sequence, record).unwrap();
+            note_position(&*index, &mut batch, sequence, record).unwrap();
         }
         index.apply(batch).unwrap();
-        Facts::new(index)
+        ReadModel::new(index)
     }
 
     fn made(name: &str, id: &str) -> Record {
@@ -197,7 +207,7 @@ mod tests {
             key: name.parse().unwrap(),
             merchant: "Merchant/acme".parse().unwrap(),
             at: chrono::DateTime::UNIX_EPOCH,
-            source: Source::Answer,
+            source: FactSource::Answer,
             remote_id: Some(RemoteId::new(id).unwrap()),
             exists: Some(true),
             applied: None,
@@ -207,11 +217,11 @@ mod tests {
 
     #[test]
     fn an_intent_is_found_where_it_was_written_down() {
-        let intent = old(7, "a", "acme", Mode::Test);
+        let intent = old_intent(7, "a", "acme", Mode::Test);
         let facts = noted(&[made("Contact/b", "1"), Record::Intent(Box::new(intent.clone()))]);
-        let expect = Promise { sequence: 2, key: intent.key };
-        assert_eq!(facts.promise(IntentId::new(7)).unwrap(), Some(expect));
-        assert_eq!(facts.promise(IntentId::new(8)).unwrap(), None);
+        let expect = IntentPosition { sequence: 2, key: intent.key };
+        assert_eq!(facts.intent_position(IntentId::new(7)).unwrap(), Some(expect));
+        assert_eq!(facts.intent_position(IntentId::new(8)).unwrap(), None);
     }
 
     #[test]
@@ -224,7 +234,7 @@ mod tests {
         ];
         let facts = noted(&records);
         let owners = |id: &str| -> Vec<(String, u64)> {
-            let found = facts.remote(id).unwrap().into_iter();
+            let found = facts.resources_of_id(id).unwrap().into_iter();
             found.map(|(key, sequence)| (key.short(), sequence)).collect()
         };
         assert_eq!(owners("p_1"), [("Contact/a".to_owned(), 1), ("Contact/c".to_owned(), 3)]);

@@ -1,19 +1,19 @@
 //! Folds the service's refusal of a merchant's credentials.
 
 use crate::model::observed::Observed;
-use crate::model::unauthorised::Refused;
-use crate::store::facts::{FactError, observed_key, read, write};
+use crate::model::unauthorised::CredentialsRefused;
+use crate::store::facts::{ReadModelError, observed_key, read, write};
 use crate::store::index::{Batch, Index};
 
 /// Notes the refusal at the merchant; the credentials' next success ends it.
 pub(super) fn fold(
     index: &dyn Index,
     batch: &mut Batch,
-    refused: &Refused,
-) -> Result<(), FactError> {
+    refused: &CredentialsRefused,
+) -> Result<(), ReadModelError> {
     let key = &refused.merchant;
     let known: Option<Observed> = read(index, batch, &observed_key(key))?;
-    let mut known = known.unwrap_or_else(|| Observed::unknown(key.clone(), refused.what.at));
-    known.unauthorised = Some(Box::new(refused.what.clone()));
+    let mut known = known.unwrap_or_else(|| Observed::unknown(key.clone(), refused.credentials.at));
+    known.unauthorised = Some(Box::new(refused.credentials.clone()));
     write(batch, &observed_key(key), &known)
 }

@@ -4,9 +4,12 @@
 use super::events;
 use super::hooks::{failed, roster};
 use crate::base::id::Key;
-use crate::model::ran::{Dismissed, FailedHook, Fate, Granted, Pending, Undone};
+use crate::model::ran::{
+    ActionOutcome, ActionResult, FailedAction, FailedHook, HooksAcknowledged, PendingAction,
+};
 use crate::store::facts::{
-    FactError, Facts, UNDONE, decode_entry, failed_of, ledger_key, read, undone_key, write,
+    FAILED_ACTIONS, ReadModel, ReadModelError, decode_entry, failed_action_key, failed_of,
+    ledger_key, read, write,
 };
 use crate::store::index::{Batch, Index};
 
@@ -14,68 +17,72 @@ use crate::store::index::{Batch, Index};
 const KEPT_MAX: u64 = 500;
 
 /// Records the end of a pending action.
-pub(super) fn ended(
+pub(super) fn end_pending(
     index: &dyn Index,
     batch: &mut Batch,
-    pending: Pending,
-    granted: &Granted,
-) -> Result<(), FactError> {
+    pending: PendingAction,
+    granted: &ActionResult,
+) -> Result<(), ReadModelError> {
     events::count(index, batch, &granted.id.merchant, |ledger| {
         ledger.pending = ledger.pending.saturating_sub(1);
     })?;
-    listed(index, batch, pending, granted)
+    count_result(index, batch, pending, granted)
 }
 
 /// Counts the end of an action, and lists a failed one.
-pub(super) fn listed(
+pub(super) fn count_result(
     index: &dyn Index,
     batch: &mut Batch,
-    pending: Pending,
-    granted: &Granted,
-) -> Result<(), FactError> {
+    pending: PendingAction,
+    granted: &ActionResult,
+) -> Result<(), ReadModelError> {
     let merchant = &granted.id.merchant;
     let mut number = 0;
     events::count(index, batch, merchant, |ledger| {
-        ledger.actions.count(granted.fate);
-        number = ledger.actions.undone();
+        ledger.actions.count(granted.outcome);
+        number = ledger.actions.failed();
     })?;
-    if matches!(granted.fate, Fate::Done | Fate::Skipped) {
+    if matches!(granted.outcome, ActionOutcome::Done | ActionOutcome::Skipped) {
         return Ok(());
     }
     if let Some(old) = number.checked_sub(KEPT_MAX) {
-        batch.remove(undone_key(merchant, old));
+        batch.remove(failed_action_key(merchant, old));
     }
-    let (verb, script) = (pending.wish.verb, pending.script);
-    write(batch, &undone_key(merchant, number), &Undone { granted: granted.clone(), verb, script })
+    let (verb, script) = (pending.request.verb, pending.script);
+    write(
+        batch,
+        &failed_action_key(merchant, number),
+        &FailedAction { result: granted.clone(), verb, script },
+    )
 }
 
 /// Records that a person has acknowledged the failures of an event's hooks.
-pub(super) fn dismissed(
+pub(super) fn acknowledge(
     index: &dyn Index,
     batch: &mut Batch,
-    dismissed: &Dismissed,
-) -> Result<(), FactError> {
-    for (key, value) in batch.scan(index, UNDONE)? {
-        let undone: Undone = decode_entry(&key, &value)?;
-        if undone.granted.id.event == dismissed.event {
+    dismissed: &HooksAcknowledged,
+) -> Result<(), ReadModelError> {
+    for (key, value) in batch.scan(index, FAILED_ACTIONS)? {
+        let undone: FailedAction = decode_entry(&key, &value)?;
+        if undone.result.id.event == dismissed.event {
             batch.remove(key);
         }
     }
     let event = &dismissed.event;
-    let merchants = Facts::event_merchants_in(index, batch)?;
-    merchants.iter().try_for_each(|merchant| acknowledged(index, batch, merchant, event))
+    let merchants = ReadModel::event_merchants_in(index, batch)?;
+    merchants.iter().try_for_each(|merchant| remove_failed(index, batch, merchant, event))
 }
 
 /// Removes an event's failed hook runs that are not retried.
-fn acknowledged(
+fn remove_failed(
     index: &dyn Index,
     batch: &mut Batch,
     merchant: &Key,
     event: &str,
-) -> Result<(), FactError> {
+) -> Result<(), ReadModelError> {
     for (key, value) in batch.scan(index, &failed_of(merchant, event))? {
         let failed: FailedHook = decode_entry(&key, &value)?;
-        if failed.failed.again.is_some() {
+        if failed.failed.retry_at.is_some() {
             continue;
         }
         let was_stopped = failed::is_stopped(index, batch, merchant, &failed.failed.script)?;
@@ -94,19 +101,19 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::model::hook::{NOTIFY, Wish};
-    use crate::model::ran::WishId;
-    use crate::store::facts::{Facts, wish_key};
+    use crate::model::hook::{ActionRequest, NOTIFY};
+    use crate::model::ran::ActionRequestId;
+    use crate::store::facts::{ReadModel, request_key};
     use crate::store::index::MemoryIndex;
 
     /// Ends an action of this number in the state.
-    fn end(index: &Arc<MemoryIndex>, number: u64, fate: Fate) {
+    fn end(index: &Arc<MemoryIndex>, number: u64, fate: ActionOutcome) {
         let merchant: Key = "Merchant/acme".parse().unwrap();
         let at = chrono::DateTime::UNIX_EPOCH;
         let name = "tell".parse().unwrap();
-        let id = WishId { merchant, event: format!("evt_{number}"), name };
+        let id = ActionRequestId { merchant, event: format!("evt_{number}"), name };
         let fields = serde_json::json!({});
-        let wish = Wish {
+        let wish = ActionRequest {
             name: id.name.clone(),
             verb: NOTIFY.to_owned(),
             merchant: None,
@@ -115,37 +122,46 @@ mod tests {
             at_most: None,
             content: None,
         };
-        let pending =
-            Pending { id: id.clone(), wish, script: "alarm".to_owned(), at, unsure: false };
+        let pending = PendingAction {
+            id: id.clone(),
+            request: wish,
+            script: "alarm".to_owned(),
+            at,
+            maybe_done: false,
+        };
         let mut batch = Batch::new();
-        write(&mut batch, &wish_key(&id), &pending).unwrap();
+        write(&mut batch, &request_key(&id), &pending).unwrap();
         index.apply(batch).unwrap();
-        let granted = Granted { id, fate, message: "why".to_owned(), at };
+        let granted = ActionResult { id, outcome: fate, message: "why".to_owned(), at };
         let mut batch = Batch::new();
-        super::super::hooks::granted(&**index, &mut batch, &granted).unwrap();
+        super::super::hooks::record_result(&**index, &mut batch, &granted).unwrap();
         index.apply(batch).unwrap();
     }
 
     #[test]
     fn what_was_not_done_is_kept_in_bounded_number_until_somebody_has_seen_it() {
         let index = Arc::new(MemoryIndex::new());
-        let facts = Facts::new(index.clone());
-        end(&index, 0, Fate::Done);
+        let facts = ReadModel::new(index.clone());
+        end(&index, 0, ActionOutcome::Done);
         for number in 1..=KEPT_MAX + 3 {
-            end(&index, number, if number % 2 == 0 { Fate::Refused } else { Fate::Unknown });
+            end(
+                &index,
+                number,
+                if number % 2 == 0 { ActionOutcome::Refused } else { ActionOutcome::Unknown },
+            );
         }
-        let undone = facts.undone().unwrap();
+        let undone = facts.failed_actions().unwrap();
         let kept = usize::try_from(KEPT_MAX).unwrap();
-        assert_eq!((undone.len(), undone[0].granted.id.event.as_str()), (kept, "evt_4"));
+        assert_eq!((undone.len(), undone[0].result.id.event.as_str()), (kept, "evt_4"));
         assert_eq!((undone[0].script.as_str(), undone[0].verb.as_str()), ("alarm", NOTIFY));
         let merchant = "Merchant/acme".parse().unwrap();
         let actions = facts.event_ledger(&merchant).unwrap().actions;
         assert_eq!((actions.done, actions.refused, actions.unknown), (1, 251, 252));
         let mut batch = Batch::new();
         let (event, actor) = ("evt_9".to_owned(), "uid 7".to_owned());
-        let seen = Dismissed { event, actor, at: chrono::DateTime::UNIX_EPOCH };
-        dismissed(&*index, &mut batch, &seen).unwrap();
+        let seen = HooksAcknowledged { event, actor, at: chrono::DateTime::UNIX_EPOCH };
+        acknowledge(&*index, &mut batch, &seen).unwrap();
         index.apply(batch).unwrap();
-        assert_eq!(facts.undone().unwrap().len(), kept - 1);
+        assert_eq!(facts.failed_actions().unwrap().len(), kept - 1);
     }
 }

@@ -4,7 +4,7 @@
 //! Pages are numbered from 1. A waiting event knows its page; only the newest page grows.
 
 use crate::base::id::Key;
-use crate::store::facts::{FactError, newest_page_key, read, waiting_key, write};
+use crate::store::facts::{ReadModelError, newest_page_key, read, waiting_key, write};
 use crate::store::index::{Batch, Index};
 
 /// Ids in one page.
@@ -12,25 +12,25 @@ const PAGE_MAX: usize = 64;
 
 /// The newest page of a merchant, while posts are added.
 #[derive(Debug)]
-pub(super) struct Pages {
+pub(super) struct NewestPage {
     merchant: Key,
     newest: u64,
     ids: Vec<String>,
 }
 
-impl Pages {
+impl NewestPage {
     pub(super) fn open(
         index: &dyn Index,
         batch: &Batch,
         merchant: &Key,
-    ) -> Result<Self, FactError> {
+    ) -> Result<Self, ReadModelError> {
         let newest: u64 = read(index, batch, &newest_page_key(merchant))?.unwrap_or(1);
         let ids = read(index, batch, &waiting_key(merchant, newest))?.unwrap_or_default();
         Ok(Self { merchant: merchant.clone(), newest, ids })
     }
 
     /// Adds an id to the queue; returns its page.
-    pub(super) fn add(&mut self, batch: &mut Batch, id: &str) -> Result<u64, FactError> {
+    pub(super) fn add(&mut self, batch: &mut Batch, id: &str) -> Result<u64, ReadModelError> {
         if self.ids.len() >= PAGE_MAX {
             self.write(batch)?;
             self.newest = self.newest.saturating_add(1);
@@ -41,7 +41,7 @@ impl Pages {
         Ok(self.newest)
     }
 
-    pub(super) fn write(&self, batch: &mut Batch) -> Result<(), FactError> {
+    pub(super) fn write(&self, batch: &mut Batch) -> Result<(), ReadModelError> {
         write(batch, &waiting_key(&self.merchant, self.newest), &self.ids)
     }
 }
@@ -52,7 +52,7 @@ pub(super) fn remove(
     batch: &mut Batch,
     (merchant, page): (&Key, u64),
     id: &str,
-) -> Result<(), FactError> {
+) -> Result<(), ReadModelError> {
     let key = waiting_key(merchant, page);
     let mut ids: Vec<String> = read(index, batch, &key)?.unwrap_or_default();
     ids.retain(|one| one != id);
@@ -70,9 +70,9 @@ mod tests {
     use super::*;
     use crate::base::hash::sha256;
     use crate::base::id::Mode;
-    use crate::model::event::{Posted, PostedWhat};
+    use crate::model::event::{ReceivedWebhook, WebhookContent};
     use crate::model::record::Record;
-    use crate::store::facts::Facts;
+    use crate::store::facts::ReadModel;
     use crate::store::fold::IndexFold;
     use crate::store::index::MemoryIndex;
     use crate::store::journal::Head;
@@ -84,7 +84,7 @@ mod tests {
 
     fn add(index: &MemoryIndex, ids: std::ops::Range<usize>) -> Vec<u64> {
         let mut batch = Batch::new();
-        let mut pages = Pages::open(index, &batch, &merchant()).unwrap();
+        let mut pages = NewestPage::open(index, &batch, &merchant()).unwrap();
         let added = ids.map(|id| pages.add(&mut batch, &format!("{id:04}")).unwrap()).collect();
         pages.write(&mut batch).unwrap();
         index.apply(batch).unwrap();
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn the_oldest_come_first_and_none_is_lost_between_pages() {
         let index = Arc::new(MemoryIndex::new());
-        let facts = Facts::new(index.clone());
+        let facts = ReadModel::new(index.clone());
         let mut pages = add(&index, 0..10);
         pages.extend(add(&index, 10..200));
         assert_eq!((pages.first(), pages.last()), (Some(&1), Some(&4)));
@@ -121,13 +121,13 @@ mod tests {
     fn post(number: usize) -> Record {
         let (id, mode) = (format!("e{}", number % 90), Mode::Test);
         let what = match number % 7 {
-            0 => PostedWhat::OtherMode(id),
-            1 => PostedWhat::Garbled(sha256(id.as_bytes())),
-            _ => PostedWhat::Event(id),
+            0 => WebhookContent::OtherMode(id),
+            1 => WebhookContent::Malformed(sha256(id.as_bytes())),
+            _ => WebhookContent::Event(id),
         };
         let merchant = format!("Merchant/m{}", number % 2).parse().unwrap();
         let (body, at) = (String::new(), chrono::DateTime::UNIX_EPOCH);
-        Record::Posted(Box::new(Posted { merchant, mode, what, body, at }))
+        Record::WebhookReceived(Box::new(ReceivedWebhook { merchant, mode, what, body, at }))
     }
 
     #[test]
@@ -140,7 +140,7 @@ mod tests {
                 let sequence = group.last().unwrap().0;
                 fold.apply(group, Head { sequence, hash: [0; 32] }).unwrap();
             }
-            (index.scan(b"").unwrap(), Facts::new(index))
+            (index.scan(b"").unwrap(), ReadModel::new(index))
         });
         let [(one, facts), (some, _), (all, _)] = states;
         assert!(one == some && one == all);
@@ -148,7 +148,7 @@ mod tests {
         let ledger = facts.event_ledger(&merchant).unwrap();
         let waiting = facts.events_waiting(&merchant, 1000).unwrap();
         assert_eq!((ledger.posts, ledger.waiting), (200, u64::try_from(waiting.len()).unwrap()));
-        assert!(ledger.repeated > 100 && ledger.garbled > 0, "{ledger:?}");
+        assert!(ledger.repeated > 100 && ledger.malformed > 0, "{ledger:?}");
         assert_eq!(waiting.first().map(String::as_str), Some("e3"));
     }
 }

@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 use std::iter::Peekable;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use super::recent::Recent;
-use super::{Batch, Entry, Index, IndexError, range};
+use super::recent::ReadCache;
+use super::{Batch, Index, IndexError, KeyValue, range};
 
 /// Number of changes that are passed on together. sled frees what a batch replaced only after the
 /// batch: 8,192 changes at once took twenty times the memory of 256, and more time.
@@ -27,24 +27,24 @@ const BYTES_MAX: usize = 2 << 20;
 
 /// Waiting changes in front of another index.
 #[derive(Debug)]
-pub struct Buffered {
-    waiting: RwLock<Waiting>,
+pub struct BufferedIndex {
+    waiting: RwLock<PendingChanges>,
     /// Recent reads of the index behind. Used only after the changes, and only while the lock on
     /// them is held.
-    recent: Mutex<Recent>,
+    recent: Mutex<ReadCache>,
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct PendingChanges {
     /// The index that receives the changes.
     behind: Arc<dyn Index>,
     changes: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
     bytes: usize,
 }
 
-impl Buffered {
+impl BufferedIndex {
     pub fn new(behind: Arc<dyn Index>) -> Self {
-        let waiting = Waiting { behind, changes: BTreeMap::new(), bytes: 0 };
+        let waiting = PendingChanges { behind, changes: BTreeMap::new(), bytes: 0 };
         Self { waiting: RwLock::new(waiting), recent: Mutex::default() }
     }
 
@@ -58,46 +58,46 @@ impl Buffered {
         except: &[u8],
     ) -> Result<Arc<dyn Index>, IndexError> {
         let mut waiting = self.writing();
-        waiting.hand_on()?;
+        waiting.pass_on()?;
         let mut copied = Batch::new();
         for (key, value) in waiting.behind.scan(own)?.into_iter().filter(|(key, _)| key != except) {
             copied.put(key, value);
         }
         fresh.apply(copied)?;
-        *self.recent() = Recent::default();
+        *self.recent() = ReadCache::default();
         Ok(std::mem::replace(&mut waiting.behind, fresh))
     }
 
     /// Passes on all waiting changes; they may not be durable in the index behind.
-    pub fn hand_on(&self) -> Result<(), IndexError> {
-        self.writing().hand_on()
+    pub fn pass_on(&self) -> Result<(), IndexError> {
+        self.writing().pass_on()
     }
 
-    fn reading(&self) -> RwLockReadGuard<'_, Waiting> {
+    fn reading(&self) -> RwLockReadGuard<'_, PendingChanges> {
         self.waiting.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn writing(&self) -> RwLockWriteGuard<'_, Waiting> {
+    fn writing(&self) -> RwLockWriteGuard<'_, PendingChanges> {
         self.waiting.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn recent(&self) -> MutexGuard<'_, Recent> {
+    fn recent(&self) -> MutexGuard<'_, ReadCache> {
         self.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Waiting {
+impl PendingChanges {
     /// Passes on all changes. Readers wait meanwhile, so that none misses a change that is in
     /// neither place.
-    fn hand_on(&mut self) -> Result<(), IndexError> {
+    fn pass_on(&mut self) -> Result<(), IndexError> {
         let changes = std::mem::take(&mut self.changes);
         self.bytes = 0;
         if changes.is_empty() { Ok(()) } else { self.behind.apply(Batch { changes }) }
     }
 
-    fn take_in(&mut self, batch: Batch, recent: &mut Recent) {
+    fn add(&mut self, batch: Batch, recent: &mut ReadCache) {
         for (key, change) in batch {
-            recent.forget(&key);
+            recent.remove(&key);
             let length = key.len().saturating_add(change.as_ref().map_or(0, Vec::len));
             self.bytes = self.bytes.saturating_add(length);
             self.changes.insert(key, change);
@@ -109,7 +109,7 @@ impl Waiting {
     }
 }
 
-impl Index for Buffered {
+impl Index for BufferedIndex {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError> {
         let waiting = self.reading();
         if let Some(change) = waiting.changes.get(key) {
@@ -119,11 +119,11 @@ impl Index for Buffered {
             return Ok(known.clone());
         }
         let value = waiting.behind.get(key)?;
-        self.recent().note(key, value.as_deref());
+        self.recent().insert(key, value.as_deref());
         Ok(value)
     }
 
-    fn see(&self, key: &[u8], see: &mut dyn FnMut(&[u8])) -> Result<(), IndexError> {
+    fn with_value(&self, key: &[u8], see: &mut dyn FnMut(&[u8])) -> Result<(), IndexError> {
         let waiting = self.reading();
         if let Some(change) = waiting.changes.get(key) {
             change.as_deref().into_iter().for_each(see);
@@ -133,7 +133,7 @@ impl Index for Buffered {
             known.as_deref().into_iter().for_each(see);
             return Ok(());
         }
-        waiting.behind.see(key, see)
+        waiting.behind.with_value(key, see)
     }
 
     fn scan_from(
@@ -141,7 +141,7 @@ impl Index for Buffered {
         prefix: &[u8],
         after: Option<&[u8]>,
         limit: usize,
-    ) -> Result<Vec<Entry>, IndexError> {
+    ) -> Result<Vec<KeyValue>, IndexError> {
         let waiting = self.reading();
         let mut changed = range(&waiting.changes, prefix, after).peekable();
         let (mut entries, mut from) = (Vec::new(), after.map(<[u8]>::to_vec));
@@ -159,16 +159,16 @@ impl Index for Buffered {
     }
 
     fn apply(&self, batch: Batch) -> Result<(), IndexError> {
-        let batch = batch.checked()?;
+        let batch = batch.check_keys()?;
         let mut waiting = self.writing();
-        waiting.take_in(batch, &mut self.recent());
-        if waiting.is_full() { waiting.hand_on() } else { Ok(()) }
+        waiting.add(batch, &mut self.recent());
+        if waiting.is_full() { waiting.pass_on() } else { Ok(()) }
     }
 
     fn flush(&self) -> Result<(), IndexError> {
         let behind = {
             let mut waiting = self.writing();
-            waiting.hand_on()?;
+            waiting.pass_on()?;
             Arc::clone(&waiting.behind)
         };
         behind.flush()
@@ -178,10 +178,10 @@ impl Index for Buffered {
 /// Appends the entries behind with the changes laid over them, in key order, up to the key `end` if
 /// given.
 fn merge<'a>(
-    behind: Vec<Entry>,
+    behind: Vec<KeyValue>,
     changed: &mut Peekable<impl Iterator<Item = (&'a Vec<u8>, &'a Option<Vec<u8>>)>>,
     (end, limit): (Option<&[u8]>, usize),
-    entries: &mut Vec<Entry>,
+    entries: &mut Vec<KeyValue>,
 ) {
     let mut behind = behind.into_iter().peekable();
     while entries.len() < limit {

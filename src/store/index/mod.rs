@@ -18,12 +18,12 @@ use std::{
     sync::{PoisonError, RwLock},
 };
 
-pub use buffered::Buffered;
+pub use buffered::BufferedIndex;
 
 /// The longest key, in bytes.
 pub const KEY_BYTES_MAX: usize = 1024;
 
-pub type Entry = (Vec<u8>, Vec<u8>);
+pub type KeyValue = (Vec<u8>, Vec<u8>);
 
 /// Ordered keys and values.
 pub trait Index: Send + Sync + Debug {
@@ -31,7 +31,7 @@ pub trait Index: Send + Sync + Debug {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError>;
 
     /// Passes the value of a key, if it exists, to `see`, without copying it where possible.
-    fn see(&self, key: &[u8], see: &mut dyn FnMut(&[u8])) -> Result<(), IndexError> {
+    fn with_value(&self, key: &[u8], see: &mut dyn FnMut(&[u8])) -> Result<(), IndexError> {
         if let Some(value) = self.get(key)? {
             see(&value);
         }
@@ -45,7 +45,7 @@ pub trait Index: Send + Sync + Debug {
         prefix: &[u8],
         after: Option<&[u8]>,
         limit: usize,
-    ) -> Result<Vec<Entry>, IndexError>;
+    ) -> Result<Vec<KeyValue>, IndexError>;
 
     /// Applies a batch as a whole or not at all.
     fn apply(&self, batch: Batch) -> Result<(), IndexError>;
@@ -54,7 +54,7 @@ pub trait Index: Send + Sync + Debug {
     fn flush(&self) -> Result<(), IndexError>;
 
     /// Returns all entries whose key begins with `prefix`, in order.
-    fn scan(&self, prefix: &[u8]) -> Result<Vec<Entry>, IndexError> {
+    fn scan(&self, prefix: &[u8]) -> Result<Vec<KeyValue>, IndexError> {
         self.scan_from(prefix, None, usize::MAX)
     }
 }
@@ -89,7 +89,7 @@ impl Batch {
 
     /// Passes the value that a key will have once this batch is applied to `index` to `see`, if it
     /// exists.
-    pub fn see(
+    pub fn with_value(
         &self,
         index: &dyn Index,
         key: &[u8],
@@ -100,12 +100,12 @@ impl Batch {
                 change.as_deref().into_iter().for_each(see);
                 Ok(())
             }
-            None => index.see(key, see),
+            None => index.with_value(key, see),
         }
     }
 
     /// Returns all entries under `prefix` as they will be once this batch is applied to `index`.
-    pub fn scan(&self, index: &dyn Index, prefix: &[u8]) -> Result<Vec<Entry>, IndexError> {
+    pub fn scan(&self, index: &dyn Index, prefix: &[u8]) -> Result<Vec<KeyValue>, IndexError> {
         let mut entries: BTreeMap<_, _> = index.scan(prefix)?.into_iter().collect();
         for (key, change) in range(&self.changes, prefix, None) {
             match change {
@@ -124,7 +124,7 @@ impl Batch {
         prefix: &[u8],
         after: Option<&[u8]>,
         limit: usize,
-    ) -> Result<Vec<Entry>, IndexError> {
+    ) -> Result<Vec<KeyValue>, IndexError> {
         let changed: Vec<_> = range(&self.changes, prefix, after).collect();
         // The batch removes at most as many entries of the index as it changes.
         let behind = index.scan_from(prefix, after, limit.saturating_add(changed.len()))?;
@@ -140,18 +140,18 @@ impl Batch {
 
     /// Returns true if no entry will remain under `prefix` once this batch is applied to `index`.
     pub fn is_bare(&self, index: &dyn Index, prefix: &[u8]) -> Result<bool, IndexError> {
-        let mut changed = self.under(prefix);
+        let mut changed = self.changes_under(prefix);
         if changed.any(|(_, change)| change.is_some()) {
             return Ok(false);
         }
-        if self.under(prefix).next().is_none() {
+        if self.changes_under(prefix).next().is_none() {
             return Ok(index.scan_from(prefix, None, 1)?.is_empty());
         }
         Ok(self.scan(index, prefix)?.is_empty())
     }
 
     /// Returns the changes of keys under `prefix`, in key order; no value means removal.
-    pub fn under<'a>(
+    pub fn changes_under<'a>(
         &'a self,
         prefix: &'a [u8],
     ) -> impl Iterator<Item = (&'a Vec<u8>, &'a Option<Vec<u8>>)> {
@@ -159,7 +159,7 @@ impl Batch {
     }
 
     /// Returns true if the batch changes a key.
-    pub fn touches(&self, key: &[u8]) -> bool {
+    pub fn changes_key(&self, key: &[u8]) -> bool {
         self.changes.contains_key(key)
     }
 
@@ -181,7 +181,7 @@ impl Batch {
     ///
     /// # Errors
     /// A key is longer than [`KEY_BYTES_MAX`].
-    pub(crate) fn checked(self) -> Result<Self, IndexError> {
+    pub(crate) fn check_keys(self) -> Result<Self, IndexError> {
         match self.changes.keys().find(|key| key.len() > KEY_BYTES_MAX) {
             Some(key) => Err(IndexError::KeyTooLong { bytes: key.len(), limit: KEY_BYTES_MAX }),
             None => Ok(self),
@@ -224,7 +224,7 @@ impl Index for MemoryIndex {
         Ok(entries.get(key).cloned())
     }
 
-    fn see(&self, key: &[u8], see: &mut dyn FnMut(&[u8])) -> Result<(), IndexError> {
+    fn with_value(&self, key: &[u8], see: &mut dyn FnMut(&[u8])) -> Result<(), IndexError> {
         let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
         entries.get(key).map(Vec::as_slice).into_iter().for_each(see);
         Ok(())
@@ -235,14 +235,14 @@ impl Index for MemoryIndex {
         prefix: &[u8],
         after: Option<&[u8]>,
         limit: usize,
-    ) -> Result<Vec<Entry>, IndexError> {
+    ) -> Result<Vec<KeyValue>, IndexError> {
         let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
         let found = range(&entries, prefix, after).take(limit);
         Ok(found.map(|(key, value)| (key.clone(), value.clone())).collect())
     }
 
     fn apply(&self, batch: Batch) -> Result<(), IndexError> {
-        let batch = batch.checked()?;
+        let batch = batch.check_keys()?;
         let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
         for (key, change) in batch {
             match change {

@@ -13,12 +13,12 @@ const VALUE_BYTES_MAX: usize = 2 << 10;
 
 /// Keys with their values, or known to have none.
 #[derive(Debug, Default)]
-pub(super) struct Recent {
+pub(super) struct ReadCache {
     young: HashMap<Vec<u8>, Option<Vec<u8>>>,
     old: HashMap<Vec<u8>, Option<Vec<u8>>>,
 }
 
-impl Recent {
+impl ReadCache {
     /// Returns the cached value of a key; the inner `None` means that the key has no value.
     pub(super) fn get(&mut self, key: &[u8]) -> Option<&Option<Vec<u8>>> {
         if !self.young.contains_key(key) {
@@ -29,14 +29,14 @@ impl Recent {
     }
 
     /// Caches the result of a read.
-    pub(super) fn note(&mut self, key: &[u8], value: Option<&[u8]>) {
+    pub(super) fn insert(&mut self, key: &[u8], value: Option<&[u8]>) {
         if value.is_none_or(|value| value.len() <= VALUE_BYTES_MAX) {
             self.keep(key.to_owned(), value.map(<[u8]>::to_vec));
         }
     }
 
     /// Removes a key that changes.
-    pub(super) fn forget(&mut self, key: &[u8]) {
+    pub(super) fn remove(&mut self, key: &[u8]) {
         self.young.remove(key);
         self.old.remove(key);
     }
@@ -55,10 +55,10 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_stays_and_the_rest_is_forgotten() {
-        let mut recent = Recent::default();
-        recent.note(b"often", Some(b"1"));
+        let mut recent = ReadCache::default();
+        recent.insert(b"often", Some(b"1"));
         for number in 0..10 * GENERATION_MAX {
-            recent.note(number.to_string().as_bytes(), None);
+            recent.insert(number.to_string().as_bytes(), None);
             assert_eq!(recent.get(b"often"), Some(&Some(b"1".to_vec())), "{number}");
         }
         assert_eq!(recent.get(b"0"), None);
@@ -68,10 +68,10 @@ mod tests {
 
     #[test]
     fn what_changes_or_is_long_is_not_known() {
-        let mut recent = Recent::default();
-        recent.note(b"a", Some(b"1"));
-        recent.forget(b"a");
-        recent.note(b"long", Some(&[0; VALUE_BYTES_MAX + 1]));
+        let mut recent = ReadCache::default();
+        recent.insert(b"a", Some(b"1"));
+        recent.remove(b"a");
+        recent.insert(b"long", Some(&[0; VALUE_BYTES_MAX + 1]));
         assert_eq!(recent.get(b"a"), None);
         assert_eq!(recent.get(b"long"), None);
     }

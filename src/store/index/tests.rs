@@ -27,7 +27,7 @@ fn apply(index: &dyn Index, changes: &[(&str, Option<&str>)]) {
     index.apply(batch).unwrap();
 }
 
-fn keys(entries: Vec<Entry>) -> Vec<String> {
+fn keys(entries: Vec<KeyValue>) -> Vec<String> {
     entries.into_iter().map(|(key, _)| String::from_utf8(key).unwrap()).collect()
 }
 
@@ -42,15 +42,15 @@ fn a_batch_is_seen_as_a_whole(index: &dyn Index) {
     assert_eq!(batch.get(index, b"k/2").unwrap().unwrap(), b"two");
     let seen = |key: &[u8]| {
         let mut seen = None;
-        batch.see(index, key, &mut |value| seen = Some(value.to_vec())).unwrap();
+        batch.with_value(index, key, &mut |value| seen = Some(value.to_vec())).unwrap();
         seen
     };
     assert_eq!(seen(b"k/1"), None);
     assert_eq!(seen(b"k/2").unwrap(), b"two");
     assert_eq!(seen(b"k/3").unwrap(), b"three");
-    assert_eq!(batch.under(b"k/").count(), 2);
-    assert_eq!(batch.under(b"k/3").count(), 1);
-    assert!(batch.touches(b"k/1") && !batch.touches(b"k/2"));
+    assert_eq!(batch.changes_under(b"k/").count(), 2);
+    assert_eq!(batch.changes_under(b"k/3").count(), 1);
+    assert!(batch.changes_key(b"k/1") && !batch.changes_key(b"k/2"));
     assert_eq!(keys(batch.scan(index, b"k/").unwrap()), ["k/2", "k/3"]);
     assert_eq!(index.get(b"k/1").unwrap().unwrap(), b"one");
     index.apply(batch).unwrap();
@@ -109,13 +109,13 @@ fn an_index_in_memory_keeps_the_contract() {
 
 #[test]
 fn an_index_whose_changes_wait_keeps_the_contract() {
-    conforms(&Buffered::new(Arc::new(MemoryIndex::new())));
+    conforms(&BufferedIndex::new(Arc::new(MemoryIndex::new())));
 }
 
 #[test]
 fn changes_reach_the_index_behind_together_and_in_order() {
     let behind = Arc::new(MemoryIndex::new());
-    let index = Buffered::new(behind.clone());
+    let index = BufferedIndex::new(behind.clone());
     apply(&index, &[("a", Some("1")), ("b", Some("1"))]);
     apply(&index, &[("a", Some("2")), ("b", None)]);
     assert_eq!(behind.scan(b"").unwrap(), []);
@@ -132,8 +132,8 @@ fn changes_reach_the_index_behind_together_and_in_order() {
 
 #[test]
 fn changes_that_wait_are_seen_as_if_they_were_behind() {
-    let (plain, index) = (MemoryIndex::new(), Buffered::new(Arc::new(MemoryIndex::new())));
-    let mut rng = crate::store::testing::seeded(7);
+    let (plain, index) = (MemoryIndex::new(), BufferedIndex::new(Arc::new(MemoryIndex::new())));
+    let mut rng = crate::store::testing::seeded_rng(7);
     for round in 0..3000 {
         let mut below = |end: u32| rng.next_u32().checked_rem(end).unwrap();
         let (key, set) = (format!("k/{}", below(40)), below(3) > 0);
@@ -159,7 +159,7 @@ fn changes_that_wait_are_seen_as_if_they_were_behind() {
 
 fn seen(index: &dyn Index, key: &[u8]) -> Option<Vec<u8>> {
     let mut seen = None;
-    index.see(key, &mut |value| seen = Some(value.to_vec())).unwrap();
+    index.with_value(key, &mut |value| seen = Some(value.to_vec())).unwrap();
     seen
 }
 
@@ -168,7 +168,7 @@ fn an_index_over_sled_keeps_the_contract() {
     let dir = tempfile::tempdir().unwrap();
     conforms(&SledIndex::open(&dir.path().join("sled")).unwrap());
     let behind = SledIndex::open(&dir.path().join("behind")).unwrap();
-    conforms(&Buffered::new(Arc::new(behind)));
+    conforms(&BufferedIndex::new(Arc::new(behind)));
 }
 
 #[test]

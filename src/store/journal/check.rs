@@ -2,20 +2,20 @@
 
 use super::{
     super::{
-        bytes::{from, is_zero, to_u64, to_usize},
+        bytes::{bytes_from, is_zero, to_u64, to_usize},
         disk::Disk,
     },
     Head, JournalError, Position,
-    error::Follows,
-    open::start,
-    record::{self, Found, Look},
+    error::DamageEvidence,
+    open::chain_start,
+    record::{self, RawRecord, RecordSlot},
     segment::{self, HEADER_BYTES, Segment},
-    tail::{self, Verdict},
+    tail::{self, TailVerdict},
 };
 
 /// Result of a walk.
 #[derive(Debug)]
-pub(super) struct Checked {
+pub(super) struct WalkResult {
     /// The last intact record.
     pub(super) last: Position,
     /// Position of the next record: segment, offset and length of the file.
@@ -23,7 +23,7 @@ pub(super) struct Checked {
     /// True if bytes that were never acknowledged follow the last record.
     pub(super) torn: bool,
     /// True if the chain does not run through the marked head.
-    pub(super) strays: bool,
+    pub(super) misses_mark: bool,
 }
 
 /// Heads that were durable before.
@@ -43,10 +43,10 @@ pub(super) fn check(
     segments: &[u64],
     start: Position,
     Anchors { known, marked }: Anchors,
-) -> Result<Checked, JournalError> {
+) -> Result<WalkResult, JournalError> {
     let mut last = start;
-    let mut passed = Passed { known, marked, strays: false };
-    passed.look(start.head);
+    let mut passed = AnchorCheck { known, marked, misses_mark: false };
+    passed.compare(start.head);
     let mut state = None;
     let mut ahead = segments.iter().copied().filter(|first| *first >= start.segment).peekable();
     while let Some(first) = ahead.next() {
@@ -60,21 +60,21 @@ pub(super) fn check(
     let missing = || JournalError::MissingSegment { expected: start.segment, found: None };
     let (tail, torn) = state.ok_or_else(missing)?;
     let short = marked.filter(|marked| marked.sequence > last.head.sequence);
-    let strays = passed.strays || short.is_some();
-    let checked = Checked { last, tail, torn, strays };
+    let strays = passed.misses_mark || short.is_some();
+    let checked = WalkResult { last, tail, torn, misses_mark: strays };
     if let Some(short) = short.filter(|_| torn) {
-        return Err(forgotten(&checked, short));
+        return Err(lost_head_error(&checked, short));
     }
     match known {
-        Some(known) if known.sequence > last.head.sequence => Err(forgotten(&checked, known)),
+        Some(known) if known.sequence > last.head.sequence => Err(lost_head_error(&checked, known)),
         Some(_) | None => Ok(checked),
     }
 }
 
 /// Walks everything, and accepts neither a torn tail nor another end than `head`.
-pub(super) fn whole(disk: &dyn Disk, head: Head) -> Result<Head, JournalError> {
+pub(super) fn check_all(disk: &dyn Disk, head: Head) -> Result<Head, JournalError> {
     let segments = segment::list(disk)?;
-    let start = start(disk, &segments)?;
+    let start = chain_start(disk, &segments)?;
     let anchors = Anchors { known: Some(head), marked: None };
     let checked = check(disk, &segments, start, anchors)?;
     if checked.torn {
@@ -83,7 +83,7 @@ pub(super) fn whole(disk: &dyn Disk, head: Head) -> Result<Head, JournalError> {
             offset: checked.tail.offset,
             sequence: super::next(head.sequence)?,
             why: "bytes follow the last record",
-            follows: Follows::Acknowledged,
+            follows: DamageEvidence::Acknowledged,
         });
     }
     Ok(checked.last.head)
@@ -101,23 +101,23 @@ fn enter(segment: &Segment, start: &Position, head: Head) -> Result<usize, Journ
 }
 
 /// End of a segment's records, with the reason if something else follows.
-struct Stop {
+struct WalkEnd {
     offset: usize,
     why: &'static str,
 }
 
 /// The heads that the chain must run through, during a walk.
-struct Passed {
+struct AnchorCheck {
     known: Option<Head>,
     marked: Option<Head>,
-    strays: bool,
+    misses_mark: bool,
 }
 
-impl Passed {
+impl AnchorCheck {
     /// Notes if this record differs from the marked one of the same sequence.
-    fn look(&mut self, head: Head) {
+    fn compare(&mut self, head: Head) {
         let other = |marked: Head| marked.sequence == head.sequence && marked != head;
-        self.strays |= self.marked.is_some_and(other);
+        self.misses_mark |= self.marked.is_some_and(other);
     }
 }
 
@@ -125,17 +125,17 @@ fn walk(
     segment: &Segment,
     offset: usize,
     last: &mut Position,
-    passed: &mut Passed,
-) -> Result<Stop, JournalError> {
+    passed: &mut AnchorCheck,
+) -> Result<WalkEnd, JournalError> {
     let mut at = offset;
     loop {
-        match record::look(&segment.bytes, at) {
-            Look::Record(found) => at = step(segment, at, &found, last, passed)?,
-            Look::End => {
-                return Ok(Stop { offset: at, why: "there are zeros in its place" });
+        match record::parse_at(&segment.bytes, at) {
+            RecordSlot::Record(found) => at = step(segment, at, &found, last, passed)?,
+            RecordSlot::End => {
+                return Ok(WalkEnd { offset: at, why: "there are zeros in its place" });
             }
-            Look::Bad(why) => return Ok(Stop { offset: at, why }),
-            Look::Version(found) => return Err(unknown(segment, at, found)),
+            RecordSlot::Invalid(why) => return Ok(WalkEnd { offset: at, why }),
+            RecordSlot::UnknownVersion(found) => return Err(version_error(segment, at, found)),
         }
     }
 }
@@ -144,13 +144,13 @@ fn walk(
 fn step(
     segment: &Segment,
     at: usize,
-    found: &Found<'_>,
+    found: &RawRecord<'_>,
     last: &mut Position,
-    passed: &mut Passed,
+    passed: &mut AnchorCheck,
 ) -> Result<usize, JournalError> {
     follows(segment, at, found, last.head)?;
     let head = Head { sequence: found.sequence, hash: found.hash };
-    passed.look(head);
+    passed.compare(head);
     if let Some(known) =
         passed.known.filter(|known| known.sequence == head.sequence && *known != head)
     {
@@ -165,7 +165,7 @@ fn step(
 pub(super) fn follows(
     segment: &Segment,
     at: usize,
-    found: &Found<'_>,
+    found: &RawRecord<'_>,
     head: Head,
 ) -> Result<(), JournalError> {
     let sequence = super::next(head.sequence)?;
@@ -176,7 +176,7 @@ pub(super) fn follows(
 }
 
 /// Returns the error for a record of an unknown version.
-pub(super) fn unknown(segment: &Segment, at: usize, found: u8) -> JournalError {
+pub(super) fn version_error(segment: &Segment, at: usize, found: u8) -> JournalError {
     JournalError::Version {
         file: segment.file.clone(),
         offset: to_u64(at),
@@ -191,19 +191,19 @@ pub(super) fn unknown(segment: &Segment, at: usize, found: u8) -> JournalError {
 /// The tail is damaged.
 fn judge(
     segment: &Segment,
-    stop: &Stop,
+    stop: &WalkEnd,
     head: Head,
     next_segment: Option<u64>,
 ) -> Result<bool, JournalError> {
     let sequence = super::next(head.sequence)?;
     let follows = match next_segment {
-        Some(_) if is_zero(from(&segment.bytes, stop.offset)) => return Ok(false),
-        Some(first) => Follows::Segment { file: segment::name(first) },
+        Some(_) if is_zero(bytes_from(&segment.bytes, stop.offset)) => return Ok(false),
+        Some(first) => DamageEvidence::Segment { file: segment::name(first) },
         None => match tail::judge(&segment.bytes, stop.offset, sequence) {
-            Verdict::Clean => return Ok(false),
-            Verdict::Torn => return Ok(true),
-            Verdict::Damaged { sequence, offset } => {
-                Follows::Record { sequence, offset: to_u64(offset) }
+            TailVerdict::Clean => return Ok(false),
+            TailVerdict::Torn => return Ok(true),
+            TailVerdict::Damaged { sequence, offset } => {
+                DamageEvidence::Record { sequence, offset: to_u64(offset) }
             }
         },
     };
@@ -212,7 +212,7 @@ fn judge(
 }
 
 /// Returns the error for a journal that ends before a head that was durable.
-fn forgotten(checked: &Checked, known: Head) -> JournalError {
+fn lost_head_error(checked: &WalkResult, known: Head) -> JournalError {
     if !checked.torn {
         return JournalError::Forgotten { known, found: checked.last.head };
     }
@@ -221,6 +221,6 @@ fn forgotten(checked: &Checked, known: Head) -> JournalError {
         offset: checked.tail.offset,
         sequence: checked.last.head.sequence.saturating_add(1),
         why: "it cannot be read",
-        follows: Follows::Acknowledged,
+        follows: DamageEvidence::Acknowledged,
     }
 }

@@ -13,18 +13,18 @@
 
 use super::{
     super::{bytes::to_usize, disk::Disk},
-    Head, Journal, JournalError, Reader, segment, snapshot,
+    Head, Journal, JournalError, JournalReader, segment, snapshot,
 };
 
 impl Journal {
     /// Returns the snapshot behind which the chain on this disk begins.
-    pub fn base(&self) -> Result<Option<snapshot::Sealed>, JournalError> {
+    pub fn base(&self) -> Result<Option<snapshot::SnapshotHeader>, JournalError> {
         self.reader().base()
     }
 
     /// Ends the segment in use and returns the last durable record. A snapshot can replace the
     /// records up to it. Everything written must be durable.
-    pub fn part(&mut self) -> Result<Head, JournalError> {
+    pub fn end_segment(&mut self) -> Result<Head, JournalError> {
         self.refuse_if_poisoned()?;
         let head = self.head();
         if self.tail.segment <= head.sequence {
@@ -37,7 +37,12 @@ impl Journal {
 
 /// Writes a snapshot of the state after the last record of a segment, and returns its hash. Nothing
 /// depends on the snapshot before a record names this hash.
-pub fn seal(disk: &dyn Disk, head: Head, fold: u32, body: &[u8]) -> Result<[u8; 32], JournalError> {
+pub fn write_snapshot(
+    disk: &dyn Disk,
+    head: Head,
+    fold: u32,
+    body: &[u8],
+) -> Result<[u8; 32], JournalError> {
     let base = snapshot::base(disk, &segment::list(disk)?)?.map_or(0, |base| base.head.sequence);
     for leftover in snapshot::list(disk)?.into_iter().filter(|leftover| *leftover != base) {
         remove(disk, &snapshot::name(leftover))?;
@@ -50,20 +55,20 @@ pub fn seal(disk: &dyn Disk, head: Head, fold: u32, body: &[u8]) -> Result<[u8; 
 
 /// Archives the segments that the snapshot behind `head` replaces, or drops them if there is no
 /// archive. Returns their number. The record that names the snapshot must be durable.
-pub fn put_aside(
+pub fn archive_segments(
     disk: &dyn Disk,
     head: Head,
     archive: Option<&dyn Disk>,
 ) -> Result<usize, JournalError> {
-    let sealed = snapshot::look(disk, head.sequence)?;
+    let sealed = snapshot::read_header(disk, head.sequence)?;
     for older in snapshot::list(disk)?.into_iter().filter(|older| *older < head.sequence) {
         remove(disk, &snapshot::name(older))?;
     }
-    let replaced = snapshot::replaced(disk, &sealed)?;
+    let replaced = snapshot::replaced_segments(disk, &sealed)?;
     for first in &replaced {
         let file = segment::name(*first);
         if let Some(archive) = archive {
-            let bytes = whole(disk, &file)?;
+            let bytes = read_whole(disk, &file)?;
             let kept = archive.replace(&file, &bytes);
             kept.map_err(|source| JournalError::io("archive", &file, source))?;
         }
@@ -72,7 +77,7 @@ pub fn put_aside(
     Ok(replaced.len())
 }
 
-impl Reader {
+impl JournalReader {
     /// Returns the first sequences of the segments on this disk, ascending.
     pub fn segments(&self) -> Result<Vec<u64>, JournalError> {
         segment::list(self.disk())
@@ -83,16 +88,16 @@ impl Reader {
     pub fn each_file(&self, mut show: impl FnMut(&[u8])) -> Result<(), JournalError> {
         let mut files: Vec<String> = self.segments()?.into_iter().map(segment::name).collect();
         files.extend(snapshot::list(self.disk())?.into_iter().map(snapshot::name));
-        files.iter().try_for_each(|file| whole(self.disk(), file).map(|bytes| show(&bytes)))
+        files.iter().try_for_each(|file| read_whole(self.disk(), file).map(|bytes| show(&bytes)))
     }
 }
 
 /// Removes a segment that no reader needs any more, durably.
-pub fn forget(disk: &dyn Disk, first: u64) -> Result<(), JournalError> {
+pub fn remove_segment(disk: &dyn Disk, first: u64) -> Result<(), JournalError> {
     remove(disk, &segment::name(first))
 }
 
-fn whole(disk: &dyn Disk, file: &str) -> Result<Vec<u8>, JournalError> {
+fn read_whole(disk: &dyn Disk, file: &str) -> Result<Vec<u8>, JournalError> {
     let io = |source| JournalError::io("read", file, source);
     let length = disk.len(file).map_err(io)?;
     disk.read_at(file, 0, to_usize(length)).map_err(io)

@@ -82,7 +82,7 @@ pub enum JournalError {
         sequence: u64,
         why: &'static str,
         /// The evidence found behind the record.
-        follows: Follows,
+        follows: DamageEvidence,
     },
 
     /// A record is intact but does not continue the record before it.
@@ -150,7 +150,7 @@ impl JournalError {
 
 /// Evidence found behind a damaged record.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Follows {
+pub enum DamageEvidence {
     /// An intact record in the same file.
     #[error("record {sequence} follows at byte {offset}")]
     Record {

@@ -3,7 +3,7 @@
 use super::{
     super::{bytes::to_u64, disk::Disk},
     Head, JournalError,
-    record::{self, Look},
+    record::{self, RecordSlot},
     segment::{self, HEADER_BYTES, Segment},
     snapshot,
 };
@@ -29,7 +29,7 @@ pub fn extent(disk: &dyn Disk, head: Head) -> Result<Vec<(String, u64)>, Journal
         .filter(|first| (begins..=head.sequence).contains(first) && *first > begins)
     {
         if let Some(full) = last.replace(first) {
-            files.push(whole(disk, full)?);
+            files.push(whole_segment(disk, full)?);
         }
     }
     let last = last.ok_or(JournalError::MissingSegment { expected: head.sequence, found: None })?;
@@ -37,7 +37,7 @@ pub fn extent(disk: &dyn Disk, head: Head) -> Result<Vec<(String, u64)>, Journal
     Ok(files)
 }
 
-fn whole(disk: &dyn Disk, first: u64) -> Result<(String, u64), JournalError> {
+fn whole_segment(disk: &dyn Disk, first: u64) -> Result<(String, u64), JournalError> {
     let file = segment::name(first);
     let bytes = disk.len(&file).map_err(|source| JournalError::io("read", &file, source))?;
     Ok((file, bytes))
@@ -48,7 +48,7 @@ fn end_of(segment: &Segment, head: Head) -> Result<u64, JournalError> {
     let mut at = super::to_usize(HEADER_BYTES);
     let mut found_at_most =
         Head { sequence: segment.first.saturating_sub(1), hash: segment.previous };
-    while let Look::Record(found) = record::look(&segment.bytes, at) {
+    while let RecordSlot::Record(found) = record::parse_at(&segment.bytes, at) {
         at = at.saturating_add(found.size);
         found_at_most = Head { sequence: found.sequence, hash: found.hash };
         if found.sequence == head.sequence {

@@ -32,14 +32,14 @@ use std::{ops::Range, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 pub use self::{
-    compact::{forget, put_aside, seal},
+    compact::{archive_segments, remove_segment, write_snapshot},
     error::JournalError,
     extent::extent,
-    open::{CutTail, Opened, Options},
-    pick::Picked,
-    read::{Reader, Records},
-    record::Record,
-    snapshot::Sealed,
+    open::{CutTail, JournalOpening, JournalOptions},
+    pick::PickedRecords,
+    read::{JournalReader, JournalRecords},
+    record::JournalRecord,
+    snapshot::SnapshotHeader,
 };
 use super::{
     bytes::{to_u64, to_usize},
@@ -110,7 +110,7 @@ struct Tail {
 }
 
 impl Tail {
-    fn room(&self) -> usize {
+    fn free_bytes(&self) -> usize {
         to_usize(self.capacity.saturating_sub(self.offset))
     }
 }
@@ -122,7 +122,7 @@ impl Journal {
     }
 
     /// Returns the last record written, durable or not.
-    pub(super) fn written(&self) -> Head {
+    pub(super) fn written_head(&self) -> Head {
         self.written.head
     }
 
@@ -132,12 +132,12 @@ impl Journal {
     }
 
     /// Returns a handle that reads durable records while others are appended.
-    pub fn reader(&self) -> Reader {
-        Reader::new(Arc::clone(&self.disk))
+    pub fn reader(&self) -> JournalReader {
+        JournalReader::new(Arc::clone(&self.disk))
     }
 
     /// Returns the durable records from `sequence` on, each verified against the record before it.
-    pub fn read_from(&self, sequence: u64) -> Records {
+    pub fn read_from(&self, sequence: u64) -> JournalRecords {
         self.reader().records(sequence, self.head().sequence)
     }
 
@@ -147,7 +147,7 @@ impl Journal {
     /// Any damage, also in a part that opening trusted, or a chain that does not end in the head of
     /// this journal.
     pub fn verify(&self) -> Result<Head, JournalError> {
-        check::whole(self.disk.as_ref(), self.head())
+        check::check_all(self.disk.as_ref(), self.head())
     }
 
     /// Writes the bodies as one batch and returns their sequences; durable only after [`sync`].
@@ -179,7 +179,7 @@ impl Journal {
     }
 
     /// Makes a mark outside the state directory follow the durable head from now on.
-    pub(super) fn watch(&mut self, mark: HighWater) {
+    pub(super) fn follow_with_mark(&mut self, mark: HighWater) {
         self.mark = Some(mark);
     }
 
@@ -187,8 +187,8 @@ impl Journal {
     ///
     /// # Errors
     /// The mark cannot be synced; nothing more is accepted.
-    pub fn seal_mark(&mut self) -> Result<(), JournalError> {
-        self.mark("sync", |mark, _| mark.seal())
+    pub fn sync_mark(&mut self) -> Result<(), JournalError> {
+        self.mark("sync", |mark, _| mark.sync())
     }
 
     fn mark(
@@ -206,10 +206,10 @@ impl Journal {
         let mut pending = Vec::new();
         for body in bodies {
             let size = record::size(body.len());
-            if self.tail.room() < pending.len().saturating_add(size) {
+            if self.tail.free_bytes() < pending.len().saturating_add(size) {
                 self.flush(&mut pending)?;
             }
-            if self.tail.room() < size {
+            if self.tail.free_bytes() < size {
                 self.roll(size)?;
             }
             self.encode(&mut pending, batch, body)?;

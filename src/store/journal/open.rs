@@ -5,16 +5,16 @@ use std::sync::Arc;
 use super::{
     super::{bytes::to_usize, disk::Disk},
     Head, Journal, JournalError, Position, Tail,
-    check::{self, Anchors, Checked},
-    error::Follows,
-    record::{self, Look},
+    check::{self, Anchors, WalkResult},
+    error::DamageEvidence,
+    record::{self, RecordSlot},
     segment::{self, HEADER_BYTES, Segment},
     snapshot,
 };
 
 /// Options of opening a journal.
 #[derive(Debug, Clone, Copy)]
-pub struct Options {
+pub struct JournalOptions {
     /// The length of a new segment, in bytes. A record that needs more gets a longer segment.
     pub segment_bytes: u64,
     /// Start of the verification: the position of a clean stop, held in the index. Without it
@@ -28,7 +28,7 @@ pub struct Options {
     pub marked: Option<Head>,
 }
 
-impl Default for Options {
+impl Default for JournalOptions {
     fn default() -> Self {
         Self { segment_bytes: 4 << 20, trusted: None, known: None, marked: None }
     }
@@ -36,13 +36,13 @@ impl Default for Options {
 
 /// Result of opening.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Opened {
+pub struct JournalOpening {
     /// The last record.
     pub head: Head,
     /// The tail that was cut, to be reported.
     pub cut: Option<CutTail>,
     /// The head that the mark names, if the journal does not run through it.
-    pub behind: Option<Head>,
+    pub missed_mark: Option<Head>,
 }
 
 /// A tail that was cut: the rest of a write that was never acknowledged.
@@ -64,47 +64,50 @@ impl Journal {
     /// # Errors
     /// A record from the trusted position on is damaged or does not continue the record before it;
     /// then nothing was changed.
-    pub fn open(disk: Arc<dyn Disk>, options: Options) -> Result<(Self, Opened), JournalError> {
+    pub fn open(
+        disk: Arc<dyn Disk>,
+        options: JournalOptions,
+    ) -> Result<(Self, JournalOpening), JournalError> {
         let mut segments = segment::list(disk.as_ref())?;
-        let unborn = take_unborn(disk.as_ref(), &mut segments)?;
+        let unborn = pop_unfinished(disk.as_ref(), &mut segments)?;
         if segments.is_empty() {
             return create(disk, options, unborn);
         }
-        let start = begin(disk.as_ref(), &segments, options.trusted)?;
+        let start = start_position(disk.as_ref(), &segments, options.trusted)?;
         let anchors = Anchors { known: options.known, marked: options.marked };
         let checked = check::check(disk.as_ref(), &segments, start, anchors)?;
         if let Some(first) = unborn {
-            remove_unborn(disk.as_ref(), first, &checked)?;
+            remove_unfinished(disk.as_ref(), first, &checked)?;
         }
         let cut = if checked.torn { Some(cut(disk.as_ref(), checked.tail)?) } else { None };
         if cut.is_some() || checked.last != start {
             let file = segment::name(checked.tail.segment);
             disk.sync(&file).map_err(|source| JournalError::io("sync", &file, source))?;
         }
-        let behind = options.marked.filter(|_| checked.strays);
-        let opened = Opened { head: checked.last.head, cut, behind };
+        let behind = options.marked.filter(|_| checked.misses_mark);
+        let opened = JournalOpening { head: checked.last.head, cut, missed_mark: behind };
         Ok((Self::at(disk, options, checked.last, checked.tail), opened))
     }
 
-    fn at(disk: Arc<dyn Disk>, options: Options, last: Position, tail: Tail) -> Self {
+    fn at(disk: Arc<dyn Disk>, options: JournalOptions, last: Position, tail: Tail) -> Self {
         let segment_bytes = options.segment_bytes.max(HEADER_BYTES);
         Self { disk, segment_bytes, written: last, durable: last, tail, poisoned: None, mark: None }
     }
 }
 
 /// Takes the last segment off the list if a crash interrupted its creation.
-fn take_unborn(disk: &dyn Disk, segments: &mut Vec<u64>) -> Result<Option<u64>, JournalError> {
+fn pop_unfinished(disk: &dyn Disk, segments: &mut Vec<u64>) -> Result<Option<u64>, JournalError> {
     match segments.last() {
-        Some(first) if segment::is_unborn(disk, *first)? => Ok(segments.pop()),
+        Some(first) if segment::is_unfinished(disk, *first)? => Ok(segments.pop()),
         Some(_) | None => Ok(None),
     }
 }
 
 fn create(
     disk: Arc<dyn Disk>,
-    options: Options,
+    options: JournalOptions,
     unborn: Option<u64>,
-) -> Result<(Journal, Opened), JournalError> {
+) -> Result<(Journal, JournalOpening), JournalError> {
     let trusted = options.trusted.map(|position| position.head);
     if let Some(known) = options.known.or(trusted).filter(|known| known.sequence > 0) {
         return Err(JournalError::Forgotten { known, found: Head::EMPTY });
@@ -116,7 +119,7 @@ fn create(
     }
     let tail = segment::create(disk.as_ref(), Head::EMPTY, options.segment_bytes)?;
     let behind = options.marked.filter(|marked| marked.sequence > 0);
-    let opened = Opened { head: Head::EMPTY, cut: None, behind };
+    let opened = JournalOpening { head: Head::EMPTY, cut: None, missed_mark: behind };
     Ok((Journal::at(disk, options, Position::START, tail), opened))
 }
 
@@ -126,12 +129,12 @@ fn first_is_missing(found: u64) -> JournalError {
 
 /// Returns the start of the verification: the trusted position once it is confirmed, else the first
 /// record.
-fn begin(
+fn start_position(
     disk: &dyn Disk,
     segments: &[u64],
     trusted: Option<Position>,
 ) -> Result<Position, JournalError> {
-    let start = start(disk, segments)?;
+    let start = chain_start(disk, segments)?;
     let behind = start.head.sequence;
     let Some(trusted) = trusted.filter(|position| position.head.sequence > behind) else {
         return Ok(start);
@@ -143,7 +146,7 @@ fn begin(
 }
 
 /// Returns the start of the chain on this disk: the first record, or behind a snapshot.
-pub(super) fn start(disk: &dyn Disk, segments: &[u64]) -> Result<Position, JournalError> {
+pub(super) fn chain_start(disk: &dyn Disk, segments: &[u64]) -> Result<Position, JournalError> {
     match (snapshot::base(disk, segments)?, segments.first()) {
         (Some(base), _) => Ok(base.position()),
         (None, Some(found)) if *found != 1 => Err(first_is_missing(*found)),
@@ -154,7 +157,7 @@ pub(super) fn start(disk: &dyn Disk, segments: &[u64]) -> Result<Position, Journ
 /// Verifies that the record which a position names is still there.
 fn confirm(segment: &Segment, trusted: Position) -> Result<Position, JournalError> {
     let begins = to_usize(trusted.begins);
-    if let Look::Record(found) = record::look(&segment.bytes, begins) {
+    if let RecordSlot::Record(found) = record::parse_at(&segment.bytes, begins) {
         let head = Head { sequence: found.sequence, hash: found.hash };
         let ends = begins.saturating_add(found.size);
         if head == trusted.head && ends == to_usize(trusted.ends) {
@@ -169,7 +172,11 @@ fn confirm(segment: &Segment, trusted: Position) -> Result<Position, JournalErro
 }
 
 /// Removes a segment that was never completed, if it is the one that comes next.
-fn remove_unborn(disk: &dyn Disk, first: u64, checked: &Checked) -> Result<(), JournalError> {
+fn remove_unfinished(
+    disk: &dyn Disk,
+    first: u64,
+    checked: &WalkResult,
+) -> Result<(), JournalError> {
     let file = segment::name(first);
     let expected = super::next(checked.last.head.sequence)?;
     if checked.torn {
@@ -178,7 +185,7 @@ fn remove_unborn(disk: &dyn Disk, first: u64, checked: &Checked) -> Result<(), J
             offset: checked.tail.offset,
             sequence: expected,
             why: "it cannot be read",
-            follows: Follows::Segment { file },
+            follows: DamageEvidence::Segment { file },
         });
     }
     if first != expected {

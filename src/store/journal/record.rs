@@ -9,7 +9,7 @@
 //! the first record that was written together with this one: nothing of a batch is acknowledged
 //! before all of it is durable. Zeros where a record could begin are the end.
 
-use super::super::bytes::{Fields, from, is_zero};
+use super::super::bytes::{ByteReader, bytes_from, is_zero};
 
 const MAGIC: [u8; 4] = *b"RkJ1";
 const VERSION: u8 = 1;
@@ -20,7 +20,7 @@ const FIXED_BYTES: usize = 49;
 
 /// One record, verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record {
+pub struct JournalRecord {
     /// The position in the journal, from 1.
     pub sequence: u64,
     /// The hash that the next record names.
@@ -31,7 +31,7 @@ pub struct Record {
 
 /// A record with a valid checksum, still in its segment.
 #[derive(Debug)]
-pub(super) struct Found<'a> {
+pub(super) struct RawRecord<'a> {
     pub(super) sequence: u64,
     pub(super) batch: u64,
     pub(super) previous: [u8; 32],
@@ -43,13 +43,13 @@ pub(super) struct Found<'a> {
 
 /// Content at an offset.
 #[derive(Debug)]
-pub(super) enum Look<'a> {
-    Record(Found<'a>),
+pub(super) enum RecordSlot<'a> {
+    Record(RawRecord<'a>),
     /// Zeros, or no room for a record: the end of the written data.
     End,
     /// Intact, but of a version that this program does not know.
-    Version(u8),
-    Bad(&'static str),
+    UnknownVersion(u8),
+    Invalid(&'static str),
 }
 
 /// Returns the bytes on disk of a record with a body of this length.
@@ -82,33 +82,33 @@ pub(super) fn encode(
 }
 
 /// Returns the content at `offset` of a segment.
-pub(super) fn look(segment: &[u8], offset: usize) -> Look<'_> {
-    let bytes = from(segment, offset);
+pub(super) fn parse_at(segment: &[u8], offset: usize) -> RecordSlot<'_> {
+    let bytes = bytes_from(segment, offset);
     let start = bytes.get(..PREFIX_BYTES).unwrap_or(bytes);
     if is_zero(start) {
-        return Look::End;
+        return RecordSlot::End;
     }
-    read(bytes).unwrap_or(Look::Bad("it ends behind the end of the file"))
+    read(bytes).unwrap_or(RecordSlot::Invalid("it ends behind the end of the file"))
 }
 
 /// Reads a record; `None` if the bytes end too early.
-fn read(bytes: &[u8]) -> Option<Look<'_>> {
-    let mut fields = Fields::new(bytes);
+fn read(bytes: &[u8]) -> Option<RecordSlot<'_>> {
+    let mut fields = ByteReader::new(bytes);
     if fields.array()? != MAGIC {
-        return Some(Look::Bad("it does not begin like a record"));
+        return Some(RecordSlot::Invalid("it does not begin like a record"));
     }
     let crc = fields.u32()?;
     let length = fields.u32()?;
     let covered = fields.take(usize::try_from(length).ok()?)?;
     if checksum(length.to_le_bytes(), covered) != crc {
-        return Some(Look::Bad("its checksum does not match"));
+        return Some(RecordSlot::Invalid("its checksum does not match"));
     }
-    let mut fields = Fields::new(covered);
+    let mut fields = ByteReader::new(covered);
     let version = fields.u8()?;
     if version != VERSION {
-        return Some(Look::Version(version));
+        return Some(RecordSlot::UnknownVersion(version));
     }
-    Some(Look::Record(Found {
+    Some(RecordSlot::Record(RawRecord {
         sequence: fields.u64()?,
         batch: fields.u64()?,
         previous: fields.array()?,
@@ -119,8 +119,8 @@ fn read(bytes: &[u8]) -> Option<Look<'_>> {
 }
 
 /// Returns the first offset from `offset` on at which a record could begin.
-pub(super) fn find(segment: &[u8], offset: usize) -> Option<usize> {
-    let bytes = from(segment, offset);
+pub(super) fn find_magic(segment: &[u8], offset: usize) -> Option<usize> {
+    let bytes = bytes_from(segment, offset);
     let at = bytes.windows(MAGIC.len()).position(|window| window == MAGIC)?;
     offset.checked_add(at)
 }

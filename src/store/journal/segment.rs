@@ -6,11 +6,11 @@
 
 use super::{
     super::{
-        bytes::{Fields, from, is_zero, to_u64, to_usize},
+        bytes::{ByteReader, bytes_from, is_zero, to_u64, to_usize},
         disk::Disk,
     },
     Head, JournalError, Tail,
-    record::{self, Look},
+    record::{self, RecordSlot},
 };
 
 /// Start of the first record.
@@ -118,10 +118,10 @@ impl Segment {
 }
 
 /// Returns the last record of a segment that no process writes to.
-pub(super) fn end(segment: &Segment) -> u64 {
+pub(super) fn last_sequence(segment: &Segment) -> u64 {
     let mut at = to_usize(HEADER_BYTES);
     let mut last = segment.first.saturating_sub(1);
-    while let Look::Record(found) = record::look(&segment.bytes, at) {
+    while let RecordSlot::Record(found) = record::parse_at(&segment.bytes, at) {
         at = at.saturating_add(found.size);
         last = found.sequence;
     }
@@ -130,7 +130,7 @@ pub(super) fn end(segment: &Segment) -> u64 {
 
 /// Returns true if a crash interrupted the creation of this segment: no valid header, and nothing
 /// behind it. A header is durable before any record is written.
-pub(super) fn is_unborn(disk: &dyn Disk, first: u64) -> Result<bool, JournalError> {
+pub(super) fn is_unfinished(disk: &dyn Disk, first: u64) -> Result<bool, JournalError> {
     let file = name(first);
     let header = disk
         .read_at(&file, 0, to_usize(HEADER_BYTES))
@@ -139,7 +139,7 @@ pub(super) fn is_unborn(disk: &dyn Disk, first: u64) -> Result<bool, JournalErro
         return Ok(false);
     }
     let bytes = read_all(disk, &file)?;
-    Ok(is_zero(from(&bytes, to_usize(HEADER_BYTES))))
+    Ok(is_zero(bytes_from(&bytes, to_usize(HEADER_BYTES))))
 }
 
 fn read_all(disk: &dyn Disk, file: &str) -> Result<Vec<u8>, JournalError> {
@@ -152,19 +152,19 @@ fn read_all(disk: &dyn Disk, file: &str) -> Result<Vec<u8>, JournalError> {
     Ok(bytes)
 }
 
-struct Header {
+struct SegmentHeader {
     version: u32,
     first: u64,
     previous: [u8; 32],
 }
 
 /// Returns the fields of a header with a valid checksum.
-fn fields(bytes: &[u8]) -> Option<Header> {
+fn fields(bytes: &[u8]) -> Option<SegmentHeader> {
     let covered = bytes.get(..COVERED_BYTES)?;
-    let crc = Fields::new(from(bytes, COVERED_BYTES)).u32()?;
-    let mut fields = Fields::new(covered);
+    let crc = ByteReader::new(bytes_from(bytes, COVERED_BYTES)).u32()?;
+    let mut fields = ByteReader::new(covered);
     if fields.array()? != MAGIC || crc32fast::hash(covered) != crc {
         return None;
     }
-    Some(Header { version: fields.u32()?, first: fields.u64()?, previous: fields.array()? })
+    Some(SegmentHeader { version: fields.u32()?, first: fields.u64()?, previous: fields.array()? })
 }

@@ -10,10 +10,10 @@
 
 use super::{
     super::{
-        bytes::{Fields, from, to_u64, to_usize},
+        bytes::{ByteReader, bytes_from, to_u64, to_usize},
         disk::Disk,
     },
-    Head, JournalError, Position, Reader, segment,
+    Head, JournalError, JournalReader, Position, segment,
 };
 
 const MAGIC: [u8; 8] = *b"RECKONS\n";
@@ -24,7 +24,7 @@ const SUFFIX: &str = ".snap";
 
 /// The header of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sealed {
+pub struct SnapshotHeader {
     /// The last record that the snapshot replaces, and its hash.
     pub head: Head,
     /// The version of the fold that made the snapshot.
@@ -35,7 +35,7 @@ pub struct Sealed {
     body_hash: [u8; 32],
 }
 
-impl Sealed {
+impl SnapshotHeader {
     /// Returns the file within `STATE/journal`.
     pub fn file(&self) -> String {
         Self::file_behind(self.head)
@@ -75,31 +75,34 @@ pub(super) fn list(disk: &dyn Disk) -> Result<Vec<u64>, JournalError> {
 
 /// Returns the snapshot at which the journal begins: the oldest one that a segment follows; `None`
 /// if the journal begins at its first record.
-pub(super) fn base(disk: &dyn Disk, segments: &[u64]) -> Result<Option<Sealed>, JournalError> {
+pub(super) fn base(
+    disk: &dyn Disk,
+    segments: &[u64],
+) -> Result<Option<SnapshotHeader>, JournalError> {
     if segments.first().is_none_or(|first| *first == 1) {
         return Ok(None);
     }
     let follows = |sequence: &u64| segments.contains(&sequence.saturating_add(1));
     match list(disk)?.into_iter().find(follows) {
-        Some(sequence) => look(disk, sequence).map(Some),
+        Some(sequence) => read_header(disk, sequence).map(Some),
         None => Ok(None),
     }
 }
 
-impl Reader {
+impl JournalReader {
     /// Returns the snapshot at which the journal begins; `None` if it begins at its first record.
-    pub fn base(&self) -> Result<Option<Sealed>, JournalError> {
+    pub fn base(&self) -> Result<Option<SnapshotHeader>, JournalError> {
         base(self.disk(), &segment::list(self.disk())?)
     }
 
     /// Returns every snapshot on this disk, oldest first, named by a record or not.
-    pub fn snapshots(&self) -> Result<Vec<Sealed>, JournalError> {
+    pub fn snapshots(&self) -> Result<Vec<SnapshotHeader>, JournalError> {
         let sequences = list(self.disk())?.into_iter();
-        sequences.map(|sequence| look(self.disk(), sequence)).collect()
+        sequences.map(|sequence| read_header(self.disk(), sequence)).collect()
     }
 
     /// Returns the body of a snapshot, verified against its header.
-    pub fn body(&self, sealed: &Sealed) -> Result<Vec<u8>, JournalError> {
+    pub fn body(&self, sealed: &SnapshotHeader) -> Result<Vec<u8>, JournalError> {
         body(self.disk(), sealed)
     }
 }
@@ -121,7 +124,7 @@ pub(super) fn seal(head: Head, fold: u32, body: &[u8]) -> (Vec<u8>, [u8; 32]) {
 }
 
 /// Reads the header of a snapshot.
-pub(super) fn look(disk: &dyn Disk, sequence: u64) -> Result<Sealed, JournalError> {
+pub(super) fn read_header(disk: &dyn Disk, sequence: u64) -> Result<SnapshotHeader, JournalError> {
     let file = name(sequence);
     let io = |source| JournalError::io("read", &file, source);
     let header = disk.read_at(&file, 0, HEADER_BYTES).map_err(io)?;
@@ -133,21 +136,21 @@ pub(super) fn look(disk: &dyn Disk, sequence: u64) -> Result<Sealed, JournalErro
     Ok(sealed)
 }
 
-fn fields(header: &[u8]) -> Option<Sealed> {
+fn fields(header: &[u8]) -> Option<SnapshotHeader> {
     let covered = header.get(..COVERED_BYTES)?;
-    let crc = Fields::new(from(header, COVERED_BYTES)).u32()?;
-    let mut fields = Fields::new(covered);
+    let crc = ByteReader::new(bytes_from(header, COVERED_BYTES)).u32()?;
+    let mut fields = ByteReader::new(covered);
     if fields.array()? != MAGIC || fields.u32()? != VERSION || crc32fast::hash(covered) != crc {
         return None;
     }
     let fold = fields.u32()?;
     let head = Head { sequence: fields.u64()?, hash: fields.array()? };
     let (body_bytes, body_hash) = (fields.u64()?, fields.array()?);
-    Some(Sealed { head, fold, hash: blake3::hash(header).into(), body_bytes, body_hash })
+    Some(SnapshotHeader { head, fold, hash: blake3::hash(header).into(), body_bytes, body_hash })
 }
 
 /// Reads the body of a snapshot and verifies it against its header.
-pub(super) fn body(disk: &dyn Disk, sealed: &Sealed) -> Result<Vec<u8>, JournalError> {
+pub(super) fn body(disk: &dyn Disk, sealed: &SnapshotHeader) -> Result<Vec<u8>, JournalError> {
     let file = name(sealed.head.sequence);
     let io = |source| JournalError::io("read", &file, source);
     let body =
@@ -159,7 +162,10 @@ pub(super) fn body(disk: &dyn Disk, sealed: &Sealed) -> Result<Vec<u8>, JournalE
 }
 
 /// Returns the segments that a snapshot replaces, ascending.
-pub(super) fn replaced(disk: &dyn Disk, sealed: &Sealed) -> Result<Vec<u64>, JournalError> {
+pub(super) fn replaced_segments(
+    disk: &dyn Disk,
+    sealed: &SnapshotHeader,
+) -> Result<Vec<u64>, JournalError> {
     let mut segments = segment::list(disk)?;
     segments.retain(|first| *first <= sealed.head.sequence);
     Ok(segments)

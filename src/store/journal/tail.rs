@@ -10,8 +10,8 @@
 //! part of that batch was ever acknowledged.
 
 use super::{
-    super::bytes::{from, is_zero},
-    record::{self, Look},
+    super::bytes::{bytes_from, is_zero},
+    record::{self, RecordSlot},
 };
 use crate::base::planted;
 
@@ -20,7 +20,7 @@ const SECTOR_BYTES: usize = 512;
 
 /// Content behind the last intact record of the last segment.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum TailVerdict {
     /// Zeros only.
     Clean,
     /// The rest of a write that was never acknowledged.
@@ -30,33 +30,33 @@ pub(super) enum Verdict {
 }
 
 /// Judges the bytes from `offset` on, where the record `expected` should be.
-pub(super) fn judge(segment: &[u8], offset: usize, expected: u64) -> Verdict {
-    if is_zero(from(segment, offset)) {
-        return Verdict::Clean;
+pub(super) fn judge(segment: &[u8], offset: usize, expected: u64) -> TailVerdict {
+    if is_zero(bytes_from(segment, offset)) {
+        return TailVerdict::Clean;
     }
-    if planted::is("tail-cut-drops-valid") {
-        return Verdict::Torn;
+    if planted::is_active("tail-cut-drops-valid") {
+        return TailVerdict::Torn;
     }
     let mut first_behind = None;
     let mut at = offset;
-    while let Some(place) = record::find(segment, at) {
+    while let Some(place) = record::find_magic(segment, at) {
         at = place.saturating_add(1);
-        let Look::Record(found) = record::look(segment, place) else {
+        let RecordSlot::Record(found) = record::parse_at(segment, place) else {
             continue;
         };
         if found.sequence < expected {
             continue;
         }
         if found.batch > expected {
-            return Verdict::Damaged { sequence: found.sequence, offset: place };
+            return TailVerdict::Damaged { sequence: found.sequence, offset: place };
         }
         first_behind = first_behind.or(Some((found.sequence, place)));
         at = place.saturating_add(found.size);
     }
     match first_behind {
-        None => Verdict::Torn,
-        Some((_, place)) if has_unwritten_sector(segment, offset, place) => Verdict::Torn,
-        Some((sequence, place)) => Verdict::Damaged { sequence, offset: place },
+        None => TailVerdict::Torn,
+        Some((_, place)) if has_unwritten_sector(segment, offset, place) => TailVerdict::Torn,
+        Some((sequence, place)) => TailVerdict::Damaged { sequence, offset: place },
     }
 }
 

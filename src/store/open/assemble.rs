@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use super::marks::{BOOT, CLEAN, get, mark_open};
-use super::watch::Watch;
-use super::{Found, OpenError, base};
+use super::watch::StateMark;
+use super::{OpenError, OpenReport, base};
 use crate::model::record::Record;
 use crate::store::disk::Disk;
 use crate::store::error::StoreError;
-use crate::store::facts::{AppliedMark, FOLD_VERSION, Facts};
+use crate::store::facts::{FOLD_VERSION, FoldProgress, ReadModel};
 use crate::store::fold::IndexFold;
 use crate::store::index::{Batch, Index, IndexError};
-use crate::store::journal::{Head, Journal, Options, Position};
+use crate::store::journal::{Head, Journal, JournalOptions, Position};
 use crate::store::key::MasterKey;
 use crate::store::vault::Vault;
 use crate::store::writer::Fold;
@@ -21,7 +21,7 @@ pub(super) const BATCH_RECORDS_MAX: usize = 32;
 
 /// The disks and the index that a state is assembled from; the simulator brings its own.
 #[derive(Debug)]
-pub struct Pieces {
+pub struct StateParts {
     pub journal: Arc<dyn Disk>,
     pub vault: Arc<dyn Disk>,
     /// The index as folded before; possibly empty.
@@ -33,51 +33,55 @@ pub struct Pieces {
     /// The length of a new segment of the journal, in bytes.
     pub segment_bytes: u64,
     /// The mark outside the state directory; `None` for a copy that sends nothing.
-    pub watch: Option<Watch>,
+    pub watch: Option<StateMark>,
 }
 
 /// An assembled state, before it has a writer.
 #[derive(Debug)]
-pub struct Assembled {
+pub struct AssembledState {
     /// The verified journal.
     pub journal: Journal,
     /// The fold, up to the journal's head.
     pub fold: IndexFold,
     pub vault: Vault,
-    pub found: Found,
+    pub found: OpenReport,
 }
 
 /// Assembles a state: opens the vault, verifies the journal, and folds the index up to the
 /// journal's head.
-pub fn assemble(pieces: Pieces, key: &MasterKey, mut found: Found) -> Result<Assembled, OpenError> {
-    let Pieces { journal, vault, index, boot, rebuild, segment_bytes, watch } = pieces;
+pub fn assemble(
+    pieces: StateParts,
+    key: &MasterKey,
+    mut found: OpenReport,
+) -> Result<AssembledState, OpenError> {
+    let StateParts { journal, vault, index, boot, rebuild, segment_bytes, watch } = pieces;
     let vault = Vault::open(vault, key)?;
-    let trust = trust(&*index, &boot, rebuild, &mut found)?;
-    let marked = watch.as_ref().and_then(Watch::marked);
-    let options = Options { segment_bytes, marked, ..Options::default() };
+    let trust = check_trust(&*index, &boot, rebuild, &mut found)?;
+    let marked = watch.as_ref().and_then(StateMark::expected_head);
+    let options = JournalOptions { segment_bytes, marked, ..JournalOptions::default() };
     let ((mut journal, behind), mut fold) = catch_up(journal, &index, trust, options, &mut found)?;
     if let Some(watch) = watch {
         watch.begin(&mut journal, &mut fold, (&index, behind), &mut found)?;
     }
     mark_open(&*index, &boot)?;
-    Ok(Assembled { journal, fold, vault, found })
+    Ok(AssembledState { journal, fold, vault, found })
 }
 
 /// The trusted progress of an index.
 #[derive(Debug, Clone, Copy, Default)]
-struct Trust {
-    applied: Option<AppliedMark>,
+struct IndexTrust {
+    applied: Option<FoldProgress>,
     clean: Option<Position>,
 }
 
 /// Decides how much of the index is trusted, and empties it if none of it is.
-fn trust(
+fn check_trust(
     index: &dyn Index,
     opened_under: &str,
     rebuild: bool,
-    found: &mut Found,
-) -> Result<Trust, OpenError> {
-    let applied = Facts::applied_of(index).unwrap_or(None);
+    found: &mut OpenReport,
+) -> Result<IndexTrust, OpenError> {
+    let applied = ReadModel::progress_of(index).unwrap_or(None);
     let clean: Option<Position> = get(index, CLEAN);
     let boot: Option<String> = get(index, BOOT);
     let why = match applied {
@@ -88,15 +92,15 @@ fn trust(
             Some("the machine went down while it was open".to_owned())
         }
         Some(mark) => {
-            return Ok(Trust { applied: Some(mark), clean });
+            return Ok(IndexTrust { applied: Some(mark), clean });
         }
     };
-    empty(index)?;
+    clear(index)?;
     found.rebuilt = found.rebuilt.take().or(why);
-    Ok(Trust::default())
+    Ok(IndexTrust::default())
 }
 
-fn empty(index: &dyn Index) -> Result<(), IndexError> {
+fn clear(index: &dyn Index) -> Result<(), IndexError> {
     let mut batch = Batch::new();
     for (key, _) in index.scan(b"")? {
         batch.remove(key);
@@ -108,16 +112,16 @@ fn empty(index: &dyn Index) -> Result<(), IndexError> {
 fn catch_up(
     disk: Arc<dyn Disk>,
     index: &Arc<dyn Index>,
-    trust: Trust,
-    options: Options,
-    found: &mut Found,
+    trust: IndexTrust,
+    options: JournalOptions,
+    found: &mut OpenReport,
 ) -> Result<((Journal, Option<Head>), IndexFold), OpenError> {
     let known = trust.applied.map(|mark| Head { sequence: mark.sequence, hash: mark.hash });
     let known = known.filter(|head| head.sequence > 0);
     let trusted = trust.clean.filter(|clean| Some(clean.head) == known);
-    let (journal, opened) = Journal::open(disk, Options { trusted, known, ..options })?;
+    let (journal, opened) = Journal::open(disk, JournalOptions { trusted, known, ..options })?;
     found.cut = opened.cut;
-    let known = based(&journal, index, known, found)?;
+    let known = load_base(&journal, index, known, found)?;
     let mut fold = IndexFold::new(index.clone());
     let from = known.map_or(0, |head| head.sequence).saturating_add(1);
     let mut batch = Vec::new();
@@ -134,16 +138,16 @@ fn catch_up(
     if !batch.is_empty() {
         fold.apply(&batch, head)?;
     }
-    Ok(((journal, opened.behind), fold))
+    Ok(((journal, opened.missed_mark), fold))
 }
 
 /// Loads the journal's snapshot if the index lacks records that the journal no longer holds;
 /// returns the head of the index.
-fn based(
+fn load_base(
     journal: &Journal,
     index: &Arc<dyn Index>,
     known: Option<Head>,
-    found: &mut Found,
+    found: &mut OpenReport,
 ) -> Result<Option<Head>, OpenError> {
     let Some(base) = journal.base()? else { return Ok(known) };
     if known.is_some_and(|known| known.sequence >= base.head.sequence) {
@@ -152,7 +156,7 @@ fn based(
     if known.is_some() {
         let why = "it is older than the snapshot that the journal begins at".to_owned();
         found.rebuilt = found.rebuilt.take().or(Some(why));
-        empty(&**index)?;
+        clear(&**index)?;
     }
     base::load(journal, &base, &**index)?;
     Ok(Some(base.head))

@@ -5,11 +5,11 @@ use super::OpenError;
 use super::assemble::decode;
 use crate::model::compacted::Compacted;
 use crate::model::record::Record;
-use crate::store::bytes::{Fields, to_usize};
-use crate::store::facts::{APPLIED, AppliedMark, FOLD_VERSION, FactError, entries, write};
-use crate::store::fold::carried::{OLDEST, carry};
+use crate::store::bytes::{ByteReader, to_usize};
+use crate::store::facts::{FOLD_VERSION, FoldProgress, PROGRESS, ReadModelError, entries, write};
+use crate::store::fold::carried::{OLDEST, convert};
 use crate::store::index::{Batch, Index};
-use crate::store::journal::{Head, Journal, JournalError, Reader, Sealed};
+use crate::store::journal::{Head, Journal, JournalError, JournalReader, SnapshotHeader};
 
 /// Entries written at once.
 const BATCH_ENTRIES_MAX: usize = 256;
@@ -27,15 +27,19 @@ pub(in crate::store) fn body(index: &dyn Index) -> Result<Vec<u8>, OpenError> {
 }
 
 /// Fills an empty index from the snapshot at which the journal begins.
-pub(super) fn load(journal: &Journal, base: &Sealed, index: &dyn Index) -> Result<(), OpenError> {
+pub(super) fn load(
+    journal: &Journal,
+    base: &SnapshotHeader,
+    index: &dyn Index,
+) -> Result<(), OpenError> {
     load_from(&journal.reader(), base, journal.head().sequence, index)
 }
 
 /// Same as `load`, for a journal that others append to. `last` is a durable record behind the one
 /// that names the snapshot.
 pub(super) fn load_from(
-    journal: &Reader,
-    base: &Sealed,
+    journal: &JournalReader,
+    base: &SnapshotHeader,
     last: u64,
     index: &dyn Index,
 ) -> Result<(), OpenError> {
@@ -48,15 +52,18 @@ pub(super) fn load_from(
     }
     is_named(journal, base, last)?;
     fill(index, base.head, &journal.body(base)?)?;
-    carry(index, base.fold)?;
+    convert(index, base.fold)?;
     Ok(mark(index, base.head)?)
 }
 
 /// Puts every entry of a snapshot's body into an empty index, in the order of keys. `head` is the
 /// record that the snapshot follows.
 pub(super) fn fill(index: &dyn Index, head: Head, body: &[u8]) -> Result<(), OpenError> {
-    let cut = || JournalError::Snapshot { file: Sealed::file_behind(head), why: "an entry is cut" };
-    let mut fields = Fields::new(body);
+    let cut = || JournalError::Snapshot {
+        file: SnapshotHeader::file_behind(head),
+        why: "an entry is cut",
+    };
+    let mut fields = ByteReader::new(body);
     let mut batch = Batch::new();
     while !fields.clone().rest().is_empty() {
         let key = part(&mut fields).ok_or_else(cut)?;
@@ -70,20 +77,24 @@ pub(super) fn fill(index: &dyn Index, head: Head, body: &[u8]) -> Result<(), Ope
 }
 
 /// Marks an index as folded up to this record.
-pub(super) fn mark(index: &dyn Index, Head { sequence, hash }: Head) -> Result<(), FactError> {
+pub(super) fn mark(index: &dyn Index, Head { sequence, hash }: Head) -> Result<(), ReadModelError> {
     let mut batch = Batch::new();
-    write(&mut batch, APPLIED, &AppliedMark { version: FOLD_VERSION, sequence, hash })?;
+    write(&mut batch, PROGRESS, &FoldProgress { version: FOLD_VERSION, sequence, hash })?;
     Ok(index.apply(batch)?)
 }
 
-fn part<'a>(fields: &mut Fields<'a>) -> Option<&'a [u8]> {
+fn part<'a>(fields: &mut ByteReader<'a>) -> Option<&'a [u8]> {
     let length = u64::from(fields.u32()?);
     fields.take(to_usize(length))
 }
 
 /// Verifies that a record behind a snapshot, up to `last`, names it; otherwise the snapshot is
 /// foreign.
-pub(super) fn is_named(reader: &Reader, base: &Sealed, last: u64) -> Result<(), OpenError> {
+pub(super) fn is_named(
+    reader: &JournalReader,
+    base: &SnapshotHeader,
+    last: u64,
+) -> Result<(), OpenError> {
     let why = "no record behind it names it";
     let wrong = || JournalError::Snapshot { file: base.file(), why };
     names(reader, base, last)?.then_some(()).ok_or_else(wrong).map_err(OpenError::from)
@@ -91,24 +102,24 @@ pub(super) fn is_named(reader: &Reader, base: &Sealed, last: u64) -> Result<(), 
 
 /// Returns true if a record behind a snapshot names it. The first such record is near: between them
 /// lie only records appended while the snapshot was made.
-fn names(reader: &Reader, base: &Sealed, last: u64) -> Result<bool, OpenError> {
+fn names(reader: &JournalReader, base: &SnapshotHeader, last: u64) -> Result<bool, OpenError> {
     for record in reader.records(base.head.sequence.saturating_add(1), last) {
         let record = record?;
         if let Record::Compacted(compacted) = decode(record.sequence, &record.body)?
             && compacted.sequence == base.head.sequence
         {
-            return Ok(fits(&compacted, base));
+            return Ok(matches(&compacted, base));
         }
     }
     Ok(false)
 }
 
-fn fits(compacted: &Compacted, base: &Sealed) -> bool {
+fn matches(compacted: &Compacted, base: &SnapshotHeader) -> bool {
     *compacted.snapshot.as_bytes() == base.hash && *compacted.replaces.as_bytes() == base.head.hash
 }
 
 /// Returns the record behind which the newest snapshot lies that a record up to `last` names.
-pub(super) fn newest_named(reader: &Reader, last: u64) -> Result<Option<Head>, OpenError> {
+pub(super) fn newest_named(reader: &JournalReader, last: u64) -> Result<Option<Head>, OpenError> {
     for sealed in reader.snapshots()?.into_iter().rev() {
         if sealed.head.sequence < last && names(reader, &sealed, last)? {
             return Ok(Some(sealed.head));

@@ -25,23 +25,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use chrono::{DateTime, Utc};
 use tokio::sync::Mutex;
 
-use super::slots::Slots;
-use super::{OpenError, State};
+use super::slots::IndexSlots;
+use super::{OpenError, OpenState};
 use crate::base::hash::Digest;
 use crate::model::compacted::Compacted;
 use crate::model::record::Record;
 use crate::store::disk::Disk;
 use crate::store::facts::FOLD_VERSION;
 use crate::store::fold::IndexFold;
-use crate::store::index::Buffered;
-use crate::store::journal::{self, Head, JournalError, Reader};
+use crate::store::index::BufferedIndex;
+use crate::store::journal::{self, Head, JournalError, JournalReader};
 use crate::store::vault::Vault;
 use crate::store::writer::{Commit, Writer};
 
-pub use archive::{Archive, History};
+pub use archive::{Archive, ArchivePolicy};
 pub use sizes::Sizes;
 
-use catching::Fresh;
+use catching::FreshIndex;
 
 /// The fresh index follows the journal until at most this number of records is left.
 const LEFT_MAX: u64 = 256;
@@ -52,7 +52,7 @@ const DUE_TIMES: u64 = 2;
 
 /// Result of a compaction.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Shorter {
+pub struct CompactionResult {
     /// The record that names the snapshot; `None` if no record followed the last compaction.
     pub compacted: Option<Compacted>,
     /// Bytes of the snapshot.
@@ -71,9 +71,9 @@ pub struct Shorter {
 
 /// Request for a compaction.
 #[derive(Debug, Clone)]
-pub struct Compacting {
+pub struct CompactionRequest {
     /// Treatment of the records that the snapshot replaces.
-    pub history: History,
+    pub history: ArchivePolicy,
     pub at: DateTime<Utc>,
     pub actor: String,
 }
@@ -83,28 +83,28 @@ pub struct Compacting {
 pub struct Compactor {
     pub writer: Arc<Writer<Record, IndexFold>>,
     /// The index in use.
-    pub index: Arc<Buffered>,
+    pub index: Arc<BufferedIndex>,
     /// Creates fresh indexes.
-    pub slots: Box<dyn Slots>,
+    pub slots: Box<dyn IndexSlots>,
     pub journal: Arc<dyn Disk>,
     pub vault_disk: Arc<dyn Disk>,
     pub vault: Vault,
     /// The archive of old segments.
     pub archive: Archive,
     /// Allows one compaction at a time, and none once the state is being closed.
-    pub turn: Turn,
+    pub turn: CompactionLock,
 }
 
 /// Mutual exclusion of compactions.
 #[derive(Debug, Default)]
-pub struct Turn {
+pub struct CompactionLock {
     alone: Mutex<()>,
     closing: AtomicBool,
 }
 
-impl State {
+impl OpenState {
     /// Compacts the state and closes it cleanly.
-    pub async fn compact(self, wanted: &Compacting) -> Result<Shorter, OpenError> {
+    pub async fn compact(self, wanted: &CompactionRequest) -> Result<CompactionResult, OpenError> {
         let done = self.compactor().compact(wanted).await;
         self.close().await?;
         done
@@ -112,7 +112,7 @@ impl State {
 }
 
 /// A snapshot that a record names.
-struct Named {
+struct NamedSnapshot {
     compacted: Compacted,
     bytes: usize,
 }
@@ -120,9 +120,9 @@ struct Named {
 impl Compactor {
     /// Compacts the state. Reads much and waits for disks, so it belongs on a thread that may
     /// block.
-    pub async fn compact(&self, wanted: &Compacting) -> Result<Shorter, OpenError> {
+    pub async fn compact(&self, wanted: &CompactionRequest) -> Result<CompactionResult, OpenError> {
         let _alone = self.turn.alone.lock().await;
-        self.goes_on()?;
+        self.check_open()?;
         let before = self.sizes()?;
         let named = self.snapshot(wanted).await;
         if named.is_err() {
@@ -131,14 +131,15 @@ impl Compactor {
         }
         let named = named?;
         let dropped_first = match wanted.history {
-            History::Drop => self.archive.thin(wanted.history, wanted.at)?,
-            History::Keep | History::KeepFor(_) => 0,
+            ArchivePolicy::Drop => self.archive.drop_expired(wanted.history, wanted.at)?,
+            ArchivePolicy::Keep | ArchivePolicy::KeepFor(_) => 0,
         };
-        self.goes_on()?;
-        let segments = self.clear(wanted.history)?;
-        let dropped = self.archive.thin(wanted.history, wanted.at)?.saturating_add(dropped_first);
+        self.check_open()?;
+        let segments = self.archive_old_segments(wanted.history)?;
+        let dropped =
+            self.archive.drop_expired(wanted.history, wanted.at)?.saturating_add(dropped_first);
         let values = self.drop_values().await?;
-        Ok(Shorter {
+        Ok(CompactionResult {
             bytes: named.as_ref().map_or(0, |named| named.bytes),
             compacted: named.map(|named| named.compacted),
             segments,
@@ -150,97 +151,101 @@ impl Compactor {
     }
 
     /// Ends a running compaction at its next step, prevents any other, and waits for the end.
-    pub(super) async fn end(&self) {
+    pub(super) async fn stop(&self) {
         self.turn.closing.store(true, Ordering::SeqCst);
         drop(self.turn.alone.lock().await);
     }
 
     /// Returns true if the records behind the last snapshot take much more room than the snapshot.
     pub fn is_due(&self) -> Result<bool, OpenError> {
-        let all = sizes::of(&*self.journal).map_err(unread)?;
-        let base = Reader::over(Arc::clone(&self.journal)).base()?;
+        let all = sizes::of(&*self.journal).map_err(size_error)?;
+        let base = JournalReader::over(Arc::clone(&self.journal)).base()?;
         let snapshot = base.map_or(Ok(0), |base| self.journal.len(&base.file()));
-        let snapshot = snapshot.map_err(unread)?;
+        let snapshot = snapshot.map_err(size_error)?;
         let records = all.saturating_sub(snapshot);
         Ok(records >= DUE_BYTES_MIN && records >= snapshot.saturating_mul(DUE_TIMES))
     }
 
     /// Fails once the state is being closed.
-    fn goes_on(&self) -> Result<(), OpenError> {
+    fn check_open(&self) -> Result<(), OpenError> {
         if self.turn.closing.load(Ordering::SeqCst) { Err(OpenError::Closing) } else { Ok(()) }
     }
 
     /// Returns the sizes of the state on disk.
     pub fn sizes(&self) -> Result<Sizes, OpenError> {
-        let archive = self.archive.there()?;
+        let archive = self.archive.open_existing()?;
         Ok(Sizes {
-            journal: sizes::of(&*self.journal).map_err(unread)?,
-            archive: archive.map_or(Ok(0), |disk| sizes::of(&*disk)).map_err(unread)?,
-            vault: sizes::of(&*self.vault_disk).map_err(unread)?,
+            journal: sizes::of(&*self.journal).map_err(size_error)?,
+            archive: archive.map_or(Ok(0), |disk| sizes::of(&*disk)).map_err(size_error)?,
+            vault: sizes::of(&*self.vault_disk).map_err(size_error)?,
             index: self.slots.bytes(),
         })
     }
 
     /// Writes a snapshot of the present state, and a record that names it; `None` if no record
     /// followed the last snapshot.
-    async fn snapshot(&self, wanted: &Compacting) -> Result<Option<Named>, OpenError> {
-        let reader = Reader::over(Arc::clone(&self.journal));
+    async fn snapshot(
+        &self,
+        wanted: &CompactionRequest,
+    ) -> Result<Option<NamedSnapshot>, OpenError> {
+        let reader = JournalReader::over(Arc::clone(&self.journal));
         let base = reader.base()?.map_or(Head::EMPTY, |base| base.head);
         if self.writer.head().sequence <= base.sequence.saturating_add(1) {
             return Ok(None);
         }
-        let head = self.writer.between(journal::Journal::part).await??;
-        let body = Fresh::body(&reader, self.slots.fresh()?, head, &|| self.goes_on())?;
-        self.goes_on()?;
-        let snapshot = journal::seal(&*self.journal, head, FOLD_VERSION, &body)?;
-        let fresh = Fresh::filled(&reader, self.slots.fresh()?, (head, &body))?;
-        self.renew(fresh).await?;
+        let head = self.writer.with_journal(journal::Journal::end_segment).await??;
+        let body =
+            FreshIndex::snapshot_body(&reader, self.slots.create()?, head, &|| self.check_open())?;
+        self.check_open()?;
+        let snapshot = journal::write_snapshot(&*self.journal, head, FOLD_VERSION, &body)?;
+        let fresh = FreshIndex::from_snapshot(&reader, self.slots.create()?, (head, &body))?;
+        self.switch_index(fresh).await?;
         let compacted = Compacted {
             sequence: head.sequence,
             replaces: Digest::from_bytes(head.hash),
             snapshot: Digest::from_bytes(snapshot),
-            dropped: wanted.history == History::Drop,
+            dropped: wanted.history == ArchivePolicy::Drop,
             at: wanted.at,
             actor: wanted.actor.clone(),
         };
         let record = Record::Compacted(Box::new(compacted.clone()));
         self.writer.append(Commit::of(vec![record])).await?;
-        Ok(Some(Named { compacted, bytes: body.len() }))
+        Ok(Some(NamedSnapshot { compacted, bytes: body.len() }))
     }
 
     /// Makes the fresh index follow new records, and replace the index in use.
-    async fn renew(&self, mut fresh: Fresh) -> Result<(), OpenError> {
+    async fn switch_index(&self, mut fresh: FreshIndex) -> Result<(), OpenError> {
         loop {
             let head = self.writer.head();
             if head.sequence.saturating_sub(fresh.reached.sequence) <= LEFT_MAX {
                 break;
             }
-            fresh.follow(head, &|| self.goes_on())?;
+            fresh.catch_up(head, &|| self.check_open())?;
         }
         fresh.flush(&self.index)?;
         let used = Arc::clone(&self.index);
         let take_over = move |journal: &mut journal::Journal| {
-            fresh.follow(journal.head(), &|| Ok(()))?;
+            fresh.catch_up(journal.head(), &|| Ok(()))?;
             fresh.take_over(&used)
         };
-        let before: Result<_, OpenError> = self.writer.between(take_over).await?;
+        let before: Result<_, OpenError> = self.writer.with_journal(take_over).await?;
         drop(before?);
-        Ok(self.slots.taken()?)
+        Ok(self.slots.switch()?)
     }
 
     /// Archives or drops the segments before the newest snapshot that a record names.
-    fn clear(&self, history: History) -> Result<usize, OpenError> {
-        let reader = Reader::over(Arc::clone(&self.journal));
+    fn archive_old_segments(&self, history: ArchivePolicy) -> Result<usize, OpenError> {
+        let reader = JournalReader::over(Arc::clone(&self.journal));
         let durable = self.writer.head().sequence;
         let Some(head) = super::base::newest_named(&reader, durable)? else { return Ok(0) };
         if reader.first()?.is_none_or(|first| first > head.sequence) {
             return Ok(0);
         }
         let archive = match history {
-            History::Keep | History::KeepFor(_) => Some(self.archive.made()?),
-            History::Drop => None,
+            ArchivePolicy::Keep | ArchivePolicy::KeepFor(_) => Some(self.archive.open_or_create()?),
+            ArchivePolicy::Drop => None,
         };
-        Ok(journal::put_aside(&*self.journal, head, archive.as_deref())?)
+        Ok(journal::archive_segments(&*self.journal, head, archive.as_deref())?)
     }
 
     /// Drops the values of the vault that no record names any more.
@@ -249,11 +254,11 @@ impl Compactor {
         // Records that name values of the survey may still be on their way to the disk; behind this
         // append they are there.
         self.writer.append(Commit::of(Vec::new())).await?;
-        let archive = self.archive.there()?;
-        self.goes_on()?;
+        let archive = self.archive.open_existing()?;
+        self.check_open()?;
         for disk in [Some(Arc::clone(&self.journal)), archive].into_iter().flatten() {
-            Reader::over(disk).each_file(|bytes| {
-                survey.named.begin();
+            JournalReader::over(disk).each_file(|bytes| {
+                survey.named.restart();
                 survey.named.read(bytes);
             })?;
         }
@@ -262,7 +267,7 @@ impl Compactor {
 }
 
 /// Returns the error for a file whose size cannot be read.
-fn unread(source: std::io::Error) -> OpenError {
+fn size_error(source: std::io::Error) -> OpenError {
     JournalError::io("read", "", source).into()
 }
 

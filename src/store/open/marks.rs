@@ -22,7 +22,7 @@ pub async fn close(
     index: &dyn Index,
 ) -> Result<Head, OpenError> {
     let mut parts = writer.close().await?;
-    parts.journal.seal_mark()?;
+    parts.journal.sync_mark()?;
     let position = parts.journal.position();
     note_closed(index, &position)?;
     Ok(position.head)

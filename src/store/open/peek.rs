@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::marks::{CLEAN, get};
-use super::{Found, Marking, OpenError, slots};
-use crate::store::index::{Buffered, Index, IndexError};
+use super::{MarkOptions, OpenError, OpenReport, slots};
+use crate::store::index::{BufferedIndex, Index, IndexError};
 use crate::store::journal::{Head, Position};
-use crate::store::lock::{Owner, StateLock};
+use crate::store::lock::{LockOwner, StateLock};
 use crate::store::sled::SledIndex;
 
 /// The index of a state that was closed cleanly, opened without its journal.
 #[derive(Debug)]
-pub struct Peek {
+pub struct ClosedIndex {
     /// The index; read only values that are no part of the state.
     pub index: Arc<dyn Index>,
     /// The journal's head at the clean stop.
@@ -22,11 +22,11 @@ pub struct Peek {
 
 /// Opens the index of a state for reading. `None` if the state does not exist, was not closed
 /// cleanly, or does not match its mark. Nothing is written.
-pub fn peek(
+pub fn open_closed(
     dir: &Path,
-    owner: &Owner,
-    marking: Option<&Marking>,
-) -> Result<Option<Peek>, OpenError> {
+    owner: &LockOwner,
+    marking: Option<&MarkOptions>,
+) -> Result<Option<ClosedIndex>, OpenError> {
     if !dir.join("sled").join("db").exists() || slots::is_unsettled(dir) {
         return Ok(None);
     }
@@ -35,28 +35,31 @@ pub fn peek(
     let index: Arc<dyn Index> = Arc::new(SledIndex::open(&dir.join("sled"))?);
     let clean: Option<Position> = get(&*index, CLEAN);
     let clean = clean.filter(|clean| marked.is_none_or(|marked| marked == clean.head));
-    Ok(clean.map(|clean| Peek { index, head: clean.head, _lock: lock }))
+    Ok(clean.map(|clean| ClosedIndex { index, head: clean.head, _lock: lock }))
 }
 
 /// Opens a private index, beside any state. Flushed values survive the end of the process, but not
 /// a power cut.
 pub fn private_index(dir: &Path) -> Result<Arc<dyn Index>, IndexError> {
-    Ok(Arc::new(SledIndex::open(dir)?.unsynced()))
+    Ok(Arc::new(SledIndex::open(dir)?.without_sync()))
 }
 
 /// Opens the index of a state directory; a damaged one is moved aside, never deleted.
-pub(super) fn open_index(dir: &Path, found: &mut Found) -> Result<Arc<Buffered>, OpenError> {
+pub(super) fn open_index(
+    dir: &Path,
+    found: &mut OpenReport,
+) -> Result<Arc<BufferedIndex>, OpenError> {
     slots::settle(dir).map_err(|source| OpenError::Io { dir: dir.to_owned(), source })?;
     let path = &dir.join("sled");
     match SledIndex::open(path) {
-        Ok(index) => Ok(Arc::new(Buffered::new(Arc::new(index)))),
+        Ok(index) => Ok(Arc::new(BufferedIndex::new(Arc::new(index)))),
         Err(error @ IndexError::Corrupt { .. }) => {
             let aside = free_name(path);
             std::fs::rename(path, &aside)
                 .map_err(|source| OpenError::Io { dir: path.to_owned(), source })?;
             found.rebuilt = Some(error.to_string());
             found.moved_aside = Some(aside);
-            Ok(Arc::new(Buffered::new(Arc::new(SledIndex::open(path)?))))
+            Ok(Arc::new(BufferedIndex::new(Arc::new(SledIndex::open(path)?))))
         }
         Err(error) => Err(error.into()),
     }

@@ -20,13 +20,13 @@ const SECOND: &str = "sled.next";
 const NEWER: &str = "sled.newer";
 
 /// Creates indexes beside the one in use.
-pub trait Slots: Send + Sync + Debug {
+pub trait IndexSlots: Send + Sync + Debug {
     /// Creates an empty index beside the one in use.
-    fn fresh(&self) -> Result<Arc<dyn Index>, IndexError>;
+    fn create(&self) -> Result<Arc<dyn Index>, IndexError>;
 
     /// Notes, durably, that the fresh index is in use, and removes the former one, which no code
     /// uses any more.
-    fn taken(&self) -> Result<(), IndexError>;
+    fn switch(&self) -> Result<(), IndexError>;
 
     /// Removes an unused index beside the one in use.
     fn discard(&self) -> Result<(), IndexError>;
@@ -37,13 +37,13 @@ pub trait Slots: Send + Sync + Debug {
 
 /// Folders of an open state directory.
 #[derive(Debug)]
-pub(super) struct Folders {
+pub(super) struct IndexFolders {
     dir: PathBuf,
     /// The names of the folder in use and of the other one.
     names: Mutex<(&'static str, &'static str)>,
 }
 
-impl Folders {
+impl IndexFolders {
     /// Returns the folders of a state directory that was settled.
     pub(super) fn of(dir: &Path) -> Self {
         Self { dir: dir.to_owned(), names: Mutex::new((FIRST, SECOND)) }
@@ -53,28 +53,28 @@ impl Folders {
         self.names.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn failed(&self) -> impl FnOnce(io::Error) -> IndexError + use<> {
+    fn to_index_error(&self) -> impl FnOnce(io::Error) -> IndexError + use<> {
         let path = self.dir.clone();
         |source| IndexError::Io { path, source }
     }
 }
 
-impl Slots for Folders {
-    fn fresh(&self) -> Result<Arc<dyn Index>, IndexError> {
+impl IndexSlots for IndexFolders {
+    fn create(&self) -> Result<Arc<dyn Index>, IndexError> {
         let folder = self.dir.join(self.names().1);
-        removed(&folder).map_err(self.failed())?;
+        remove_folder(&folder).map_err(self.to_index_error())?;
         Ok(Arc::new(SledIndex::open(&folder)?))
     }
 
-    fn taken(&self) -> Result<(), IndexError> {
+    fn switch(&self) -> Result<(), IndexError> {
         let mut names = self.names();
         *names = (names.1, names.0);
-        note(&self.dir, names.0 == SECOND).map_err(self.failed())?;
-        removed(&self.dir.join(names.1)).map_err(self.failed())
+        note_second(&self.dir, names.0 == SECOND).map_err(self.to_index_error())?;
+        remove_folder(&self.dir.join(names.1)).map_err(self.to_index_error())
     }
 
     fn discard(&self) -> Result<(), IndexError> {
-        removed(&self.dir.join(self.names().1)).map_err(self.failed())
+        remove_folder(&self.dir.join(self.names().1)).map_err(self.to_index_error())
     }
 
     fn bytes(&self) -> u64 {
@@ -87,14 +87,14 @@ impl Slots for Folders {
 
 /// Indexes in memory; their places are not recorded.
 #[derive(Debug)]
-pub struct InMemory;
+pub struct MemorySlots;
 
-impl Slots for InMemory {
-    fn fresh(&self) -> Result<Arc<dyn Index>, IndexError> {
+impl IndexSlots for MemorySlots {
+    fn create(&self) -> Result<Arc<dyn Index>, IndexError> {
         Ok(Arc::new(MemoryIndex::new()))
     }
 
-    fn taken(&self) -> Result<(), IndexError> {
+    fn switch(&self) -> Result<(), IndexError> {
         Ok(())
     }
 
@@ -112,13 +112,13 @@ pub(super) fn settle(dir: &Path) -> io::Result<()> {
     let (first, second) = (dir.join(FIRST), dir.join(SECOND));
     if is_unsettled(dir) {
         if second.is_dir() {
-            removed(&first)?;
+            remove_folder(&first)?;
             fs::rename(&second, &first)?;
             sync_dir(dir)?;
         }
-        note(dir, false)?;
+        note_second(dir, false)?;
     }
-    removed(&second)
+    remove_folder(&second)
 }
 
 /// Returns true if another folder than the first is in use.
@@ -127,7 +127,7 @@ pub(super) fn is_unsettled(dir: &Path) -> bool {
 }
 
 /// Notes, durably, if the second folder is in use.
-fn note(dir: &Path, second: bool) -> io::Result<()> {
+fn note_second(dir: &Path, second: bool) -> io::Result<()> {
     let path = dir.join(NEWER);
     match (second, path.exists()) {
         (true, false) => fs::File::create(&path)?.sync_all()?,
@@ -138,7 +138,7 @@ fn note(dir: &Path, second: bool) -> io::Result<()> {
 }
 
 /// Removes a folder, if it exists.
-fn removed(folder: &Path) -> io::Result<()> {
+fn remove_folder(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other,
@@ -168,22 +168,22 @@ mod tests {
     fn the_folder_in_use_gets_its_place_at_the_next_opening() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path();
-        let folders = Folders::of(path);
+        let folders = IndexFolders::of(path);
         fill(&SledIndex::open(&path.join(FIRST)).unwrap(), "old");
-        fill(&*folders.fresh().unwrap(), "half");
+        fill(&*folders.create().unwrap(), "half");
         assert_eq!(found(path), Some(b"old".to_vec()), "nobody said that the other one is in use");
-        fill(&*folders.fresh().unwrap(), "full");
+        fill(&*folders.create().unwrap(), "full");
         folders.discard().unwrap();
         assert!(path.join(FIRST).exists() && !path.join(SECOND).exists());
-        fill(&*folders.fresh().unwrap(), "new");
-        folders.taken().unwrap();
+        fill(&*folders.create().unwrap(), "new");
+        folders.switch().unwrap();
         assert!(!path.join(FIRST).exists() && folders.bytes() > 0);
-        fill(&*folders.fresh().unwrap(), "half");
+        fill(&*folders.create().unwrap(), "half");
         assert_eq!(found(path), Some(b"new".to_vec()), "a second exchange was interrupted");
-        let folders = Folders::of(path);
+        let folders = IndexFolders::of(path);
         for value in ["newer", "newest"] {
-            fill(&*folders.fresh().unwrap(), value);
-            folders.taken().unwrap();
+            fill(&*folders.create().unwrap(), value);
+            folders.switch().unwrap();
         }
         assert_eq!(found(path), Some(b"newest".to_vec()));
     }

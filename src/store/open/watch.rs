@@ -10,16 +10,16 @@ use chrono::{DateTime, Utc};
 use data_encoding::HEXLOWER;
 
 use super::assemble::decode;
-use super::{Found, OpenError};
+use super::{OpenError, OpenReport};
 use crate::model::epoch::Restored;
 use crate::model::record::Record;
-use crate::store::facts::Facts;
+use crate::store::facts::ReadModel;
 use crate::store::fold::IndexFold;
 use crate::store::high_water::HighWater;
 use crate::store::index::Index;
 use crate::store::journal::{Head, Journal};
 use crate::store::real_disk::{RealDisk, sync_dir};
-use crate::store::restore::began;
+use crate::store::restore::next_epoch;
 use crate::store::writer::{Fold, encode};
 
 /// The file that holds the id of a state; its mark has the same name.
@@ -30,7 +30,7 @@ const RECORDS_MAX: u64 = 512;
 /// Location of a state's mark, and the author of the epoch's record if the mark shows that the
 /// state was put back.
 #[derive(Debug, Clone)]
-pub struct Marking {
+pub struct MarkOptions {
     /// The folder of marks.
     pub folder: PathBuf,
     /// True if the configuration names the folder: then a folder that cannot be used stops the
@@ -44,7 +44,7 @@ pub struct Marking {
 
 /// The mark of a state that is being opened.
 #[derive(Debug)]
-pub struct Watch {
+pub struct StateMark {
     pub mark: HighWater,
     /// True if the state had an id before, so that it should have a mark.
     pub named: bool,
@@ -56,7 +56,7 @@ pub struct Watch {
 
 /// A state that is older than its mark, or another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PutBack {
+pub struct RollbackDetected {
     /// The sequence of the record that the mark names.
     pub marked: u64,
     /// The sequence of the state's last record.
@@ -65,15 +65,15 @@ pub struct PutBack {
     pub epoch: u32,
 }
 
-impl Marking {
+impl MarkOptions {
     /// Reads the mark of the state in this directory; `None` if the folder cannot be used and is
     /// not required.
     pub(super) fn watch(
         &self,
         dir: &Path,
         restoring: bool,
-        found: &mut Found,
-    ) -> Result<Option<Watch>, OpenError> {
+        found: &mut OpenReport,
+    ) -> Result<Option<StateMark>, OpenError> {
         let (id, named) = self.id(dir)?;
         let failed = |source| OpenError::Mark { place: self.folder.clone(), source };
         let mark = match RealDisk::open(&self.folder) {
@@ -87,7 +87,7 @@ impl Marking {
             }
         };
         let (at, actor) = (self.at, self.actor.clone());
-        Ok(Some(Watch { mark, named, restoring, at, actor }))
+        Ok(Some(StateMark { mark, named, restoring, at, actor }))
     }
 
     /// Returns the head that the mark of this state names, if it has one; creates nothing.
@@ -126,9 +126,9 @@ fn is_id(text: &str) -> bool {
     text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-impl Watch {
+impl StateMark {
     /// Returns the head that the journal should run through.
-    pub(super) fn marked(&self) -> Option<Head> {
+    pub(super) fn expected_head(&self) -> Option<Head> {
         self.mark.head().filter(|_| !self.restoring)
     }
 
@@ -139,24 +139,27 @@ impl Watch {
         journal: &mut Journal,
         fold: &mut IndexFold,
         (index, behind): (&Arc<dyn Index>, Option<Head>),
-        found: &mut Found,
+        found: &mut OpenReport,
     ) -> Result<(), OpenError> {
         let Self { mark, named, restoring, at, actor } = self;
         let head = journal.head();
         if mark.head().is_none() && head.sequence > 0 && !restoring {
             found.unmarked = Some(if named { MISSING } else { NEW }.to_owned());
         }
-        journal.watch(mark);
+        journal.follow_with_mark(mark);
         let Some(marked) = behind else { return Ok(()) };
-        let last = last_moment(journal)?.unwrap_or(at);
-        let facts = Facts::new(index.clone());
-        let epoch = Restored { put_back: true, ..began(&facts, (head, last), (at, actor))? };
-        found.put_back =
-            Some(PutBack { marked: marked.sequence, head: head.sequence, epoch: epoch.epoch });
+        let last = last_time(journal)?.unwrap_or(at);
+        let facts = ReadModel::new(index.clone());
+        let epoch = Restored { put_back: true, ..next_epoch(&facts, (head, last), (at, actor))? };
+        found.put_back = Some(RollbackDetected {
+            marked: marked.sequence,
+            head: head.sequence,
+            epoch: epoch.epoch,
+        });
         let record = Record::Restored(Box::new(epoch));
         let sequences = journal.append(&[encode(&record)?])?;
         journal.sync()?;
-        journal.seal_mark()?;
+        journal.sync_mark()?;
         fold.apply(&[(sequences.start, record)], journal.head())?;
         Ok(())
     }
@@ -167,34 +170,34 @@ const MISSING: &str = "the mark of the state is missing, and a new one is begun:
 const NEW: &str = "the state gets a mark outside its directory from now on: it shows whether an older copy was put back";
 
 /// Returns the latest time in the last records; `None` if none of them names one.
-fn last_moment(journal: &Journal) -> Result<Option<DateTime<Utc>>, OpenError> {
+fn last_time(journal: &Journal) -> Result<Option<DateTime<Utc>>, OpenError> {
     let from = journal.head().sequence.saturating_sub(RECORDS_MAX);
     let from = from.max(journal.base()?.map_or(0, |base| base.head.sequence)).saturating_add(1);
     let mut last = None;
     for record in journal.read_from(from) {
         let record = record?;
-        last = last.max(moment(&decode(record.sequence, &record.body)?));
+        last = last.max(time_of(&decode(record.sequence, &record.body)?));
     }
     Ok(last)
 }
 
-fn moment(record: &Record) -> Option<DateTime<Utc>> {
+fn time_of(record: &Record) -> Option<DateTime<Utc>> {
     match record {
         Record::Intent(intent) => Some(intent.at),
-        Record::Progress { at, .. } | Record::Hold { at, .. } => Some(*at),
+        Record::Progress { at, .. } | Record::OnHold { at, .. } => Some(*at),
         Record::Observation(fact) => Some(fact.at),
         Record::Polled(polled) => Some(polled.at),
         Record::Restored(restored) => Some(restored.at),
-        Record::Bound(_)
+        Record::StateOwner(_)
         | Record::Resolved { .. }
-        | Record::Inbox(_)
-        | Record::Posted(_)
-        | Record::Told(_)
+        | Record::PartnerWebhook(_)
+        | Record::WebhookReceived(_)
+        | Record::EventVerified(_)
         | Record::Forged(_)
-        | Record::Ran(_)
-        | Record::Passed(_)
-        | Record::Granted(_)
-        | Record::Telling(_)
+        | Record::HooksRun(_)
+        | Record::CursorAdvanced(_)
+        | Record::ActionSettled(_)
+        | Record::NotificationAttempt(_)
         | Record::Replayed(_)
         | Record::EmptyRemote { .. }
         | Record::Approval(_)
@@ -203,21 +206,21 @@ fn moment(record: &Record) -> Option<DateTime<Utc>> {
         | Record::PlanUsed(_)
         | Record::Suspended(_)
         | Record::Resumed { .. }
-        | Record::Absence(_)
+        | Record::MissingDocument(_)
         | Record::Moved(_)
         | Record::Compacted(_)
         | Record::Released(_)
         | Record::Adopted(_)
         | Record::Forgotten(_)
         | Record::Disowned(_)
-        | Record::Strays(_)
-        | Record::Attached(_)
-        | Record::Dismissed(_)
-        | Record::Retained(_)
-        | Record::Loaded(_)
+        | Record::UnknownObjects(_)
+        | Record::TokenAttached(_)
+        | Record::HooksAcknowledged(_)
+        | Record::EventsDropped(_)
+        | Record::ScriptsLoaded(_)
         | Record::ScriptForgotten(_)
         | Record::Lapsed(_)
-        | Record::OrphanSeen(_)
+        | Record::OrphanDismissed(_)
         | Record::Rotated(_)
         | Record::Rekeyed(_) => None,
     }

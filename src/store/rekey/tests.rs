@@ -7,10 +7,10 @@ use super::*;
 use crate::store::disk::Disk;
 use crate::store::index::{Index, MemoryIndex};
 use crate::store::key::KEY_FILE;
-use crate::store::lock::Owner;
-use crate::store::open::{Assembled, Found, Opening, Pieces, assemble};
+use crate::store::lock::LockOwner;
+use crate::store::open::{AssembledState, OpenReport, StateOptions, StateParts, assemble};
 use crate::store::real_disk::RealDisk;
-use crate::store::testing::{FullDisk, seeded};
+use crate::store::testing::{FullDisk, seeded_rng};
 use crate::store::vault::VaultRef;
 
 /// A state with one sealed value, in a folder with its key file.
@@ -22,10 +22,11 @@ struct Place {
 impl Place {
     async fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let key = MasterKey::read_or_make_file(&dir.path().join(KEY_FILE), &mut seeded(1)).unwrap();
+        let key =
+            MasterKey::read_or_create_file(&dir.path().join(KEY_FILE), &mut seeded_rng(1)).unwrap();
         let mut place = Self { dir, sealed: "0".repeat(32).parse().unwrap() };
         let state = place.open(&key);
-        let sealed = state.vault.seal("Contact/jane", b"4242", &mut seeded(2)).unwrap();
+        let sealed = state.vault.seal("Contact/jane", b"4242", &mut seeded_rng(2)).unwrap();
         place.sealed = sealed.reference();
         let record = Record::EmptyRemote { at: at(), actor: "uid 1".into() };
         state.writer.append(Commit { blobs: vec![sealed], records: vec![record] }).await.unwrap();
@@ -41,14 +42,14 @@ impl Place {
         KeyFile::of(&self.state())
     }
 
-    fn open(&self, key: &MasterKey) -> State {
+    fn open(&self, key: &MasterKey) -> OpenState {
         self.try_open(key).unwrap()
     }
 
-    fn try_open(&self, key: &MasterKey) -> Result<State, crate::store::open::OpenError> {
-        let owner = Owner { pid: 1, host: "h".into(), started: "s".into() };
+    fn try_open(&self, key: &MasterKey) -> Result<OpenState, crate::store::open::OpenError> {
+        let owner = LockOwner { pid: 1, host: "h".into(), started: "s".into() };
         let (dir, boot) = (self.state(), "b".to_owned());
-        State::open(&Opening { dir, owner, boot, rebuild: false, marking: None }, key)
+        OpenState::open(&StateOptions { dir, owner, boot, rebuild: false, marking: None }, key)
     }
 
     /// Tries this key on the vault; the rest of the state stays closed.
@@ -66,7 +67,7 @@ impl Place {
     async fn is_whole(&self, step: &str) -> String {
         let key = self.key();
         let state = self.open(&key);
-        assert_eq!(state.vault.open_blob(&self.sealed).unwrap().as_slice(), b"4242", "{step}");
+        assert_eq!(state.vault.unseal(&self.sealed).unwrap().as_slice(), b"4242", "{step}");
         self.file().settle(&key).unwrap();
         assert_eq!(self.files(), [KEY_FILE], "{step}");
         assert_eq!(self.key().fingerprint(), key.fingerprint(), "{step}");
@@ -88,7 +89,7 @@ impl Place {
         new: Option<PathBuf>,
     ) -> Result<Rekeyed, RekeyError> {
         let state = self.open(&self.key());
-        let done = Rekeyer::new(&state, key_file, seeded(5)).rekey(&wanted(new)).await;
+        let done = Rekeyer::new(&state, key_file, seeded_rng(5)).rekey(&wanted(new)).await;
         state.close().await.unwrap();
         done
     }
@@ -98,8 +99,8 @@ fn at() -> DateTime<Utc> {
     "2026-11-21T12:00:00Z".parse().unwrap()
 }
 
-fn wanted(new_key_file: Option<PathBuf>) -> Rekeying {
-    Rekeying { new_key_file, at: at(), actor: "uid 1".into() }
+fn wanted(new_key_file: Option<PathBuf>) -> RekeyRequest {
+    RekeyRequest { new_key_file, at: at(), actor: "uid 1".into() }
 }
 
 /// Closes S14: after a crash behind any step of an exchange the files decide which key counts.
@@ -107,13 +108,13 @@ fn wanted(new_key_file: Option<PathBuf>) -> Rekeying {
 async fn a_crash_behind_any_step_leaves_a_state_that_its_files_open() {
     for steps in 0..4 {
         let place = Place::new().await;
-        let (old, new) = (place.key(), MasterKey::generate(&mut seeded(3)));
+        let (old, new) = (place.key(), MasterKey::generate(&mut seeded_rng(3)));
         if steps > 0 {
-            place.file().stage(&new, &mut seeded(4)).unwrap();
+            place.file().stage(&new, &mut seeded_rng(4)).unwrap();
         }
         if steps > 1 {
             let state = place.open(&old);
-            state.vault.rekey(&new, (at(), "uid 1".into()), &mut seeded(4)).unwrap();
+            state.vault.rekey(&new, (at(), "uid 1".into()), &mut seeded_rng(4)).unwrap();
         }
         if steps > 2 {
             place.file().settle(&new).unwrap();
@@ -138,7 +139,7 @@ async fn a_disk_that_refuses_any_change_leaves_a_state_that_its_files_open() {
         };
         let (journal, vault) = (disk("journal"), disk("vault"));
         let index: Arc<dyn Index> = Arc::new(MemoryIndex::new());
-        let pieces = Pieces {
+        let pieces = StateParts {
             watch: None,
             journal: journal.clone(),
             vault: vault.clone(),
@@ -147,8 +148,8 @@ async fn a_disk_that_refuses_any_change_leaves_a_state_that_its_files_open() {
             rebuild: false,
             segment_bytes: 1024,
         };
-        let Assembled { journal: opened, fold, vault: sealed, found: _ } =
-            assemble(pieces, &old, Found::default()).unwrap();
+        let AssembledState { journal: opened, fold, vault: sealed, found: _ } =
+            assemble(pieces, &old, OpenReport::default()).unwrap();
         journal.leave(room / 2);
         vault.leave(room.div_ceil(2));
         let writer = Arc::new(Writer::inline(opened, sealed.clone(), fold));
@@ -156,14 +157,14 @@ async fn a_disk_that_refuses_any_change_leaves_a_state_that_its_files_open() {
             vault: sealed,
             writer,
             key_file: Some(place.file()),
-            rng: Mutex::new(seeded(5)),
+            rng: Mutex::new(seeded_rng(5)),
         };
         let rekeyed = exchanger.rekey(&wanted(None)).await;
         done += usize::from(rekeyed.is_ok());
         drop(exchanger);
         let fingerprint = place.is_whole(&format!("room for {room} changes")).await;
         let is_old = fingerprint == old.fingerprint();
-        assert_eq!(is_old, matches!(rekeyed, Err(RekeyError::Unsure(_))), "{rekeyed:?}");
+        assert_eq!(is_old, matches!(rekeyed, Err(RekeyError::InDoubt(_))), "{rekeyed:?}");
         assert_eq!(place.try_open(&old).is_ok(), is_old);
     }
     assert!(done > 0 && done < 11, "{done}");
@@ -213,7 +214,7 @@ async fn a_wrong_or_exposed_new_key_file_is_refused_and_nothing_is_changed() {
     let malformed = place.rekey(None, Some(new.clone())).await.unwrap_err();
     assert!(!malformed.to_string().contains("c2V"));
     refused(malformed, "32 bytes");
-    let text = MasterKey::generate(&mut seeded(9)).to_base64();
+    let text = MasterKey::generate(&mut seeded_rng(9)).to_base64();
     fs::write(&new, text.as_bytes()).unwrap();
     fs::set_permissions(&new, fs::Permissions::from_mode(0o640)).unwrap();
     refused(place.rekey(None, Some(new.clone())).await.unwrap_err(), "others may read it");
@@ -224,7 +225,7 @@ async fn a_wrong_or_exposed_new_key_file_is_refused_and_nothing_is_changed() {
     place.rekey(None, Some(new.clone())).await.unwrap();
     assert!(!place.opens(&old));
     let state = place.open(&MasterKey::read_file(&new).unwrap().unwrap());
-    assert!(state.vault.open_blob(&place.sealed).is_ok());
+    assert!(state.vault.unseal(&place.sealed).is_ok());
 }
 
 /// Closes S14: a key file that is a link, or that opens another state, too, is not exchanged.
@@ -232,14 +233,14 @@ async fn a_wrong_or_exposed_new_key_file_is_refused_and_nothing_is_changed() {
 async fn a_key_file_that_is_not_of_this_state_alone_is_left_as_it_is() {
     let place = Place::new().await;
     let key = place.key();
-    let other = Opening {
+    let other = StateOptions {
         dir: place.dir.path().join("other"),
-        owner: Owner { pid: 1, host: "h".into(), started: "s".into() },
+        owner: LockOwner { pid: 1, host: "h".into(), started: "s".into() },
         boot: "b".into(),
         rebuild: false,
         marking: None,
     };
-    drop(State::open(&other, &key).unwrap());
+    drop(OpenState::open(&other, &key).unwrap());
     let shared = place.rekey(Some(place.file()), None).await.unwrap_err().to_string();
     assert!(shared.contains("other") && shared.contains("nothing was changed"), "{shared}");
     fs::remove_dir_all(&other.dir).unwrap();

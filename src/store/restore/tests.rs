@@ -2,22 +2,22 @@
 //! opened.
 
 use super::*;
-use crate::model::record::Binding;
-use crate::store::backup::{Source, write};
-use crate::store::lock::Owner;
+use crate::model::record::StateOwner;
+use crate::store::backup::{BackupSource, write};
+use crate::store::lock::LockOwner;
 
 fn key() -> MasterKey {
     MasterKey::new([3; 32])
 }
 
-fn opening(dir: &Path) -> Opening {
-    let owner = Owner { pid: 1, host: "here".into(), started: "now".into() };
-    Opening { dir: dir.to_owned(), owner, boot: "b".into(), rebuild: false, marking: None }
+fn opening(dir: &Path) -> StateOptions {
+    let owner = LockOwner { pid: 1, host: "here".into(), started: "now".into() };
+    StateOptions { dir: dir.to_owned(), owner, boot: "b".into(), rebuild: false, marking: None }
 }
 
-fn wanted(dir: &Path) -> Wanted {
+fn wanted(dir: &Path) -> RestoreRequest {
     let at = "2026-11-22T12:00:00Z".parse().unwrap();
-    Wanted {
+    RestoreRequest {
         opening: opening(dir),
         partner: Some("acme".into()),
         replace: false,
@@ -30,23 +30,23 @@ fn wanted(dir: &Path) -> Wanted {
 /// A state of some holds, and a backup of it.
 async fn backed_up(dir: &Path, to: &Path) {
     fs::create_dir_all(dir).unwrap();
-    let state = State::open(&opening(dir), &key()).unwrap();
-    let binding = Binding {
+    let state = OpenState::open(&opening(dir), &key()).unwrap();
+    let binding = StateOwner {
         partner: "acme".into(),
         client: "c".into(),
         key: key().fingerprint(),
         epoch: 0,
         began: None,
     };
-    state.bind(&binding).await.unwrap();
+    state.check_owner(&binding).await.unwrap();
     let at = "2026-11-21T12:00:00Z".parse().unwrap();
-    let hold = |name: &str| Record::Hold {
+    let hold = |name: &str| Record::OnHold {
         key: format!("Contact/{name}").parse().unwrap(),
         reason: "x".into(),
         at,
     };
     state.writer.append(Commit::of(vec![hold("a"), hold("b")])).await.unwrap();
-    let source = Source {
+    let source = BackupSource {
         journal: std::sync::Arc::new(RealDisk::open(&dir.join("journal")).unwrap()),
         archive: None,
         vault: std::sync::Arc::new(RealDisk::open(&dir.join("vault")).unwrap()),
@@ -59,8 +59,8 @@ async fn backed_up(dir: &Path, to: &Path) {
     state.close().await.unwrap();
 }
 
-async fn tried(to: &Path, wanted: &Wanted) -> Result<Done, RestoreError> {
-    restore(&Kept::find(to).unwrap(), wanted, &key(), &mut |_, _| {}).await
+async fn tried(to: &Path, wanted: &RestoreRequest) -> Result<RestoreResult, RestoreError> {
+    restore(&ExistingBackup::open(to).unwrap(), wanted, &key(), &mut |_, _| {}).await
 }
 
 #[tokio::test]
@@ -69,15 +69,15 @@ async fn a_restore_opens_a_new_epoch_and_moves_the_old_state_aside() {
     let (dir, to) = (folder.path().join("state"), folder.path().join("one.backup"));
     backed_up(&dir, &to).await;
     assert!(matches!(tried(&to, &wanted(&dir)).await, Err(RestoreError::Occupied { .. })));
-    let done = tried(&to, &Wanted { replace: true, ..wanted(&dir) }).await.unwrap();
-    assert_eq!((done.began.epoch, done.began.backup_sequence, done.sequence), (1, 3, 4));
+    let done = tried(&to, &RestoreRequest { replace: true, ..wanted(&dir) }).await.unwrap();
+    assert_eq!((done.epoch.epoch, done.epoch.backup_sequence, done.sequence), (1, 3, 4));
     let aside = done.aside.unwrap();
     assert!(aside.join("journal/00000000000000000001.seg").exists());
-    let state = State::open(&opening(&dir), &key()).unwrap();
-    assert_eq!(state.facts.binding().unwrap().unwrap().epoch, 1);
+    let state = OpenState::open(&opening(&dir), &key()).unwrap();
+    assert_eq!(state.facts.state_owner().unwrap().unwrap().epoch, 1);
     let epoch = state.facts.epoch().unwrap().unwrap();
-    assert!(epoch.holds && epoch.looks);
-    assert_eq!(state.facts.observed(&"Contact/lost".parse().unwrap()).unwrap(), None);
+    assert!(epoch.holds_unfindable && epoch.looks_up_first);
+    assert_eq!(state.facts.observed_state(&"Contact/lost".parse().unwrap()).unwrap(), None);
     assert_eq!(state.verify().unwrap().sequence, 4);
 }
 
@@ -87,12 +87,15 @@ async fn a_restore_into_nothing_is_the_same() {
     let (dir, to) = (folder.path().join("state"), folder.path().join("copy"));
     backed_up(&folder.path().join("first"), &to).await;
     fs::create_dir_all(&dir).unwrap();
-    let wanted = Wanted { nothing_since: true, ..wanted(&dir) };
+    let wanted = RestoreRequest { nothing_since: true, ..wanted(&dir) };
     let done = tried(&to, &wanted).await.unwrap();
     assert_eq!((done.aside, done.sequence), (None, 5));
-    let state = State::open(&opening(&dir), &key()).unwrap();
+    let state = OpenState::open(&opening(&dir), &key()).unwrap();
     let epoch = state.facts.epoch().unwrap().unwrap();
-    assert!(!epoch.holds && !epoch.looks, "a person said that nothing was sent");
+    assert!(
+        !epoch.holds_unfindable && !epoch.looks_up_first,
+        "a person said that nothing was sent"
+    );
 }
 
 #[tokio::test]
@@ -101,13 +104,13 @@ async fn a_backup_that_does_not_hold_changes_nothing() {
     let (dir, to) = (folder.path().join("state"), folder.path().join("copy"));
     backed_up(&dir, &to).await;
     fs::write(to.join("vault/keys"), b"").unwrap();
-    let wanted = Wanted { replace: true, partner: Some("other".into()), ..wanted(&dir) };
-    let Err(RestoreError::Unproved { wrong }) = tried(&to, &wanted).await else {
+    let wanted = RestoreRequest { replace: true, partner: Some("other".into()), ..wanted(&dir) };
+    let Err(RestoreError::Unverified { wrong }) = tried(&to, &wanted).await else {
         panic!("it was restored");
     };
     let wrong: Vec<_> = wrong.iter().map(|wrong| wrong.what.as_str()).collect();
     assert_eq!(wrong, ["partner", "vault/keys", "vault"]);
-    let state = State::open(&opening(&dir), &key()).unwrap();
+    let state = OpenState::open(&opening(&dir), &key()).unwrap();
     assert_eq!(state.writer.head().sequence, 4, "the state is as it was");
 }
 
@@ -117,9 +120,9 @@ async fn a_restore_that_was_interrupted_is_not_opened_but_restored_again() {
     let (dir, to) = (folder.path().join("state"), folder.path().join("copy"));
     backed_up(&dir, &to).await;
     fs::write(dir.join(RESTORING), b"").unwrap();
-    let error = State::open(&opening(&dir), &key()).unwrap_err();
+    let error = OpenState::open(&opening(&dir), &key()).unwrap_err();
     assert!(error.to_string().contains("reckon store restore"), "{error}");
     let done = tried(&to, &wanted(&dir)).await.unwrap();
-    assert_eq!(done.began.epoch, 1);
-    assert!(State::open(&opening(&dir), &key()).is_ok());
+    assert_eq!(done.epoch.epoch, 1);
+    assert!(OpenState::open(&opening(&dir), &key()).is_ok());
 }

@@ -1,36 +1,36 @@
 //! Entries of a history about adopted and forgotten resources, and about blocking objects.
 
-use super::{Happened, Stands, happened};
+use super::{HistoryEntry, RecordRef, entry};
 use crate::model::adoption::Adoption;
 use crate::model::record::Record;
 
 /// Returns the entry of such a record; `None` for any other record.
-pub(super) fn told(stands: Stands, record: &Record) -> Option<Happened> {
+pub(super) fn entry_of(stands: RecordRef, record: &Record) -> Option<HistoryEntry> {
     if let Record::Adopted(adoption) = record {
-        return Some(adopted(stands, adoption));
+        return Some(adoption_entry(stands, adoption));
     }
     if let Record::Forgotten(one) = record {
         let id = one.remote_id.as_ref().map(ToString::to_string);
         let detail = format!("{} said so; nothing was done at the service", one.actor);
-        let line = happened(stands, one.at, "forgotten", Some(detail));
-        return Some(Happened { remote_id: id, ..line });
+        let line = entry(stands, one.at, "forgotten", Some(detail));
+        return Some(HistoryEntry { remote_id: id, ..line });
     }
     if let Record::Disowned(one) = record {
         let detail = format!("{} said that {} is nobody's of ours", one.actor, one.remote_id);
-        return Some(happened(stands, one.at, "disowned", Some(detail)));
+        return Some(entry(stands, one.at, "disowned", Some(detail)));
     }
-    if let Record::Strays(strays) = record {
+    if let Record::UnknownObjects(strays) = record {
         let named: Vec<String> = strays.found.iter().map(ToString::to_string).collect();
         let (what, detail) = match named.as_slice() {
             [] => ("goes on", "no unknown object stands in its way any more".to_owned()),
             _ => ("unknown marks", named.join(", ")),
         };
-        return Some(happened(stands, strays.at, what, Some(detail)));
+        return Some(entry(stands, strays.at, what, Some(detail)));
     }
     None
 }
 
-fn adopted(stands: Stands, adoption: &Adoption) -> Happened {
+fn adoption_entry(stands: RecordRef, adoption: &Adoption) -> HistoryEntry {
     let Adoption { fact, mark: _, verified, actor, place, commit } = adoption;
     let how = if *verified { "as the service shows it" } else { "unverified" };
     let place = place.as_ref().map(|(file, line)| format!("{file}:{line}"));
@@ -38,5 +38,5 @@ fn adopted(stands: Stands, adoption: &Adoption) -> Happened {
     let parts: Vec<String> =
         [Some(format!("by {actor}, {how}")), place, commit].into_iter().flatten().collect();
     let remote_id = fact.remote_id.as_ref().map(ToString::to_string);
-    Happened { remote_id, ..happened(stands, fact.at, "taken over", Some(parts.join(", "))) }
+    HistoryEntry { remote_id, ..entry(stands, fact.at, "taken over", Some(parts.join(", "))) }
 }

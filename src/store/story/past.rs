@@ -4,33 +4,33 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
-use super::Books;
+use super::JournalSet;
 use crate::base::id::Key;
-use crate::model::event::Told;
-use crate::model::ran::Ran;
+use crate::model::event::VerifiedEvent;
+use crate::model::ran::HookRunRecord;
 use crate::model::record::Record;
 use crate::store::error::StoreError;
-use crate::store::journal::{Head, Reader};
+use crate::store::journal::{Head, JournalReader};
 use crate::store::open::decode;
 
 /// The events and hook runs of a period.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Past {
+pub struct EventHistory {
     /// The verified events, in order.
-    pub told: Vec<Told>,
+    pub events: Vec<VerifiedEvent>,
     /// Every run of their hooks, in the order of the journal.
-    pub ran: Vec<Ran>,
+    pub runs: Vec<HookRunRecord>,
 }
 
-impl Books {
+impl JournalSet {
     /// Returns the events verified since `since`, up to this head, with their runs. Records that a
     /// compaction dropped are missing.
-    pub fn past(&self, since: DateTime<Utc>, head: Head) -> Result<Past, StoreError> {
-        self.steadily(|| self.past_once(since, head))
+    pub fn events(&self, since: DateTime<Utc>, head: Head) -> Result<EventHistory, StoreError> {
+        self.retry_while_moving(|| self.events_once(since, head))
     }
 
-    fn past_once(&self, since: DateTime<Utc>, head: Head) -> Result<Past, StoreError> {
-        let mut past = Past::default();
+    fn events_once(&self, since: DateTime<Utc>, head: Head) -> Result<EventHistory, StoreError> {
+        let mut past = EventHistory::default();
         let mut known = BTreeSet::new();
         let base = self.journal.base()?.map_or(Head::EMPTY, |base| base.head);
         if let Some(archive) = self.archive.as_ref().filter(|_| base.sequence > 0) {
@@ -45,24 +45,24 @@ impl Books {
 
 /// Gathers events and runs from these records. `known` holds the events of the period.
 fn gather(
-    reader: &Reader,
+    reader: &JournalReader,
     (first, last): (u64, u64),
     since: DateTime<Utc>,
-    past: &mut Past,
+    past: &mut EventHistory,
     known: &mut BTreeSet<(Key, String)>,
 ) -> Result<(), StoreError> {
     for record in reader.records(first, last) {
         let record = record?;
         let record = decode(record.sequence, &record.body)?;
-        if let Record::Told(told) = record {
+        if let Record::EventVerified(told) = record {
             if told.at >= since {
                 known.insert((told.merchant.clone(), told.event.clone()));
-                past.told.push(*told);
+                past.events.push(*told);
             }
-        } else if let Record::Ran(ran) = record
+        } else if let Record::HooksRun(ran) = record
             && known.contains(&(ran.merchant.clone(), ran.event.clone()))
         {
-            past.ran.push(*ran);
+            past.runs.push(*ran);
         }
     }
     Ok(())

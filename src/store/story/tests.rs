@@ -6,23 +6,23 @@ use serde_json::json;
 
 use super::*;
 use crate::base::id::Mode;
-use crate::model::intent::Proof;
-use crate::model::observed::Source;
+use crate::model::intent::EffectProof;
+use crate::model::observed::FactSource;
 use crate::store::disk::MemoryDisk;
-use crate::store::journal::{Journal, Options, put_aside, seal};
-use crate::store::testing::old;
+use crate::store::journal::{Journal, JournalOptions, archive_segments, write_snapshot};
+use crate::store::testing::old_intent;
 
 /// Two records that a compaction archived or dropped, and one after it.
 fn compacted(archive: Option<&MemoryDisk>) -> Journal {
     let disk = Arc::new(MemoryDisk::new());
-    let mut journal = Journal::open(disk.clone(), Options::default()).unwrap().0;
+    let mut journal = Journal::open(disk.clone(), JournalOptions::default()).unwrap().0;
     journal.append(&[b"one".to_vec(), b"two".to_vec()]).unwrap();
     journal.sync().unwrap();
-    let head = journal.part().unwrap();
-    seal(&*disk, head, 1, b"state").unwrap();
+    let head = journal.end_segment().unwrap();
+    write_snapshot(&*disk, head, 1, b"state").unwrap();
     match archive {
-        Some(archive) => put_aside(&*disk, head, Some(archive)).unwrap(),
-        None => put_aside(&*disk, head, None).unwrap(),
+        Some(archive) => archive_segments(&*disk, head, Some(archive)).unwrap(),
+        None => archive_segments(&*disk, head, None).unwrap(),
     };
     journal.append(&[b"three".to_vec()]).unwrap();
     journal.sync().unwrap();
@@ -30,7 +30,7 @@ fn compacted(archive: Option<&MemoryDisk>) -> Journal {
 }
 
 /// Returns the bodies picked of all three records, and the sequences that no longer exist.
-fn picked(books: &Books) -> (Vec<Vec<u8>>, Vec<u64>) {
+fn picked(books: &JournalSet) -> (Vec<Vec<u8>>, Vec<u64>) {
     let (picked, dropped) = books.pick(&[1, 2, 3]).unwrap();
     (picked.records.into_iter().map(|record| record.body).collect(), dropped)
 }
@@ -39,14 +39,14 @@ fn picked(books: &Books) -> (Vec<Vec<u8>>, Vec<u64>) {
 fn what_was_put_aside_is_read_and_what_was_dropped_is_named() {
     let kept = MemoryDisk::new();
     let journal = compacted(Some(&kept)).reader();
-    let archive = Some(Reader::over(Arc::new(kept)));
+    let archive = Some(JournalReader::over(Arc::new(kept)));
     let all = [&b"one"[..], b"two", b"three"].map(<[u8]>::to_vec);
-    let with = Books { journal: journal.clone(), archive };
+    let with = JournalSet { journal: journal.clone(), archive };
     assert_eq!(picked(&with), (all.to_vec(), Vec::new()));
-    let without = Books { journal, archive: None };
+    let without = JournalSet { journal, archive: None };
     assert_eq!(picked(&without), (vec![b"three".to_vec()], vec![1, 2]));
-    let empty = Some(Reader::over(Arc::new(MemoryDisk::new())));
-    let lost = Books { archive: empty, ..without };
+    let empty = Some(JournalReader::over(Arc::new(MemoryDisk::new())));
+    let lost = JournalSet { archive: empty, ..without };
     assert_eq!(picked(&lost), (vec![b"three".to_vec()], vec![1, 2]));
 }
 
@@ -55,20 +55,20 @@ fn a_chain_ends_in_the_head_that_is_known() {
     let kept = MemoryDisk::new();
     let journal = compacted(Some(&kept));
     let head = journal.head();
-    let archive = Some(Reader::over(Arc::new(kept)));
-    let books = Books { journal: journal.reader(), archive };
+    let archive = Some(JournalReader::over(Arc::new(kept)));
+    let books = JournalSet { journal: journal.reader(), archive };
     assert_eq!(books.verify(head).unwrap(), 1, "from the first record that was put aside");
-    let alone = Books { archive: None, ..books };
+    let alone = JournalSet { archive: None, ..books };
     assert_eq!(alone.verify(head).unwrap(), 3);
     assert!(alone.verify(Head { hash: [9; 32], ..head }).is_err());
     assert!(alone.verify(Head { sequence: 4, ..head }).is_err());
 }
 
 /// The history of an invoice whose intent was followed by this progress.
-fn told(progress: Vec<Progress>) -> Story {
-    let intent = old(7, "jane", "acme", Mode::Test);
+fn told(progress: Vec<IntentProgress>) -> ResourceHistory {
+    let intent = old_intent(7, "jane", "acme", Mode::Test);
     let key = intent.key.clone();
-    let mut story = Story {
+    let mut story = ResourceHistory {
         key,
         effects: Vec::new(),
         others: Vec::new(),
@@ -76,29 +76,29 @@ fn told(progress: Vec<Progress>) -> Story {
         verified: Vec::new(),
         dropped: Vec::new(),
     };
-    let stands = |record| Stands { record, hash: Digest::from_bytes([0; 32]) };
+    let stands = |record| RecordRef { record, hash: Digest::from_bytes([0; 32]) };
     let at = intent.at;
-    take(&mut story, stands(1), Record::Intent(Box::new(intent)));
+    add_record(&mut story, stands(1), Record::Intent(Box::new(intent)));
     for (record, progress) in (2..).zip(progress) {
         let intent = IntentId::new(7);
-        take(&mut story, stands(record), Record::Progress { intent, at, progress });
+        add_record(&mut story, stands(record), Record::Progress { intent, at, progress });
     }
     story
 }
 
-fn done(id: &str) -> Progress {
-    let intent = old(7, "jane", "acme", Mode::Test);
+fn done(id: &str) -> IntentProgress {
+    let intent = old_intent(7, "jane", "acme", Mode::Test);
     let observation = Observation {
         key: intent.key.clone(),
         merchant: intent.merchant,
         at: intent.at,
-        source: Source::Answer,
+        source: FactSource::Answer,
         remote_id: Some(id.parse().unwrap()),
         exists: Some(true),
         applied: None,
         facts: json!({"contact": "p_1", "total": 5}),
     };
-    Progress::Done { observation: Box::new(observation), proof: Proof::Answer }
+    IntentProgress::Done { observation: Box::new(observation), proof: EffectProof::Answer }
 }
 
 #[test]
@@ -107,15 +107,15 @@ fn an_effect_is_known_by_what_it_made_changed_and_was_marked_with() {
     let effect = &story.effects[0];
     let mark = effect.intent.mark.to_string();
     for (id, known) in [("i_1", true), ("p_1", true), (mark.as_str(), true), ("i_2", false)] {
-        assert_eq!(effect.speaks_of(id), known, "{id}");
+        assert_eq!(effect.concerns(id), known, "{id}");
     }
     let target = Some("i_9".parse().unwrap());
-    let changed = EffectStory {
+    let changed = EffectHistory {
         intent: Intent { target, ..effect.intent.clone() },
         ids: Vec::new(),
         ..effect.clone()
     };
-    let known = ["i_9", mark.as_str(), "i_1"].map(|id| changed.speaks_of(id));
+    let known = ["i_9", mark.as_str(), "i_1"].map(|id| changed.concerns(id));
     assert_eq!(known, [true, true, false]);
 }
 
@@ -123,12 +123,12 @@ fn an_effect_is_known_by_what_it_made_changed_and_was_marked_with() {
 fn each_progress_has_a_word_and_what_there_is_to_say() {
     let reason = || "nobody knows".to_owned();
     let problem =
-        crate::model::service_problem::ServiceProblem::shown("card_declined", "Card declined");
+        crate::model::service_problem::ServiceProblem::from_code("card_declined", "Card declined");
     let story = told(vec![
-        Progress::Doubt { reason: reason(), unsent: false },
-        Progress::Again,
-        Progress::Refused { status: 422, problem },
-        Progress::Held { reason: reason(), observation: None },
+        IntentProgress::Doubt { reason: reason(), unsent: false },
+        IntentProgress::Resent,
+        IntentProgress::Refused { status: 422, problem },
+        IntentProgress::OnHold { reason: reason(), observation: None },
         done("i_1"),
     ]);
     let lines = story.effects[0].progress.iter();
@@ -151,35 +151,35 @@ fn each_progress_has_a_word_and_what_there_is_to_say() {
 #[test]
 fn what_is_of_no_intent_that_was_told_is_left_out() {
     let mut story = told(Vec::new());
-    let (at, progress) = (story.effects[0].intent.at, Progress::Again);
-    let stands = Stands { record: 9, hash: Digest::from_bytes([0; 32]) };
-    take(&mut story, stands, Record::Progress { intent: IntentId::new(8), at, progress });
+    let (at, progress) = (story.effects[0].intent.at, IntentProgress::Resent);
+    let stands = RecordRef { record: 9, hash: Digest::from_bytes([0; 32]) };
+    add_record(&mut story, stands, Record::Progress { intent: IntentId::new(8), at, progress });
     assert!(story.effects[0].progress.is_empty());
 }
 
 #[test]
 fn a_fact_is_seen_gone_or_noted() {
-    let Progress::Done { observation: fact, proof: _ } = done("i_1") else { unreachable!() };
-    let stands = Stands { record: 9, hash: Digest::from_bytes([0; 32]) };
+    let IntentProgress::Done { observation: fact, proof: _ } = done("i_1") else { unreachable!() };
+    let stands = RecordRef { record: 9, hash: Digest::from_bytes([0; 32]) };
     let word = |exists, remote_id| {
-        let fact = Observation { exists, remote_id, source: Source::Read, ..(*fact).clone() };
-        observed(stands, &fact).what
+        let fact = Observation { exists, remote_id, source: FactSource::Read, ..(*fact).clone() };
+        observation_entry(stands, &fact).what
     };
     let id = || fact.remote_id.clone();
     assert_eq!(word(Some(false), id()), "seen to be gone");
     assert_eq!(word(Some(true), id()), "seen");
     assert_eq!(word(Some(true), None), "noted");
     assert_eq!(word(None, id()), "noted");
-    assert_eq!(observed(stands, &fact).detail.as_deref(), Some("source: answer"));
+    assert_eq!(observation_entry(stands, &fact).detail.as_deref(), Some("source: answer"));
 }
 
 #[test]
 fn what_stands_beside_effects_has_a_word() {
     let at = "2026-11-22T12:00:00Z".parse().unwrap();
     let merchant: Key = "Merchant/acme".parse().unwrap();
-    let what = crate::model::unauthorised::Unauthorised::new(&json!({}), 0, at);
-    let refused = crate::model::unauthorised::Refused { merchant, what };
-    let told = words::told(&Record::Unauthorised(Box::new(refused)));
+    let what = crate::model::unauthorised::RefusedCredentials::new(&json!({}), 0, at);
+    let refused = crate::model::unauthorised::CredentialsRefused { merchant, credentials: what };
+    let told = words::entry_text(&Record::Unauthorised(Box::new(refused)));
     let (when, word, why) = told.unwrap();
     assert_eq!((when, word), (at, "refused"));
     assert_eq!(why.as_deref(), Some("the service takes its credentials no more"));
@@ -190,22 +190,22 @@ fn what_stands_beside_effects_has_a_word() {
 fn what_moves_while_it_is_read_is_read_again() {
     let kept = MemoryDisk::new();
     let disk = Arc::new(MemoryDisk::new());
-    let mut journal = Journal::open(disk.clone(), Options::default()).unwrap().0;
+    let mut journal = Journal::open(disk.clone(), JournalOptions::default()).unwrap().0;
     journal.append(&[b"one".to_vec(), b"two".to_vec()]).unwrap();
     journal.sync().unwrap();
-    let head = journal.part().unwrap();
-    let archive = Some(Reader::over(Arc::new(kept.clone())));
-    let books = Books { journal: journal.reader(), archive };
+    let head = journal.end_segment().unwrap();
+    let archive = Some(JournalReader::over(Arc::new(kept.clone())));
+    let books = JournalSet { journal: journal.reader(), archive };
     let reads = std::cell::Cell::new(0);
     let read = || {
         reads.set(reads.get() + 1);
         if reads.get() == 1 {
-            seal(&*disk, head, 1, b"state").unwrap();
-            put_aside(&*disk, head, Some(&kept)).unwrap();
+            write_snapshot(&*disk, head, 1, b"state").unwrap();
+            archive_segments(&*disk, head, Some(&kept)).unwrap();
             return Err(StoreError::Closed);
         }
         books.pick(&[1, 2])
     };
-    let (picked, dropped) = books.steadily(read).unwrap();
+    let (picked, dropped) = books.retry_while_moving(read).unwrap();
     assert_eq!((picked.records.len(), dropped, reads.get()), (2, Vec::new(), 2));
 }

@@ -2,26 +2,26 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::model::absence::Said;
-use crate::model::plan_approval::{PlanApproval, Signature};
+use crate::model::absence::MissingDocumentChange;
+use crate::model::plan_approval::{ApprovalSignature, PlanApproval};
 use crate::model::record::Record;
 
 /// A time, a word, and a sentence.
-pub(super) type Told = (DateTime<Utc>, &'static str, Option<String>);
+pub(super) type EntryText = (DateTime<Utc>, &'static str, Option<String>);
 
 /// Returns the entry of a record that is no effect and no observation; `None` if it is not about a
 /// resource.
-pub(super) fn told(record: &Record) -> Option<Told> {
-    said(record).or_else(|| kept(record))
+pub(super) fn entry_text(record: &Record) -> Option<EntryText> {
+    decision(record).or_else(|| other_change(record))
 }
 
 /// Returns the entry of a person's decision.
-fn said(record: &Record) -> Option<Told> {
-    if let Record::Resolved { intent, at, actor, said } = record {
+fn decision(record: &Record) -> Option<EntryText> {
+    if let Record::Resolved { intent, at, actor, decision: said } = record {
         return Some((*at, "settled", Some(format!("{actor} said {said} of intent {intent}"))));
     }
     if let Record::PlanApproval(approval) = record {
-        return Some(approved(approval));
+        return Some(approval_text(approval));
     }
     if let Record::Suspended(one) = record {
         return Some((one.at, "suspended", Some(one.to_string())));
@@ -29,8 +29,9 @@ fn said(record: &Record) -> Option<Told> {
     if let Record::Resumed { key: _, actor, at } = record {
         return Some((*at, "resumed", Some(format!("by {actor}"))));
     }
-    if let Record::Attached(one) = record {
-        let beside = one.beside.as_ref().map(|one| format!(" with that of {}", one.method.short()));
+    if let Record::TokenAttached(one) = record {
+        let beside =
+            one.copied_method.as_ref().map(|one| format!(" with that of {}", one.method.short()));
         let beside = beside.unwrap_or_default();
         let detail = format!("a one-time token, brought by {}{beside}", one.actor);
         return Some((one.at, "attached", Some(detail)));
@@ -38,10 +39,10 @@ fn said(record: &Record) -> Option<Told> {
     None
 }
 
-fn approved(approval: &PlanApproval) -> Told {
+fn approval_text(approval: &PlanApproval) -> EntryText {
     let PlanApproval { checksum, actor, at, signed, .. } = approval;
     let by = signed.as_ref().map(|signed| {
-        let Signature { file, commit, key, until: _ } = &**signed;
+        let ApprovalSignature { file, commit, key, until: _ } = &**signed;
         format!(" in {file}, commit {commit}, signed with {key}")
     });
     let by = by.unwrap_or_default();
@@ -49,18 +50,18 @@ fn approved(approval: &PlanApproval) -> Told {
 }
 
 /// Returns the entry of a record that no person caused.
-fn kept(record: &Record) -> Option<Told> {
+fn other_change(record: &Record) -> Option<EntryText> {
     if let Record::Unauthorised(refused) = record {
         let why = "the service takes its credentials no more".to_owned();
-        return Some((refused.what.at, "refused", Some(why)));
+        return Some((refused.credentials.at, "refused", Some(why)));
     }
-    if let Record::Absence(absence) = record {
-        return Some(match &absence.said {
-            Said::Marked(mark) => (mark.at, "missing", mark.commit.clone()),
-            Said::Allowed(word) => {
+    if let Record::MissingDocument(absence) = record {
+        return Some(match &absence.change {
+            MissingDocumentChange::Marked(mark) => (mark.at, "missing", mark.commit.clone()),
+            MissingDocumentChange::Allowed(word) => {
                 (word.at, "removal meant", Some(format!("said by {}", word.actor)))
             }
-            Said::Back { at } => (*at, "back", None),
+            MissingDocumentChange::Returned { at } => (*at, "back", None),
         });
     }
     if let Record::Moved(moved) = record {

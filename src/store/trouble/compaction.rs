@@ -10,7 +10,7 @@ fn fact(name: &str, sealed: &VaultRef) -> Record {
         merchant: key.clone(),
         key,
         at: at(1),
-        source: Source::Read,
+        source: FactSource::Read,
         remote_id: None,
         exists: Some(true),
         applied: None,
@@ -22,8 +22,10 @@ fn fact(name: &str, sealed: &VaultRef) -> Record {
 async fn seal(compactor: &Compactor, name: &str, count: u64) -> VaultRef {
     let mut last = None;
     for number in 1..=count {
-        let sealed =
-            compactor.vault.seal(name, &[7; 300], &mut seeded(number.wrapping_add(count))).unwrap();
+        let sealed = compactor
+            .vault
+            .seal(name, &[7; 300], &mut seeded_rng(number.wrapping_add(count)))
+            .unwrap();
         let records = vec![fact(name, &sealed.reference())];
         last = Some(sealed.reference());
         compactor.writer.append(Commit { blobs: vec![sealed], records }).await.unwrap();
@@ -37,7 +39,7 @@ fn over(disks: &Disks, archive: &MemoryDisk) -> Compactor {
 }
 
 fn opens(disks: &Disks, sealed: &VaultRef) -> bool {
-    open(disks, None).unwrap().0.vault.open_blob(sealed).is_ok()
+    open(disks, None).unwrap().0.vault.unseal(sealed).is_ok()
 }
 
 /// Closes K11: with any disk full at any step the state is intact, and the next compaction does the
@@ -61,16 +63,18 @@ async fn a_compaction_that_stops_anywhere_leaves_the_whole_state() {
                 disk("archive", &archive),
             ];
             let compactor = compactor(all);
-            let wanted = if room % 2 == 0 { History::KeepFor(0) } else { History::Keep };
-            let done = compactor.compact(&Compacting { history: wanted, ..compacting() }).await;
+            let wanted =
+                if room % 2 == 0 { ArchivePolicy::KeepFor(0) } else { ArchivePolicy::Keep };
+            let done =
+                compactor.compact(&CompactionRequest { history: wanted, ..compacting() }).await;
             stopped += usize::from(done.is_err());
-            assert_eq!(Facts::new(compactor.index.clone()).digest().unwrap(), digest);
+            assert_eq!(ReadModel::new(compactor.index.clone()).digest().unwrap(), digest);
             drop(compactor);
             let (again, found) = open(&disks, None).unwrap();
             assert_eq!(found, digest, "{limited}, after {room} changes");
             assert!(again.journal.verify().is_ok(), "{limited}, after {room} changes");
             assert!(opens(&disks, &sealed), "{limited}, after {room} changes");
-            assert_eq!(compacted(&disks, &archive).await, digest);
+            assert_eq!(compact_state(&disks, &archive).await, digest);
             assert_eq!(open(&disks, None).unwrap().1, digest, "{limited}, after {room}, again");
             assert!(opens(&disks, &sealed), "{limited}, after {room} changes, again");
         }
@@ -87,7 +91,7 @@ async fn what_is_written_beside_a_compaction_is_in_the_state_after_it() {
         over(&disks, &archive);
     drop(writer.close().await.unwrap());
     let assembled = open(&disks, Some(index.clone())).unwrap().0;
-    let writer = Writer::threaded(assembled.journal, vault.clone(), assembled.fold).unwrap();
+    let writer = Writer::on_thread(assembled.journal, vault.clone(), assembled.fold).unwrap();
     let writer = Arc::new(writer);
     let compactor = Compactor {
         writer: writer.clone(),
@@ -117,14 +121,14 @@ async fn what_is_written_beside_a_compaction_is_in_the_state_after_it() {
     appending.await.unwrap();
     let sealed = seal(&compactor, "jane", 3).await;
     compactor.compact(&compacting()).await.unwrap();
-    let (head, known) = (writer.head(), Facts::new(index).digest().unwrap());
+    let (head, known) = (writer.head(), ReadModel::new(index).digest().unwrap());
     drop(writer.close().await.unwrap());
     let (again, digest) = open(&disks, None).unwrap();
     assert_eq!((again.journal.head(), digest), (head, known), "after {compactions} compactions");
-    let facts = Facts::new(compactor.index.clone());
+    let facts = ReadModel::new(compactor.index.clone());
     for number in 0..900 {
         let key = format!("Contact/beside{number}").parse().unwrap();
-        assert!(facts.observed(&key).unwrap().is_some(), "{number}");
+        assert!(facts.observed_state(&key).unwrap().is_some(), "{number}");
     }
     assert!(opens(&disks, &sealed));
 }
@@ -140,7 +144,8 @@ async fn a_compaction_shrinks_what_is_superseded() {
     assert!(kept.segments > 20 && kept.after.archive >= kept.before.journal / 2, "{kept:?}");
     assert_eq!((kept.values, kept.dropped), (1, 0), "only the value that no record names");
     let later = at(2) + chrono::TimeDelta::days(200);
-    let wanted = Compacting { history: History::KeepFor(3600), at: later, ..compacting() };
+    let wanted =
+        CompactionRequest { history: ArchivePolicy::KeepFor(3600), at: later, ..compacting() };
     let thinned = compactor.compact(&wanted).await.unwrap();
     assert_eq!((thinned.dropped, thinned.after.archive), (kept.segments, 0));
     assert_eq!(thinned.values, 199);
@@ -152,11 +157,11 @@ async fn a_compaction_shrinks_what_is_superseded() {
 #[tokio::test]
 async fn dropping_the_history_drops_the_archive() {
     let (disks, archive) = (state(40, "acme").await, MemoryDisk::new());
-    let digest = compacted(&disks, &archive).await;
+    let digest = compact_state(&disks, &archive).await;
     let put = archive.list().unwrap().len();
     assert!(put > 1);
     let compactor = over(&disks, &archive);
-    let wanted = Compacting { history: History::Drop, ..compacting() };
+    let wanted = CompactionRequest { history: ArchivePolicy::Drop, ..compacting() };
     let done = compactor.compact(&wanted).await.unwrap();
     assert_eq!((done.compacted, done.segments, done.dropped), (None, 0, put));
     assert_eq!(archive.list().unwrap(), [""; 0]);

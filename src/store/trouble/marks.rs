@@ -7,20 +7,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::*;
 use crate::base::id::Mode;
 use crate::store::high_water::HighWater;
-use crate::store::open::{PutBack, Watch};
-use crate::store::testing::{TestDisk, old};
+use crate::store::open::{RollbackDetected, StateMark};
+use crate::store::testing::{TestDisk, old_intent};
 
-fn watch(marks: Arc<dyn Disk>) -> Watch {
+fn watch(marks: Arc<dyn Disk>) -> StateMark {
     let mark = HighWater::open(marks, "id").unwrap();
-    Watch { mark, named: true, restoring: false, at: at(9), actor: "uid 1".into() }
+    StateMark { mark, named: true, restoring: false, at: at(9), actor: "uid 1".into() }
 }
 
 /// Opens a state without an index, under the mark on this disk.
-fn open_marked(disks: &Disks, marks: &MemoryDisk) -> Result<Assembled, OpenError> {
+fn open_marked(disks: &Disks, marks: &MemoryDisk) -> Result<AssembledState, OpenError> {
     let (journal, vault) = (Arc::new(disks.journal.clone()), Arc::new(disks.vault.clone()));
     let watch = Some(watch(Arc::new(marks.clone())));
-    let pieces = Pieces { watch, ..pieces(journal, vault, Arc::new(MemoryIndex::new())) };
-    assemble(pieces, &key(), Found::default())
+    let pieces = StateParts { watch, ..pieces(journal, vault, Arc::new(MemoryIndex::new())) };
+    assemble(pieces, &key(), OpenReport::default())
 }
 
 fn empty() -> Disks {
@@ -29,7 +29,7 @@ fn empty() -> Disks {
 
 /// Writes these records under the mark, and stops without a clean end.
 async fn write(disks: &Disks, marks: &MemoryDisk, names: std::ops::Range<usize>, salt: &str) {
-    let Assembled { journal, fold, vault, found } = open_marked(disks, marks).unwrap();
+    let AssembledState { journal, fold, vault, found } = open_marked(disks, marks).unwrap();
     assert_eq!(found.put_back, None);
     let writer = Writer::inline(journal, vault, fold);
     for number in names {
@@ -37,7 +37,7 @@ async fn write(disks: &Disks, marks: &MemoryDisk, names: std::ops::Range<usize>,
     }
 }
 
-fn marked(marks: &MemoryDisk) -> u64 {
+fn marked_sequence(marks: &MemoryDisk) -> u64 {
     HighWater::open(Arc::new(marks.clone()), "id").unwrap().head().map_or(0, |head| head.sequence)
 }
 
@@ -48,16 +48,16 @@ async fn an_older_or_another_journal_begins_an_epoch_and_the_mark_goes_on_from_t
     write(&disks, &marks, 0..5, "a").await;
     let older = disks.copy();
     write(&disks, &marks, 5..9, "a").await;
-    assert_eq!(marked(&marks), 9);
+    assert_eq!(marked_sequence(&marks), 9);
     let fork = older.copy();
     write(&fork, &MemoryDisk::new(), 5..12, "b").await;
     for (name, put_back, head) in [("older", older, 5), ("another", fork, 12)] {
         let marks = marks.copy();
         let found = open_marked(&put_back, &marks).unwrap();
-        let told = PutBack { marked: 9, head, epoch: 1 };
+        let told = RollbackDetected { marked: 9, head, epoch: 1 };
         assert_eq!(found.found.put_back, Some(told), "{name}");
         assert_eq!(found.journal.head().sequence, head + 1, "the epoch's record is there");
-        assert_eq!(marked(&marks), head + 1);
+        assert_eq!(marked_sequence(&marks), head + 1);
         let again = open_marked(&put_back, &marks).unwrap();
         assert_eq!((again.found.put_back, again.found.unmarked), (None, None), "{name}, again");
     }
@@ -98,7 +98,7 @@ async fn looking_makes_no_mark_and_a_state_without_one_is_adopted_with_a_word() 
     assert!(found.unmarked.unwrap().contains("mark"));
     assert_eq!(marks.list().unwrap().len(), 0, "nothing was written yet");
     write(&before, &marks, 0..1, "x").await;
-    assert_eq!(marked(&marks), 6);
+    assert_eq!(marked_sequence(&marks), 6);
 }
 
 #[tokio::test]
@@ -106,17 +106,17 @@ async fn the_mark_is_synced_before_something_leaves_and_not_for_anything_else() 
     let (disks, marks) = (empty(), TestDisk::default());
     let (journal, vault) = (Arc::new(disks.journal.clone()), Arc::new(disks.vault.clone()));
     let watch = Some(watch(Arc::new(marks.clone())));
-    let pieces = Pieces { watch, ..pieces(journal, vault, Arc::new(MemoryIndex::new())) };
-    let Assembled { journal, fold, vault, .. } =
-        assemble(pieces, &key(), Found::default()).unwrap();
+    let pieces = StateParts { watch, ..pieces(journal, vault, Arc::new(MemoryIndex::new())) };
+    let AssembledState { journal, fold, vault, .. } =
+        assemble(pieces, &key(), OpenReport::default()).unwrap();
     let writer = Writer::inline(journal, vault, fold);
     writer.append(Commit::of(vec![hold("a")])).await.unwrap();
-    assert_eq!((marks.syncs(), marked(&marks.inner)), (0, 1));
-    let intent = Record::Intent(Box::new(old(1, "a", "acme", Mode::Test)));
+    assert_eq!((marks.syncs(), marked_sequence(&marks.inner)), (0, 1));
+    let intent = Record::Intent(Box::new(old_intent(1, "a", "acme", Mode::Test)));
     writer.append(Commit::of(vec![intent.clone()])).await.unwrap();
-    assert_eq!((marks.syncs(), marked(&marks.inner)), (1, 2));
+    assert_eq!((marks.syncs(), marked_sequence(&marks.inner)), (1, 2));
     marks.break_syncs(true);
-    let second = Record::Intent(Box::new(old(2, "b", "acme", Mode::Test)));
+    let second = Record::Intent(Box::new(old_intent(2, "b", "acme", Mode::Test)));
     let refused = writer.append(Commit::of(vec![second])).await.unwrap_err().to_string();
     assert!(refused.contains("mark"), "nothing leaves without it: {refused}");
 }
@@ -216,8 +216,9 @@ async fn until_dark(
 ) -> u64 {
     let watch = Some(watch(Arc::new(marks.clone())));
     let (disk, vault) = (Arc::new(journal.clone()), Arc::new(vault.clone()));
-    let pieces = Pieces { watch, ..pieces(disk, vault, Arc::new(MemoryIndex::new())) };
-    let Ok(Assembled { journal, fold, vault, .. }) = assemble(pieces, &key(), Found::default())
+    let pieces = StateParts { watch, ..pieces(disk, vault, Arc::new(MemoryIndex::new())) };
+    let Ok(AssembledState { journal, fold, vault, .. }) =
+        assemble(pieces, &key(), OpenReport::default())
     else {
         return 0;
     };
@@ -226,7 +227,7 @@ async fn until_dark(
     for number in numbers {
         let name = format!("n{number}");
         let leaves = number % 3 == 0;
-        let intent = || Record::Intent(Box::new(old(number, &name, "acme", Mode::Test)));
+        let intent = || Record::Intent(Box::new(old_intent(number, &name, "acme", Mode::Test)));
         let record = if leaves { intent() } else { hold(&name) };
         match writer.append(Commit::of(vec![record])).await {
             Ok(sequence) if leaves => left = sequence,
@@ -248,7 +249,7 @@ async fn a_power_failure_at_any_step_never_leaves_the_mark_ahead_nor_short_of_wh
         let sent = until_dark((&journal, &vault, &marks), 1..12).await;
         died += usize::from(left.load(Ordering::SeqCst) == 0);
         for kept in marks.survivors("id.mark") {
-            assert!(marked(&kept) >= sent, "after {changes} changes: {sent} left");
+            assert!(marked_sequence(&kept) >= sent, "after {changes} changes: {sent} left");
             for disk in [&journal.durable, &journal.seen] {
                 let disks = Disks { journal: disk.copy(), vault: vault.copy() };
                 let again = open_marked(&disks, &kept.copy()).unwrap();
@@ -270,13 +271,13 @@ async fn a_power_failure_after_a_kill_never_leaves_the_mark_short_of_what_left()
         let vault = MemoryDisk::new();
         let first = until_dark((&journal, &vault, &marks), 1..12).await;
         assert!(
-            first > 0 && marked(&marks.seen) > marked(&marks.durable),
+            first > 0 && marked_sequence(&marks.seen) > marked_sequence(&marks.durable),
             "not synced at the kill"
         );
         left.store(changes, Ordering::SeqCst);
         let sent = until_dark((&journal, &vault, &marks), 12..20).await.max(first);
         for kept in marks.survivors("id.mark") {
-            assert!(marked(&kept) >= sent, "after {changes} changes: {sent} left");
+            assert!(marked_sequence(&kept) >= sent, "after {changes} changes: {sent} left");
         }
     }
 }

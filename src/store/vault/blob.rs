@@ -7,7 +7,7 @@
 use std::fmt;
 
 use super::{
-    super::bytes::{Fields, to_u64},
+    super::bytes::{ByteReader, to_u64},
     VaultRef, cipher,
     keys::{DataKey, KeyId, NewKey},
 };
@@ -18,7 +18,7 @@ pub(super) const FILE: &str = super::generation::FIRST;
 
 /// A value sealed and ready to be written; its `Debug` shows no plaintext.
 #[derive(Clone)]
-pub struct Sealed {
+pub struct SealedValue {
     pub(super) reference: VaultRef,
     /// The bytes for the file of values.
     pub(super) payload: Vec<u8>,
@@ -26,14 +26,14 @@ pub struct Sealed {
     pub(super) new_key: Option<NewKey>,
 }
 
-impl Sealed {
+impl SealedValue {
     /// Returns the name under which the value is found once it is written.
     pub fn reference(&self) -> VaultRef {
         self.reference
     }
 }
 
-impl fmt::Debug for Sealed {
+impl fmt::Debug for SealedValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { reference, payload, new_key } = self;
         f.debug_struct("Sealed")
@@ -54,7 +54,7 @@ pub(super) struct Blob<'a> {
 }
 
 /// Name, key and subject of a value, to which its ciphertext is bound.
-pub(super) struct Place<'a> {
+pub(super) struct BlobContext<'a> {
     pub(super) reference: VaultRef,
     pub(super) key: KeyId,
     pub(super) subject: &'a str,
@@ -62,13 +62,14 @@ pub(super) struct Place<'a> {
 
 /// Seals a value into its payload; the subject is shorter than 64 KiB.
 pub(super) fn seal(
-    place: &Place<'_>,
+    place: &BlobContext<'_>,
     key: &DataKey,
     nonce: [u8; 24],
     plain: &[u8],
 ) -> Option<Vec<u8>> {
     let subject = place.subject.as_bytes();
-    let sealed = cipher::seal(key, &nonce, plain, &bound(place.reference, &place.key, subject))?;
+    let sealed =
+        cipher::seal(key, &nonce, plain, &associated_data(place.reference, &place.key, subject))?;
     let mut payload = place.reference.0.to_vec();
     payload.extend_from_slice(&place.key);
     payload.extend_from_slice(&nonce);
@@ -80,7 +81,7 @@ pub(super) fn seal(
 
 impl<'a> Blob<'a> {
     pub(super) fn read(payload: &'a [u8]) -> Option<Self> {
-        let mut fields = Fields::new(payload);
+        let mut fields = ByteReader::new(payload);
         let reference = VaultRef(fields.array()?);
         let key = fields.array()?;
         let nonce = fields.array()?;
@@ -96,11 +97,11 @@ impl<'a> Blob<'a> {
     }
 
     pub(super) fn open(&self, key: &DataKey) -> Option<Zeroizing<Vec<u8>>> {
-        let bound = bound(self.reference, &self.key, self.subject);
+        let bound = associated_data(self.reference, &self.key, self.subject);
         cipher::open(key, &self.nonce, self.sealed, &bound)
     }
 }
 
-fn bound(reference: VaultRef, key: &KeyId, subject: &[u8]) -> Vec<u8> {
+fn associated_data(reference: VaultRef, key: &KeyId, subject: &[u8]) -> Vec<u8> {
     [reference.0.as_slice(), key, subject].concat()
 }

@@ -19,7 +19,7 @@ pub struct Gap {
 
 impl Vault {
     /// Reads both files to their ends, and returns the bytes that are neither a value nor a key.
-    pub fn gaps(&self) -> Result<Vec<Gap>, VaultError> {
+    pub fn find_gaps(&self) -> Result<Vec<Gap>, VaultError> {
         let mut gaps = Vec::new();
         let data = self.state().file();
         for (file, called) in [(keys::FILE, keys::FILE), (data.as_str(), blob::FILE)] {

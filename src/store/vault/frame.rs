@@ -12,7 +12,7 @@ use std::io;
 
 use super::{
     super::{
-        bytes::{Fields, to_u64, to_usize},
+        bytes::{ByteReader, to_u64, to_usize},
         disk::Disk,
     },
     BLOB_BYTES_MAX,
@@ -102,7 +102,7 @@ impl<'a> Scan<'a> {
     /// Returns the payload of the frame at the current offset, if it is intact.
     pub(super) fn here(&mut self) -> io::Result<Option<Vec<u8>>> {
         let at = self.at;
-        let mut head = Fields::new(self.bytes(at, HEAD_BYTES)?);
+        let mut head = ByteReader::new(self.bytes(at, HEAD_BYTES)?);
         let Some((MAGIC, crc, length)) = head.array().zip(head.u32()).zip(head.u32()).map(flat)
         else {
             return Ok(None);

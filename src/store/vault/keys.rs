@@ -23,7 +23,7 @@ use zeroize::Zeroizing;
 use rand_core::CryptoRng;
 
 use super::{
-    super::{bytes::Fields, disk::Disk},
+    super::{bytes::ByteReader, disk::Disk},
     VaultError,
     frame::{self, Scan},
     random,
@@ -43,7 +43,7 @@ pub(super) type DataKey = Zeroizing<[u8; 32]>;
 
 /// State of a key.
 #[derive(Debug, Clone)]
-pub(super) enum Slot {
+pub(super) enum KeySlot {
     Live(Wrapped),
     Erased,
 }
@@ -77,8 +77,8 @@ impl NewKey {
 
 /// All keys of the file.
 #[derive(Debug, Default)]
-pub(super) struct Keys {
-    slots: BTreeMap<KeyId, Slot>,
+pub(super) struct DataKeys {
+    slots: BTreeMap<KeyId, KeySlot>,
     current: BTreeMap<String, KeyId>,
 }
 
@@ -97,24 +97,24 @@ fn erased_payload(id: &KeyId) -> Vec<u8> {
     payload
 }
 
-impl Keys {
+impl DataKeys {
     pub(super) fn read(disk: &dyn Disk) -> io::Result<Self> {
         let mut keys = Self::default();
         let mut scan = Scan::new(disk, FILE, 0)?;
         while let Some((_, payload)) = scan.step()? {
-            keys.learn(&payload);
+            keys.add(&payload);
         }
         Ok(keys)
     }
 
     /// Adds the key of one payload and returns its id; an unknown payload is skipped. An erased id
     /// stays erased.
-    pub(super) fn learn(&mut self, payload: &[u8]) -> Option<KeyId> {
+    pub(super) fn add(&mut self, payload: &[u8]) -> Option<KeyId> {
         let (id, slot) = parse(payload)?;
-        if matches!(self.slots.get(&id), Some(Slot::Erased)) {
+        if matches!(self.slots.get(&id), Some(KeySlot::Erased)) {
             return Some(id);
         }
-        if let Slot::Live(wrapped) = &slot
+        if let KeySlot::Live(wrapped) = &slot
             && !wrapped.retired
         {
             self.current.insert(wrapped.subject.clone(), id);
@@ -123,7 +123,7 @@ impl Keys {
         Some(id)
     }
 
-    pub(super) fn get(&self, id: &KeyId) -> Option<&Slot> {
+    pub(super) fn get(&self, id: &KeyId) -> Option<&KeySlot> {
         self.slots.get(id)
     }
 
@@ -131,22 +131,23 @@ impl Keys {
     pub(super) fn current(&self, subject: &str) -> Option<(&KeyId, &Wrapped)> {
         let id = self.current.get(subject)?;
         match self.slots.get(id)? {
-            Slot::Live(wrapped) => Some((id, wrapped)),
-            Slot::Erased => None,
+            KeySlot::Live(wrapped) => Some((id, wrapped)),
+            KeySlot::Erased => None,
         }
     }
 
     /// Returns true if a subject has any key that is not destroyed.
     pub(super) fn any_of(&self, subject: &str) -> bool {
-        let own = |slot: &Slot| matches!(slot, Slot::Live(wrapped) if wrapped.subject == subject);
+        let own =
+            |slot: &KeySlot| matches!(slot, KeySlot::Live(wrapped) if wrapped.subject == subject);
         self.slots.values().any(own)
     }
 
     /// Returns these keys with all of one subject destroyed.
-    pub(super) fn without(&self, subject: &str) -> Self {
-        let erase = |slot: &Slot| match slot {
-            Slot::Live(wrapped) if wrapped.subject == subject => Slot::Erased,
-            Slot::Live(_) | Slot::Erased => slot.clone(),
+    pub(super) fn with_erased(&self, subject: &str) -> Self {
+        let erase = |slot: &KeySlot| match slot {
+            KeySlot::Live(wrapped) if wrapped.subject == subject => KeySlot::Erased,
+            KeySlot::Live(_) | KeySlot::Erased => slot.clone(),
         };
         let slots = self.slots.iter().map(|(id, slot)| (*id, erase(slot))).collect();
         let mut current = self.current.clone();
@@ -158,7 +159,7 @@ impl Keys {
     ///
     /// # Errors
     /// A key is damaged.
-    pub(super) fn rewrapped(
+    pub(super) fn rewrap(
         &self,
         old: &Wrapping,
         new: &Wrapping,
@@ -167,13 +168,13 @@ impl Keys {
         let mut slots = BTreeMap::new();
         for (id, slot) in &self.slots {
             let slot = match slot {
-                Slot::Erased => Slot::Erased,
-                Slot::Live(wrapped) => {
+                KeySlot::Erased => KeySlot::Erased,
+                KeySlot::Live(wrapped) => {
                     let key = old.unwrap(id, wrapped);
                     let again =
                         key.and_then(|key| new.wrap(id, random(rng), &wrapped.subject, &key));
                     let damaged = || VaultError::Rewrap { subject: wrapped.subject.clone() };
-                    Slot::Live(Wrapped { retired: true, ..again.ok_or_else(damaged)? })
+                    KeySlot::Live(Wrapped { retired: true, ..again.ok_or_else(damaged)? })
                 }
             };
             slots.insert(*id, slot);
@@ -182,13 +183,13 @@ impl Keys {
     }
 
     /// Returns the ids of the destroyed keys.
-    pub(super) fn erased(&self) -> BTreeSet<KeyId> {
-        let erased = self.slots.iter().filter(|(_, slot)| matches!(slot, Slot::Erased));
+    pub(super) fn erased_ids(&self) -> BTreeSet<KeyId> {
+        let erased = self.slots.iter().filter(|(_, slot)| matches!(slot, KeySlot::Erased));
         erased.map(|(id, _)| *id).collect()
     }
 
     /// Returns only the needed keys; `None` if all of them are needed.
-    pub(super) fn only(&self, needed: &dyn Fn(&KeyId) -> bool) -> Option<Self> {
+    pub(super) fn keep_only(&self, needed: &dyn Fn(&KeyId) -> bool) -> Option<Self> {
         let left = |id: &KeyId| needed(id);
         if self.slots.keys().all(left) {
             return None;
@@ -205,8 +206,8 @@ impl Keys {
         let mut file = frame::frame(wrapping.header());
         for (id, slot) in &self.slots {
             let payload = match slot {
-                Slot::Live(wrapped) => key_payload(id, wrapped),
-                Slot::Erased => erased_payload(id),
+                KeySlot::Live(wrapped) => key_payload(id, wrapped),
+                KeySlot::Erased => erased_payload(id),
             };
             file.extend_from_slice(&frame::frame(&payload));
         }
@@ -214,11 +215,11 @@ impl Keys {
     }
 }
 
-fn parse(payload: &[u8]) -> Option<(KeyId, Slot)> {
-    let mut fields = Fields::new(payload);
+fn parse(payload: &[u8]) -> Option<(KeyId, KeySlot)> {
+    let mut fields = ByteReader::new(payload);
     let kind = fields.u8()?;
     if kind == ERASED {
-        return Some((fields.array()?, Slot::Erased));
+        return Some((fields.array()?, KeySlot::Erased));
     }
     if kind != KEY && kind != RETIRED {
         return None;
@@ -227,5 +228,5 @@ fn parse(payload: &[u8]) -> Option<(KeyId, Slot)> {
     let nonce = fields.array()?;
     let sealed = fields.take(48)?.to_vec();
     let subject = String::from_utf8(fields.rest().to_vec()).ok()?;
-    Some((id, Slot::Live(Wrapped { subject, nonce, sealed, retired: kind == RETIRED })))
+    Some((id, KeySlot::Live(Wrapped { subject, nonce, sealed, retired: kind == RETIRED })))
 }

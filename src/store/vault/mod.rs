@@ -37,21 +37,21 @@ use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
 pub use self::{
-    blob::Sealed,
+    blob::SealedValue,
     check::Gap,
     error::VaultError,
     keys::FILE as KEYS_FILE,
-    named::Named,
+    named::NameSearch,
     reference::{VaultRef, VaultRefError},
     rekey::identity,
-    rewrite::Survey,
+    rewrite::ValueSurvey,
     wrapping::Identity,
 };
 use self::{
-    blob::{Blob, Place},
+    blob::{Blob, BlobContext},
     frame::Scan,
-    keys::{DataKey, KeyId, NewKey, Slot},
-    state::State,
+    keys::{DataKey, KeyId, KeySlot, NewKey},
+    state::VaultState,
     wrapping::Wrapping,
 };
 use super::{disk::Disk, key::MasterKey};
@@ -65,19 +65,19 @@ pub const SUBJECT_BYTES_MAX: usize = 1024;
 /// The vault; clones share it.
 #[derive(Clone)]
 pub struct Vault {
-    shared: Arc<Shared>,
+    shared: Arc<VaultInner>,
 }
 
-struct Shared {
+struct VaultInner {
     disk: Arc<dyn Disk>,
-    state: Mutex<State>,
+    state: Mutex<VaultState>,
     /// Locked while written files are made durable, or one file is replaced by another.
     syncing: Mutex<()>,
     /// Locked by the one running compaction.
     compacting: Mutex<()>,
 }
 
-impl Shared {
+impl VaultInner {
     fn syncing(&self) -> MutexGuard<'_, ()> {
         self.syncing.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -95,10 +95,10 @@ impl Vault {
     pub fn open(disk: Arc<dyn Disk>, master: &MasterKey) -> Result<Self, VaultError> {
         let newest = generation::newest(disk.as_ref());
         let generation = newest.map_err(VaultError::io("list", "*"))?;
-        let wrapping = check(disk.as_ref(), &generation::name(generation), master)?;
-        let state = Mutex::new(State::new(wrapping, generation));
+        let wrapping = verify_key(disk.as_ref(), &generation::name(generation), master)?;
+        let state = Mutex::new(VaultState::new(wrapping, generation));
         let (syncing, compacting) = (Mutex::default(), Mutex::default());
-        Ok(Self { shared: Arc::new(Shared { disk, state, syncing, compacting }) })
+        Ok(Self { shared: Arc::new(VaultInner { disk, state, syncing, compacting }) })
     }
 
     /// Seals a value of a subject. Nothing is written yet: pass the value to [`Vault::write`].
@@ -107,15 +107,15 @@ impl Vault {
         subject: &str,
         plain: &[u8],
         rng: &mut dyn CryptoRng,
-    ) -> Result<Sealed, VaultError> {
-        limit(subject.len(), SUBJECT_BYTES_MAX)?;
-        limit(plain.len(), BLOB_BYTES_MAX)?;
+    ) -> Result<SealedValue, VaultError> {
+        check_length(subject.len(), SUBJECT_BYTES_MAX)?;
+        check_length(plain.len(), BLOB_BYTES_MAX)?;
         let (id, key, new_key) = self.key_for(subject, rng)?;
         let reference = VaultRef(random(rng));
-        let place = Place { reference, key: id, subject };
+        let place = BlobContext { reference, key: id, subject };
         let payload = blob::seal(&place, &key, random(rng), plain);
         let too_large = VaultError::TooLarge { bytes: plain.len(), limit: BLOB_BYTES_MAX };
-        Ok(Sealed { reference, payload: payload.ok_or(too_large)?, new_key })
+        Ok(SealedValue { reference, payload: payload.ok_or(too_large)?, new_key })
     }
 
     /// Returns a digest of content that is sealed: equal for equal content of one subject, and
@@ -128,7 +128,7 @@ impl Vault {
     ///
     /// A value whose subject was erased since it was sealed is written, and is as erased as the
     /// others.
-    pub fn write(&self, sealed: &[Sealed]) -> Result<(), VaultError> {
+    pub fn write(&self, sealed: &[SealedValue]) -> Result<(), VaultError> {
         let mut state = self.state();
         state.refuse_if_poisoned()?;
         let done =
@@ -152,7 +152,7 @@ impl Vault {
     }
 
     /// Unseals a value. The first call lists all values.
-    pub fn open_blob(&self, reference: &VaultRef) -> Result<Zeroizing<Vec<u8>>, VaultError> {
+    pub fn unseal(&self, reference: &VaultRef) -> Result<Zeroizing<Vec<u8>>, VaultError> {
         let reference = *reference;
         let payload = loop {
             let mut state = self.state();
@@ -167,21 +167,21 @@ impl Vault {
         };
         let damaged = || VaultError::Damaged { reference };
         let blob = payload.as_deref().and_then(Blob::read).ok_or_else(damaged)?;
-        if blob.reference == reference { self.open_read(&blob) } else { Err(damaged()) }
+        if blob.reference == reference { self.unseal_blob(&blob) } else { Err(damaged()) }
     }
 
     /// Unseals a value whose fields were read.
-    fn open_read(&self, blob: &Blob<'_>) -> Result<Zeroizing<Vec<u8>>, VaultError> {
+    fn unseal_blob(&self, blob: &Blob<'_>) -> Result<Zeroizing<Vec<u8>>, VaultError> {
         let reference = blob.reference;
         let mut state = self.state();
         let recent = state.recent.take().filter(|(recent, _)| *recent == blob.key);
         let recent = recent.map(|(_, key)| key);
         state.keys(self.disk())?;
         let key = match state.keys.as_ref().and_then(|keys| keys.get(&blob.key)) {
-            Some(Slot::Live(wrapped)) => {
+            Some(KeySlot::Live(wrapped)) => {
                 recent.or_else(|| state.wrapping.unwrap(&blob.key, wrapped))
             }
-            Some(Slot::Erased) => return Err(VaultError::Erased { reference }),
+            Some(KeySlot::Erased) => return Err(VaultError::Erased { reference }),
             None => None,
         };
         state.recent = key.clone().map(|key| (blob.key, key));
@@ -198,7 +198,7 @@ impl Vault {
         if !keys.any_of(subject) {
             return Ok(());
         }
-        let left = keys.without(subject);
+        let left = keys.with_erased(subject);
         let file = left.file(&state.wrapping);
         let done = self.disk().replace(keys::FILE, &file);
         state.poison_on_failure(done.map_err(VaultError::io("replace", keys::FILE)))?;
@@ -211,7 +211,7 @@ impl Vault {
         self.shared.disk.as_ref()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, VaultState> {
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -241,12 +241,12 @@ impl Vault {
         Ok((id, key, Some(new)))
     }
 
-    fn write_keys(&self, state: &mut State, sealed: &[Sealed]) -> Result<(), VaultError> {
+    fn write_keys(&self, state: &mut VaultState, sealed: &[SealedValue]) -> Result<(), VaultError> {
         let mut bytes = Vec::new();
         for new in sealed.iter().filter_map(|sealed| sealed.new_key.as_ref()) {
             let damaged = || VaultError::KeyDamaged { subject: new.subject.clone() };
             let payload = new.payload(&state.wrapping).ok_or_else(damaged)?;
-            let learned = state.keys(self.disk())?.learn(&payload);
+            let learned = state.keys(self.disk())?.add(&payload);
             state.used.extend(learned);
             bytes.extend_from_slice(&frame::frame(&payload));
         }
@@ -257,7 +257,7 @@ impl Vault {
         Ok(())
     }
 
-    fn write_data(&self, state: &mut State, sealed: &[Sealed]) -> Result<(), VaultError> {
+    fn write_data(&self, state: &mut VaultState, sealed: &[SealedValue]) -> Result<(), VaultError> {
         let bytes: Vec<u8> =
             sealed.iter().flat_map(|sealed| frame::frame(&sealed.payload)).collect();
         if bytes.is_empty() {
@@ -310,7 +310,7 @@ pub fn files(disk: &dyn Disk) -> std::io::Result<[String; 2]> {
 }
 
 /// Verifies the master key against the file of keys, or creates that file.
-fn check(disk: &dyn Disk, data: &str, master: &MasterKey) -> Result<Wrapping, VaultError> {
+fn verify_key(disk: &dyn Disk, data: &str, master: &MasterKey) -> Result<Wrapping, VaultError> {
     if let Some(wrapping) = rekey::wrapping(disk, master)? {
         return Ok(wrapping);
     }
@@ -324,7 +324,7 @@ fn check(disk: &dyn Disk, data: &str, master: &MasterKey) -> Result<Wrapping, Va
 }
 
 /// Returns the offset of every value.
-fn list(scan: &mut Scan<'_>) -> std::io::Result<BTreeMap<VaultRef, u64>> {
+fn list_values(scan: &mut Scan<'_>) -> std::io::Result<BTreeMap<VaultRef, u64>> {
     let mut places = BTreeMap::new();
     while let Some((at, payload)) = scan.step()? {
         if let Some(blob) = Blob::read(&payload) {
@@ -334,7 +334,7 @@ fn list(scan: &mut Scan<'_>) -> std::io::Result<BTreeMap<VaultRef, u64>> {
     Ok(places)
 }
 
-fn limit(bytes: usize, limit: usize) -> Result<(), VaultError> {
+fn check_length(bytes: usize, limit: usize) -> Result<(), VaultError> {
     if bytes > limit { Err(VaultError::TooLarge { bytes, limit }) } else { Ok(()) }
 }
 

@@ -24,7 +24,7 @@ const KEY_DIGITS: usize = 44;
 
 /// The values and keys that bytes name.
 #[derive(Debug, Default)]
-pub struct Named {
+pub struct NameSearch {
     /// Every existing value.
     known: HashSet<u128>,
     values: HashSet<u128>,
@@ -39,7 +39,7 @@ pub struct Named {
     text: Option<Vec<u8>>,
 }
 
-impl Named {
+impl NameSearch {
     /// Creates a search for the names of these values.
     pub(super) fn of<'a>(known: impl Iterator<Item = &'a VaultRef>) -> Self {
         let known = known.map(|reference| u128::from_be_bytes(reference.0)).collect();
@@ -47,7 +47,7 @@ impl Named {
     }
 
     /// Returns true if a value was named.
-    pub(super) fn has(&self, reference: VaultRef) -> bool {
+    pub(super) fn contains(&self, reference: VaultRef) -> bool {
         self.values.contains(&u128::from_be_bytes(reference.0))
     }
 
@@ -57,19 +57,19 @@ impl Named {
     }
 
     /// Begins with other bytes: no name continues in them.
-    pub fn begin(&mut self) {
+    pub fn restart(&mut self) {
         (self.digits, self.begun, self.text) = (0, 0, None);
     }
 
     /// Reads bytes that follow those before.
     pub fn read(&mut self, bytes: &[u8]) {
         for byte in bytes {
-            self.digit(*byte);
-            self.letter(*byte);
+            self.scan_hex(*byte);
+            self.scan_text(*byte);
         }
     }
 
-    fn digit(&mut self, byte: u8) {
+    fn scan_hex(&mut self, byte: u8) {
         let Some(digit) = char::from(byte).to_digit(16) else {
             self.digits = 0;
             return;
@@ -81,7 +81,7 @@ impl Named {
         }
     }
 
-    fn letter(&mut self, byte: u8) {
+    fn scan_text(&mut self, byte: u8) {
         if let Some(text) = &mut self.text {
             text.push(byte);
             if text.len() >= KEY_DIGITS {
@@ -118,24 +118,24 @@ mod tests {
     #[test]
     fn a_name_is_found_among_other_digits_and_in_two_parts() {
         let known: Vec<VaultRef> = (1..=5).map(reference).collect();
-        let mut named = Named::of(known.iter());
+        let mut named = NameSearch::of(known.iter());
         named.read(format!("x{}y", reference(1)).as_bytes());
         named.read(format!("abc{}def0", reference(2)).as_bytes());
         let text = known[2].to_string();
         let (begin, end) = text.split_at(7);
-        named.begin();
+        named.restart();
         named.read(begin.as_bytes());
         named.read(end.as_bytes());
-        named.begin();
+        named.restart();
         let text = known[3].to_string();
         let (begin, end) = text.split_at(9);
         named.read(begin.as_bytes());
-        named.begin();
+        named.restart();
         named.read(end.as_bytes());
         named.read(reference(9).to_string().as_bytes());
-        let found: Vec<bool> = known.iter().map(|one| named.has(*one)).collect();
+        let found: Vec<bool> = known.iter().map(|one| named.contains(*one)).collect();
         assert_eq!(found, [true, true, true, false, false]);
-        assert!(!named.has(reference(9)), "there is no such value");
+        assert!(!named.contains(reference(9)), "there is no such value");
     }
 
     /// Closes K11.
@@ -143,7 +143,7 @@ mod tests {
     fn the_key_of_a_sealed_text_is_found() {
         let payload = [[7; 16], [8; 16], [9; 16]].concat();
         let text = format!("ssealed:{}", BASE64_STANDARD_NO_PAD.encode(&payload));
-        let mut named = Named::default();
+        let mut named = NameSearch::default();
         for byte in text.as_bytes() {
             named.read(&[*byte]);
         }

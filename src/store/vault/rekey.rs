@@ -31,8 +31,8 @@ impl Vault {
         let mut state = self.state();
         state.refuse_if_poisoned()?;
         state.keys(self.disk())?;
-        let (wrapping, rekeyed) = state.wrapping.exchanged(new, said, rng)?;
-        let keys = state.keys.as_ref().map(|keys| keys.rewrapped(&state.wrapping, &wrapping, rng));
+        let (wrapping, rekeyed) = state.wrapping.exchange(new, said, rng)?;
+        let keys = state.keys.as_ref().map(|keys| keys.rewrap(&state.wrapping, &wrapping, rng));
         let keys = keys.transpose()?.unwrap_or_default();
         let replaced = self.disk().replace(keys::FILE, &keys.file(&wrapping));
         state.poison_on_failure(replaced.map_err(VaultError::io("replace", keys::FILE)))?;
@@ -43,7 +43,7 @@ impl Vault {
     }
 
     /// Returns true if a write failed: after an exchange, either key may open the vault.
-    pub fn is_unsure(&self) -> bool {
+    pub fn is_in_doubt(&self) -> bool {
         self.state().poisoned.is_some()
     }
 

@@ -16,8 +16,8 @@ use super::blob::{self, Blob};
 use super::frame::{self, Scan};
 use super::generation::{self, NEXT};
 use super::keys::{self, KeyId};
-use super::named::Named;
-use super::{State, Vault, VaultError, VaultRef, list};
+use super::named::NameSearch;
+use super::{Vault, VaultError, VaultRef, VaultState, list_values};
 use crate::base::planted;
 
 /// Bytes written at once.
@@ -27,21 +27,21 @@ const TAIL_BYTES: u64 = 1 << 20;
 
 /// The values that a compaction examines.
 #[derive(Debug)]
-pub struct Survey {
+pub struct ValueSurvey {
     /// The end of the file of values when the survey began, in bytes.
     end: u64,
     /// The names found so far; pass it all bytes that may name a value.
-    pub named: Named,
+    pub named: NameSearch,
 }
 
 impl Vault {
     /// Lists the existing values. Values written from now on are kept in any case.
-    pub fn survey(&self) -> Result<Survey, VaultError> {
+    pub fn survey(&self) -> Result<ValueSurvey, VaultError> {
         let (file, end) = self.extent()?;
         let read = VaultError::io("read", blob::FILE);
         let mut scan = Scan::until(self.disk(), &file, 0, end);
-        let places = list(&mut scan).map_err(read)?;
-        Ok(Survey { end, named: Named::of(places.keys()) })
+        let places = list_values(&mut scan).map_err(read)?;
+        Ok(ValueSurvey { end, named: NameSearch::of(places.keys()) })
     }
 
     /// Drops the values of a survey that were not named; returns their number.
@@ -49,7 +49,7 @@ impl Vault {
     /// # Errors
     /// A disk that refuses leaves the vault as it was. Only if the result of a change is unknown,
     /// the vault accepts nothing more.
-    pub fn drop_unnamed(&self, survey: &Survey) -> Result<u64, VaultError> {
+    pub fn drop_unnamed(&self, survey: &ValueSurvey) -> Result<u64, VaultError> {
         let _alone = self.shared.compacting();
         let done = self.rewrite(survey);
         if done.is_err() {
@@ -68,7 +68,7 @@ impl Vault {
         Ok((file, end))
     }
 
-    fn rewrite(&self, survey: &Survey) -> Result<u64, VaultError> {
+    fn rewrite(&self, survey: &ValueSurvey) -> Result<u64, VaultError> {
         if survey.end == 0 {
             return Ok(0);
         }
@@ -76,17 +76,17 @@ impl Vault {
         let change = |doing| VaultError::io(doing, blob::FILE);
         generation::tidy(self.disk(), generation).map_err(change("remove"))?;
         self.disk().allocate(NEXT, 0).map_err(change("make"))?;
-        let mut copy = Copying { erased: self.erased()?, ..Copying::default() };
+        let mut copy = VaultCopy { erased: self.erased_keys()?, ..VaultCopy::default() };
         let file = generation::name(generation);
         let old = Scan::until(self.disk(), &file, 0, survey.end);
-        let all_go = planted::is("compaction-drops-named");
-        copy.take(self.disk(), old, |reference| survey.named.has(reference) && !all_go)?;
+        let all_go = planted::is_active("compaction-drops-named");
+        copy.copy_kept(self.disk(), old, |reference| survey.named.contains(reference) && !all_go)?;
         if copy.written == copy.read {
             self.disk().remove(NEXT).map_err(change("remove"))?;
             return Ok(0);
         }
         while self.extent()?.1.saturating_sub(copy.read) > TAIL_BYTES {
-            copy.rest(self.disk(), &file, self.extent()?.1)?;
+            copy.copy_rest(self.disk(), &file, self.extent()?.1)?;
         }
         self.disk().sync(NEXT).map_err(change("sync"))?;
         let dropped = copy.dropped;
@@ -96,19 +96,24 @@ impl Vault {
     }
 
     /// Copies the rest and puts the new file in use; no write or sync runs meanwhile.
-    fn exchange(&self, mut copy: Copying, survey: &Survey, file: &str) -> Result<(), VaultError> {
+    fn exchange(
+        &self,
+        mut copy: VaultCopy,
+        survey: &ValueSurvey,
+        file: &str,
+    ) -> Result<(), VaultError> {
         let _nobody_syncs = self.shared.syncing();
         let mut state = self.state();
         state.refuse_if_poisoned()?;
         let change = |doing| VaultError::io(doing, blob::FILE);
         let end = frame::length(self.disk(), file).map_err(change("read"))?;
-        copy.rest(self.disk(), file, end)?;
+        copy.copy_rest(self.disk(), file, end)?;
         self.disk().sync(NEXT).map_err(change("sync"))?;
         let generation = state.generation.saturating_add(1);
         let named = self.disk().rename(NEXT, &generation::name(generation));
         state.poison_on_failure(named.map_err(change("name")))?;
         state.generation = generation;
-        let Copying { places, keys, .. } = copy;
+        let VaultCopy { places, keys, .. } = copy;
         state.places = Some(places);
         state.recent = None;
         self.drop_keys(&mut state, &|id| keys.contains(id) || survey.named.keys().contains(id))
@@ -118,12 +123,12 @@ impl Vault {
     /// with is kept, since the sealed value may not be written yet.
     fn drop_keys(
         &self,
-        state: &mut State,
+        state: &mut VaultState,
         opens: &dyn Fn(&KeyId) -> bool,
     ) -> Result<(), VaultError> {
         let used = std::mem::take(&mut state.used);
         let needed = |id: &KeyId| opens(id) || used.contains(id);
-        let left = state.keys(self.disk()).map(|keys| keys.only(&needed));
+        let left = state.keys(self.disk()).map(|keys| keys.keep_only(&needed));
         state.used = used;
         let Some(left) = left? else { return Ok(()) };
         let replaced = self.disk().replace(keys::FILE, &left.file(&state.wrapping));
@@ -132,14 +137,14 @@ impl Vault {
         Ok(())
     }
 
-    fn erased(&self) -> Result<BTreeSet<KeyId>, VaultError> {
-        Ok(self.state().keys(self.disk())?.erased())
+    fn erased_keys(&self) -> Result<BTreeSet<KeyId>, VaultError> {
+        Ok(self.state().keys(self.disk())?.erased_ids())
     }
 }
 
 /// A new file under construction.
 #[derive(Debug, Default)]
-struct Copying {
+struct VaultCopy {
     /// Destroyed keys, whose values keep no content.
     erased: BTreeSet<KeyId>,
     /// The offset of each value's frame in the new file.
@@ -153,14 +158,14 @@ struct Copying {
     dropped: u64,
 }
 
-impl Copying {
+impl VaultCopy {
     /// Copies the values written since.
-    fn rest(&mut self, disk: &dyn Disk, file: &str, end: u64) -> Result<(), VaultError> {
-        self.take(disk, Scan::until(disk, file, self.read, end), |_| true)
+    fn copy_rest(&mut self, disk: &dyn Disk, file: &str, end: u64) -> Result<(), VaultError> {
+        self.copy_kept(disk, Scan::until(disk, file, self.read, end), |_| true)
     }
 
     /// Copies the values that are kept.
-    fn take(
+    fn copy_kept(
         &mut self,
         disk: &dyn Disk,
         mut old: Scan<'_>,

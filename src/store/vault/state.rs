@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::disk::Disk;
 use super::frame::Scan;
-use super::keys::{self, DataKey, KeyId, Keys};
+use super::keys::{self, DataKey, DataKeys, KeyId};
 use super::wrapping::Wrapping;
-use super::{VaultError, VaultRef, blob, generation, list};
+use super::{VaultError, VaultRef, blob, generation, list_values};
 
 /// The content of the files, as far as it was read.
-pub(super) struct State {
+pub(super) struct VaultState {
     pub(super) wrapping: Wrapping,
-    pub(super) keys: Option<Keys>,
+    pub(super) keys: Option<DataKeys>,
     /// The last used key, in the open: many values of one subject follow one another.
     pub(super) recent: Option<(KeyId, DataKey)>,
     /// The keys that this process sealed with.
@@ -31,7 +31,7 @@ pub(super) struct Unsynced {
     pub(super) data: bool,
 }
 
-impl State {
+impl VaultState {
     pub(super) fn new(wrapping: Wrapping, generation: u64) -> Self {
         Self {
             wrapping,
@@ -50,9 +50,9 @@ impl State {
         generation::name(self.generation)
     }
 
-    pub(super) fn keys(&mut self, disk: &dyn Disk) -> Result<&mut Keys, VaultError> {
+    pub(super) fn keys(&mut self, disk: &dyn Disk) -> Result<&mut DataKeys, VaultError> {
         if self.keys.is_none() {
-            self.keys = Some(Keys::read(disk).map_err(VaultError::io("read", keys::FILE))?);
+            self.keys = Some(DataKeys::read(disk).map_err(VaultError::io("read", keys::FILE))?);
         }
         Ok(self.keys.get_or_insert_default())
     }
@@ -63,7 +63,7 @@ impl State {
     ) -> Result<&BTreeMap<VaultRef, u64>, VaultError> {
         if self.places.is_none() {
             let file = self.file();
-            let places = Scan::new(disk, &file, 0).and_then(|mut scan| list(&mut scan));
+            let places = Scan::new(disk, &file, 0).and_then(|mut scan| list_values(&mut scan));
             self.places = Some(places.map_err(VaultError::io("read", blob::FILE))?);
         }
         Ok(self.places.get_or_insert_default())

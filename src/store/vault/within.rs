@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD_NO_PAD;
 use zeroize::Zeroizing;
 
-use super::{Blob, Sealed, Vault, VaultError, VaultRef};
+use super::{Blob, SealedValue, Vault, VaultError, VaultRef};
 
 /// Prefix of a sealed text; the name of a value in the vault is hex digits alone.
 pub(super) const SEALED: &str = "sealed:";
@@ -17,10 +17,10 @@ pub(super) const SEALED: &str = "sealed:";
 /// heavy.
 const WITHIN_BYTES_MAX: usize = 16 << 10;
 
-impl Sealed {
+impl SealedValue {
     /// Returns the text that a record holds in place of a name. `None` if the value must be written
     /// to the vault: it is too long, or its subject's key is not on disk yet.
-    pub fn within(&self) -> Option<String> {
+    pub fn inline_text(&self) -> Option<String> {
         let fits = self.new_key.is_none() && self.payload.len() <= WITHIN_BYTES_MAX;
         fits.then(|| {
             let mut text = SEALED.to_owned();
@@ -34,15 +34,15 @@ impl Vault {
     /// Unseals the text of a record: the name of a value in the vault, or the value itself.
     ///
     /// # Errors
-    /// Those of [`Vault::open_blob`]; a text that is neither is a damaged value.
-    pub fn open_text(&self, text: &str) -> Result<Zeroizing<Vec<u8>>, VaultError> {
+    /// Those of [`Vault::unseal`]; a text that is neither is a damaged value.
+    pub fn unseal_text(&self, text: &str) -> Result<Zeroizing<Vec<u8>>, VaultError> {
         let none = VaultRef([0; 16]);
         let Some(sealed) = text.strip_prefix(SEALED) else {
             let named = text.parse().map_err(|_| VaultError::Damaged { reference: none });
-            return self.open_blob(&named?);
+            return self.unseal(&named?);
         };
         let payload = BASE64_STANDARD_NO_PAD.decode(sealed).unwrap_or_default();
         let blob = Blob::read(&payload).ok_or(VaultError::Damaged { reference: none })?;
-        self.open_read(&blob)
+        self.unseal_blob(&blob)
     }
 }

@@ -18,7 +18,7 @@ use rand_core::CryptoRng;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use super::super::{bytes::Fields, bytes::to_u64, key::MasterKey};
+use super::super::{bytes::ByteReader, bytes::to_u64, key::MasterKey};
 use super::error::VaultError;
 use super::keys::{DataKey, KeyId, Wrapped};
 use super::{cipher, random};
@@ -41,12 +41,12 @@ pub struct Identity {
     content: Zeroizing<[u8; 32]>,
     /// The fingerprint of the first master key.
     name: String,
-    about: Option<About>,
+    about: Option<RekeyHistory>,
 }
 
 /// The exchanges of a master key, readable without a key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct About {
+struct RekeyHistory {
     last: Rekeyed,
     /// The fingerprints of the former master keys.
     earlier: Vec<String>,
@@ -84,7 +84,7 @@ impl Identity {
     }
 
     /// Returns the last exchange of the master key, if there was one.
-    pub fn rekeyed(&self) -> Option<&Rekeyed> {
+    pub fn last_rekey(&self) -> Option<&Rekeyed> {
         self.about.as_ref().map(|about| &about.last)
     }
 
@@ -92,8 +92,8 @@ impl Identity {
         Zeroizing::new([&*self.digests, &*self.content, self.name.as_bytes()].concat())
     }
 
-    fn from_plain(plain: &[u8], about: About) -> Option<Self> {
-        let mut fields = Fields::new(plain);
+    fn from_plain(plain: &[u8], about: RekeyHistory) -> Option<Self> {
+        let mut fields = ByteReader::new(plain);
         let (digests, content) = (fields.array()?, fields.array()?);
         let name = String::from_utf8(fields.rest().to_vec()).ok()?;
         let (digests, content) = (Zeroizing::new(digests), Zeroizing::new(content));
@@ -108,15 +108,15 @@ impl fmt::Debug for Identity {
 }
 
 /// The second form of the first payload.
-struct Header<'a> {
+struct RekeyedHeader<'a> {
     check: [u8; 32],
     nonce: [u8; 24],
     sealed: &'a [u8],
     about: &'a [u8],
 }
 
-impl<'a> Header<'a> {
-    fn read(fields: &mut Fields<'a>) -> Option<Self> {
+impl<'a> RekeyedHeader<'a> {
+    fn read(fields: &mut ByteReader<'a>) -> Option<Self> {
         let (check, nonce) = (fields.array()?, fields.array()?);
         Some(Self {
             check,
@@ -131,7 +131,7 @@ impl Wrapping {
     /// Returns the keys of a state whose master key was never exchanged.
     pub(super) fn new(master: &MasterKey) -> Self {
         let mut header = vec![CHECK];
-        header.extend_from_slice(&check(master));
+        header.extend_from_slice(&key_check(master));
         Self::with(master, header, Identity::of(master))
     }
 
@@ -140,16 +140,16 @@ impl Wrapping {
     /// # Errors
     /// Another master key made the file, or the payload is damaged.
     pub(super) fn open(master: &MasterKey, first: &[u8]) -> Result<Self, VaultError> {
-        let mut fields = Fields::new(first);
+        let mut fields = ByteReader::new(first);
         let lost = || VaultError::KeysLost;
         match fields.u8() {
             Some(CHECK) => {
                 let found = fields.array().ok_or_else(lost)?;
-                let own = same(found, check(master));
+                let own = equal_constant_time(found, key_check(master));
                 own.then(|| Self::new(master)).ok_or(VaultError::WrongKey)
             }
             Some(REKEYED) => {
-                let header = Header::read(&mut fields).ok_or_else(lost)?;
+                let header = RekeyedHeader::read(&mut fields).ok_or_else(lost)?;
                 let identity = identity(master, &header)?;
                 Ok(Self::with(master, first.to_vec(), identity))
             }
@@ -166,7 +166,7 @@ impl Wrapping {
     ///
     /// # Errors
     /// The state has or had this master key.
-    pub(super) fn exchanged(
+    pub(super) fn exchange(
         &self,
         new: &MasterKey,
         (at, actor): (DateTime<Utc>, String),
@@ -180,7 +180,7 @@ impl Wrapping {
         }
         let generation = before.map_or(0, |about| about.last.generation).saturating_add(1);
         let last = Rekeyed { generation, at, actor };
-        let about = About { last: last.clone(), earlier };
+        let about = RekeyHistory { last: last.clone(), earlier };
         let identity = Identity { about: Some(about), ..self.identity.clone() };
         let header = header(new, &identity, random(rng)).ok_or(VaultError::KeysLost)?;
         Ok((Self::with(new, header, identity), last))
@@ -207,13 +207,14 @@ impl Wrapping {
         subject: &str,
         key: &DataKey,
     ) -> Option<Wrapped> {
-        let sealed = cipher::seal(&self.wrap, &nonce, key.as_slice(), &bound(id, subject))?;
+        let sealed =
+            cipher::seal(&self.wrap, &nonce, key.as_slice(), &associated_data(id, subject))?;
         Some(Wrapped { subject: subject.to_owned(), nonce, sealed, retired: false })
     }
 
     /// Unwraps a data key; `None` if it is damaged.
     pub(super) fn unwrap(&self, id: &KeyId, wrapped: &Wrapped) -> Option<DataKey> {
-        let bound = bound(id, &wrapped.subject);
+        let bound = associated_data(id, &wrapped.subject);
         let opened = cipher::open(&self.wrap, &wrapped.nonce, &wrapped.sealed, &bound)?;
         let mut key = Zeroizing::new([0; 32]);
         if opened.len() != key.len() {
@@ -225,13 +226,13 @@ impl Wrapping {
 }
 
 /// Returns the digest that proves a master key.
-fn check(master: &MasterKey) -> [u8; 32] {
+fn key_check(master: &MasterKey) -> [u8; 32] {
     let key = master.derive("reckon 2026 vault check v1");
     blake3::keyed_hash(&key, b"reckon vault").into()
 }
 
 /// Compares in constant time.
-fn same(one: [u8; 32], other: [u8; 32]) -> bool {
+fn equal_constant_time(one: [u8; 32], other: [u8; 32]) -> bool {
     blake3::Hash::from(one) == blake3::Hash::from(other)
 }
 
@@ -239,31 +240,31 @@ fn same(one: [u8; 32], other: [u8; 32]) -> bool {
 fn header(master: &MasterKey, identity: &Identity, nonce: [u8; 24]) -> Option<Vec<u8>> {
     let mut about = Vec::new();
     ciborium::into_writer(identity.about.as_ref()?, &mut about).ok()?;
-    let sealed = cipher::seal(&sealing(master), &nonce, &identity.plain(), &about)?;
+    let sealed = cipher::seal(&sealing_key(master), &nonce, &identity.plain(), &about)?;
     let kind = [REKEYED];
-    Some([&kind[..], &check(master), &nonce, &sealed, &about].concat())
+    Some([&kind[..], &key_check(master), &nonce, &sealed, &about].concat())
 }
 
 /// Opens the identity in the second form of the first payload.
-fn identity(master: &MasterKey, header: &Header<'_>) -> Result<Identity, VaultError> {
+fn identity(master: &MasterKey, header: &RekeyedHeader<'_>) -> Result<Identity, VaultError> {
     let lost = |_| VaultError::KeysLost;
-    let about: About = ciborium::from_reader(header.about).map_err(lost)?;
-    if !same(header.check, check(master)) {
+    let about: RekeyHistory = ciborium::from_reader(header.about).map_err(lost)?;
+    if !equal_constant_time(header.check, key_check(master)) {
         let at = about.last.at;
         let had = about.earlier.contains(&master.fingerprint());
         return Err(if had { VaultError::Rekeyed { at } } else { VaultError::WrongKey });
     }
-    let plain = cipher::open(&sealing(master), &header.nonce, header.sealed, header.about);
+    let plain = cipher::open(&sealing_key(master), &header.nonce, header.sealed, header.about);
     let identity = plain.and_then(|plain| Identity::from_plain(&plain, about));
     identity.ok_or(VaultError::KeysLost)
 }
 
 /// Derives the key under which an identity is sealed.
-fn sealing(master: &MasterKey) -> Zeroizing<[u8; 32]> {
+fn sealing_key(master: &MasterKey) -> Zeroizing<[u8; 32]> {
     master.derive("reckon 2026 vault identity key v1")
 }
 
-fn bound(id: &KeyId, subject: &str) -> Vec<u8> {
+fn associated_data(id: &KeyId, subject: &str) -> Vec<u8> {
     [id.as_slice(), subject.as_bytes()].concat()
 }
 
@@ -273,7 +274,7 @@ mod tests {
 
     #[test]
     fn a_wrapped_key_is_bound_to_its_name_and_subject() {
-        let of = |id: u8, subject| bound(&[id; 16], subject);
+        let of = |id: u8, subject| associated_data(&[id; 16], subject);
         assert!(of(1, "a") != of(2, "a") && of(1, "a") != of(1, "b"));
     }
 }

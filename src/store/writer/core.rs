@@ -11,28 +11,28 @@ use super::{
         error::StoreError,
         journal::{BODY_BYTES_MAX, Head, Journal},
         syncs::Syncs,
-        vault::{Sealed, Vault},
+        vault::{SealedValue, Vault},
     },
-    Commit, Fold, Parts,
+    Commit, Fold, WriterParts,
 };
 use crate::base::planted;
 
 /// One pending commit, encoded by its caller.
-pub(super) struct Job<R> {
-    blobs: Vec<Sealed>,
+pub(super) struct PendingCommit<R> {
+    blobs: Vec<SealedValue>,
     bodies: Vec<Vec<u8>>,
     records: Vec<R>,
     answer: oneshot::Sender<Result<u64, StoreError>>,
-    when: When,
+    when: AckPoint,
 }
 
 /// A function that runs on the journal between two commits.
-pub(super) type Act = Box<dyn FnOnce(&mut Journal) + Send>;
+pub(super) type JournalAction = Box<dyn FnOnce(&mut Journal) + Send>;
 
 /// Work that waits for the writer.
-pub(super) enum Work<R> {
-    Commit(Job<R>),
-    Act(Act),
+pub(super) enum WriterTask<R> {
+    Commit(PendingCommit<R>),
+    Act(JournalAction),
 }
 
 /// From this number of records on, callers that need only durability do not wait for the fold. A
@@ -42,15 +42,18 @@ const FOLD_LONG: usize = 32;
 
 /// The step after which the caller of a commit is acknowledged, at the latest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum When {
+pub(super) enum AckPoint {
     Durable,
     Folded,
 }
 
-pub(super) type Answer = oneshot::Receiver<Result<u64, StoreError>>;
+pub(super) type AckReceiver = oneshot::Receiver<Result<u64, StoreError>>;
 
-impl<R: Serialize> Job<R> {
-    pub(super) fn new(commit: Commit<R>, when: When) -> Result<(Self, Answer), StoreError> {
+impl<R: Serialize> PendingCommit<R> {
+    pub(super) fn new(
+        commit: Commit<R>,
+        when: AckPoint,
+    ) -> Result<(Self, AckReceiver), StoreError> {
         let Commit { blobs, records } = commit;
         let bodies = records.iter().map(encode).collect::<Result<_, _>>()?;
         let (answer, waiter) = oneshot::channel();
@@ -69,8 +72,8 @@ pub(in crate::store) fn encode<R: Serialize>(record: &R) -> Result<Vec<u8>, Stor
 }
 
 /// The combined content of several commits.
-struct Group<R> {
-    blobs: Vec<Sealed>,
+struct CommitGroup<R> {
+    blobs: Vec<SealedValue>,
     bodies: Vec<Vec<u8>>,
     records: Vec<R>,
 }
@@ -79,10 +82,10 @@ struct Group<R> {
 struct Waiter {
     answer: oneshot::Sender<Result<u64, StoreError>>,
     last: u64,
-    when: When,
+    when: AckPoint,
 }
 
-pub(super) struct Core<R, F> {
+pub(super) struct WriterCore<R, F> {
     journal: Journal,
     vault: Vault,
     fold: F,
@@ -98,7 +101,7 @@ pub(super) struct Core<R, F> {
     leaving: bool,
 }
 
-impl<R: Clone, F: Fold<R>> Core<R, F> {
+impl<R: Clone, F: Fold<R>> WriterCore<R, F> {
     pub(super) fn new(journal: Journal, vault: Vault, fold: F) -> (Self, Arc<Mutex<Head>>) {
         let head = Arc::new(Mutex::new(journal.head()));
         let shared = Arc::clone(&head);
@@ -118,12 +121,12 @@ impl<R: Clone, F: Fold<R>> Core<R, F> {
     }
 
     /// Does the waiting work in order: successive commits form one group.
-    pub(super) fn work(&mut self, waiting: Vec<Work<R>>) {
+    pub(super) fn work(&mut self, waiting: Vec<WriterTask<R>>) {
         let mut jobs = Vec::new();
         for work in waiting {
             match work {
-                Work::Commit(job) => jobs.push(job),
-                Work::Act(act) => {
+                WriterTask::Commit(job) => jobs.push(job),
+                WriterTask::Act(act) => {
                     self.commit(std::mem::take(&mut jobs));
                     self.act(act);
                 }
@@ -136,44 +139,44 @@ impl<R: Clone, F: Fold<R>> Core<R, F> {
 
     /// Runs a function on the journal. After a failed step it is dropped, and its caller gets no
     /// result.
-    fn act(&mut self, act: Act) {
+    fn act(&mut self, act: JournalAction) {
         if self.failed.is_none() {
             act(&mut self.journal);
         }
     }
 
     /// Takes a group through all steps.
-    pub(super) fn commit(&mut self, jobs: Vec<Job<R>>) {
+    pub(super) fn commit(&mut self, jobs: Vec<PendingCommit<R>>) {
         let group = self.accept(jobs);
         self.step(|core| core.write(group));
         self.step(Self::sync);
         if self.unfolded.len() >= FOLD_LONG {
-            self.answer(When::Durable);
+            self.answer(AckPoint::Durable);
         }
         self.step(Self::fold);
-        self.answer(When::Folded);
+        self.answer(AckPoint::Folded);
     }
 
     /// Takes one commit through all steps, with a yield before each.
-    pub(super) async fn commit_slowly(&mut self, job: Job<R>) {
+    pub(super) async fn commit_slowly(&mut self, job: PendingCommit<R>) {
         yield_now().await;
         let group = self.accept(vec![job]);
         self.step(|core| core.write(group));
-        if planted::is("fold-reads-unsynced") {
+        if planted::is_active("fold-reads-unsynced") {
             self.step(Self::fold);
-            self.answer(When::Folded);
+            self.answer(AckPoint::Folded);
         }
         yield_now().await;
         self.step(Self::sync);
-        self.answer(When::Durable);
+        self.answer(AckPoint::Durable);
         yield_now().await;
         self.step(Self::fold);
-        self.answer(When::Folded);
+        self.answer(AckPoint::Folded);
     }
 
-    pub(super) fn finish(mut self) -> Parts<F> {
+    pub(super) fn finish(mut self) -> WriterParts<F> {
         self.commit(Vec::new());
-        Parts { journal: self.journal, vault: self.vault, fold: self.fold }
+        WriterParts { journal: self.journal, vault: self.vault, fold: self.fold }
     }
 
     /// Takes one step, unless an earlier one failed.
@@ -187,22 +190,22 @@ impl<R: Clone, F: Fold<R>> Core<R, F> {
     }
 
     /// Merges jobs into a group. Their callers are registered before any step can fail.
-    fn accept(&mut self, jobs: Vec<Job<R>>) -> Group<R> {
-        let mut group = Group { blobs: Vec::new(), bodies: Vec::new(), records: Vec::new() };
-        for Job { blobs, bodies, records, answer, when } in jobs {
+    fn accept(&mut self, jobs: Vec<PendingCommit<R>>) -> CommitGroup<R> {
+        let mut group = CommitGroup { blobs: Vec::new(), bodies: Vec::new(), records: Vec::new() };
+        for PendingCommit { blobs, bodies, records, answer, when } in jobs {
             self.accepted = self.accepted.saturating_add(to_u64(bodies.len()));
             self.waiters.push(Waiter { answer, last: self.accepted, when });
             group.blobs.extend(blobs);
             group.bodies.extend(bodies);
-            self.leaving |= records.iter().any(|record| self.fold.leaves(record));
+            self.leaving |= records.iter().any(|record| self.fold.sends_effect(record));
             group.records.extend(records);
         }
         group
     }
 
     /// Makes the sealed values durable, then writes all records as one batch.
-    fn write(&mut self, group: Group<R>) -> Result<(), StoreError> {
-        let Group { blobs, bodies, records } = group;
+    fn write(&mut self, group: CommitGroup<R>) -> Result<(), StoreError> {
+        let CommitGroup { blobs, bodies, records } = group;
         if !blobs.is_empty() {
             self.vault.write(&blobs)?;
             self.vault.sync()?;
@@ -220,16 +223,16 @@ impl<R: Clone, F: Fold<R>> Core<R, F> {
     fn sync(&mut self) -> Result<(), StoreError> {
         let begun = Instant::now();
         self.journal.sync()?;
-        self.syncs.took(begun.elapsed());
+        self.syncs.record(begun.elapsed());
         if std::mem::take(&mut self.leaving) {
-            self.journal.seal_mark()?;
+            self.journal.sync_mark()?;
         }
         Ok(())
     }
 
     fn fold(&mut self) -> Result<(), StoreError> {
-        let head = if planted::is("fold-reads-unsynced") {
-            self.journal.written()
+        let head = if planted::is_active("fold-reads-unsynced") {
+            self.journal.written_head()
         } else {
             self.journal.head()
         };
@@ -243,8 +246,8 @@ impl<R: Clone, F: Fold<R>> Core<R, F> {
 
     /// Acknowledges the callers that wait for this step at most. A caller that was dropped is not
     /// an error.
-    fn answer(&mut self, reached: When) {
-        let done = |waiter: &mut Waiter| reached == When::Folded || waiter.when == reached;
+    fn answer(&mut self, reached: AckPoint) {
+        let done = |waiter: &mut Waiter| reached == AckPoint::Folded || waiter.when == reached;
         for Waiter { answer, last, when: _ } in self.waiters.extract_if(.., done) {
             let result = match &self.failed {
                 Some(cause) => Err(StoreError::Failed { cause: Arc::clone(cause) }),

@@ -3,7 +3,7 @@
 //! Why it exists: law 1 in one place, and one sync for all waiting commits (group commit).
 //!
 //! Guarantees: an acknowledged commit is durable and folded, so that its caller reads its own
-//! writes; a caller of [`Writer::keep`] may be acknowledged once it is durable. Commits take effect
+//! writes; a caller of [`Writer::append_durable`] may be acknowledged once it is durable. Commits take effect
 //! in the order in which they were accepted. After any failure nothing more is accepted, and no
 //! waiting caller gets a success.
 //! Assumptions: a crash may keep the first records of a commit that was never acknowledged and lose
@@ -26,13 +26,13 @@ use serde::Serialize;
 use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
 
 pub(super) use self::core::encode;
-use self::core::{Act, Core, Job, When, Work};
+use self::core::{AckPoint, JournalAction, PendingCommit, WriterCore, WriterTask};
 use super::{
     error::StoreError,
     journal::{Head, Journal},
     syncs::Syncs,
-    touched::Touched,
-    vault::{Sealed, Vault},
+    touched::ChangedResources,
+    vault::{SealedValue, Vault},
 };
 
 /// Commits that wait for the writer; more callers wait for a place.
@@ -44,7 +44,7 @@ const GROUP_MAX: usize = 1024;
 #[derive(Debug, Clone)]
 pub struct Commit<R> {
     /// Values that the records refer to; durable before them.
-    pub blobs: Vec<Sealed>,
+    pub blobs: Vec<SealedValue>,
     /// The records, in order.
     pub records: Vec<R>,
 }
@@ -64,19 +64,19 @@ pub trait Fold<R>: Send {
 
     /// Returns true if something leaves the process once this record is durable: then the journal's
     /// mark is made durable before the caller is acknowledged.
-    fn leaves(&self, _record: &R) -> bool {
+    fn sends_effect(&self, _record: &R) -> bool {
         false
     }
 
     /// Returns the notes of the resources that applied records changed.
-    fn touched(&self) -> Touched {
-        Touched::default()
+    fn changed_resources(&self) -> ChangedResources {
+        ChangedResources::default()
     }
 }
 
 /// The parts that a closed writer returns.
 #[derive(Debug)]
-pub struct Parts<F> {
+pub struct WriterParts<F> {
     /// The journal; everything in it is durable.
     pub journal: Journal,
     pub vault: Vault,
@@ -86,21 +86,21 @@ pub struct Parts<F> {
 
 /// The writer. Share it behind an `Arc`.
 pub struct Writer<R, F> {
-    door: Door<R, F>,
+    form: WriterForm<R, F>,
     head: Arc<Mutex<Head>>,
     syncs: Arc<Syncs>,
-    touched: Touched,
+    changed: ChangedResources,
 }
 
-enum Door<R, F> {
-    Thread(Thread<R, F>),
-    Inline(Box<AsyncMutex<Option<Core<R, F>>>>),
+enum WriterForm<R, F> {
+    Thread(WriterThread<R, F>),
+    Inline(Box<AsyncMutex<Option<WriterCore<R, F>>>>),
 }
 
-struct Thread<R, F> {
+struct WriterThread<R, F> {
     /// `None` once the writer is closed.
-    queue: Mutex<Option<mpsc::Sender<Work<R>>>>,
-    parts: AsyncMutex<Option<oneshot::Receiver<Parts<F>>>>,
+    queue: Mutex<Option<mpsc::Sender<WriterTask<R>>>>,
+    parts: AsyncMutex<Option<oneshot::Receiver<WriterParts<F>>>>,
 }
 
 impl<R, F> Writer<R, F>
@@ -109,9 +109,9 @@ where
     F: Fold<R> + 'static,
 {
     /// Creates a writer on an operating system thread of its own.
-    pub fn threaded(journal: Journal, vault: Vault, fold: F) -> Result<Self, StoreError> {
-        let touched = fold.touched();
-        let (core, head) = Core::new(journal, vault, fold);
+    pub fn on_thread(journal: Journal, vault: Vault, fold: F) -> Result<Self, StoreError> {
+        let touched = fold.changed_resources();
+        let (core, head) = WriterCore::new(journal, vault, fold);
         let syncs = core.syncs();
         let (queue, jobs) = mpsc::channel(QUEUE_MAX);
         let (done, parts) = oneshot::channel();
@@ -119,19 +119,19 @@ where
         let named = thread::Builder::new().name("store-writer".to_owned());
         named.spawn(run).map_err(StoreError::Thread)?;
         let queue = Mutex::new(Some(queue));
-        let door = Door::Thread(Thread { queue, parts: AsyncMutex::new(Some(parts)) });
-        Ok(Self { door, head, syncs, touched })
+        let door = WriterForm::Thread(WriterThread { queue, parts: AsyncMutex::new(Some(parts)) });
+        Ok(Self { form: door, head, syncs, changed: touched })
     }
 
     /// Creates a writer that works inside the futures of its callers, one at a time. It yields
     /// before each write, sync and fold. A future dropped at a yield leaves its commit to the next
     /// caller.
     pub fn inline(journal: Journal, vault: Vault, fold: F) -> Self {
-        let touched = fold.touched();
-        let (core, head) = Core::new(journal, vault, fold);
+        let touched = fold.changed_resources();
+        let (core, head) = WriterCore::new(journal, vault, fold);
         let syncs = core.syncs();
-        let door = Door::Inline(Box::new(AsyncMutex::new(Some(core))));
-        Self { door, head, syncs, touched }
+        let door = WriterForm::Inline(Box::new(AsyncMutex::new(Some(core))));
+        Self { form: door, head, syncs, changed: touched }
     }
 
     /// Returns the last record that is durable and folded.
@@ -146,8 +146,8 @@ where
 
     /// Returns the notes of the resources that folded records changed and that were not taken
     /// since.
-    pub fn touched(&self) -> &Touched {
-        &self.touched
+    pub fn changed_resources(&self) -> &ChangedResources {
+        &self.changed
     }
 
     /// Makes a commit durable and folds it; returns the sequence of its last record, or of the last
@@ -160,28 +160,31 @@ where
         &self,
         commit: Commit<R>,
     ) -> impl Future<Output = Result<u64, StoreError>> + Send {
-        self.commit(commit, When::Folded)
+        self.commit(commit, AckPoint::Folded)
     }
 
     /// Same as `append`, but acknowledged once durable if many records wait to be folded. An
     /// immediate read may not see the commit yet; later commits are folded later.
-    pub fn keep(&self, commit: Commit<R>) -> impl Future<Output = Result<u64, StoreError>> + Send {
-        self.commit(commit, When::Durable)
+    pub fn append_durable(
+        &self,
+        commit: Commit<R>,
+    ) -> impl Future<Output = Result<u64, StoreError>> + Send {
+        self.commit(commit, AckPoint::Durable)
     }
 
     fn commit(
         &self,
         commit: Commit<R>,
-        when: When,
+        when: AckPoint,
     ) -> impl Future<Output = Result<u64, StoreError>> + Send {
-        let job = Job::new(commit, when);
+        let job = PendingCommit::new(commit, when);
         async move {
             let (job, answer) = job?;
-            match &self.door {
-                Door::Thread(thread) => {
-                    thread.send(Work::Commit(job)).await?;
+            match &self.form {
+                WriterForm::Thread(thread) => {
+                    thread.send(WriterTask::Commit(job)).await?;
                 }
-                Door::Inline(core) => {
+                WriterForm::Inline(core) => {
                     core.lock().await.as_mut().ok_or(StoreError::Closed)?.commit_slowly(job).await;
                 }
             }
@@ -194,17 +197,21 @@ where
     ///
     /// # Errors
     /// The writer is closed, or an earlier write failed.
-    pub async fn between<T: Send + 'static>(
+    pub async fn with_journal<T: Send + 'static>(
         &self,
         act: impl FnOnce(&mut Journal) -> T + Send + 'static,
     ) -> Result<T, StoreError> {
         let (send, answer) = oneshot::channel();
         // The caller may have been dropped.
-        let act: Act = Box::new(move |journal| drop(send.send(act(journal))));
-        match &self.door {
-            Door::Thread(thread) => thread.send(Work::Act(act)).await?,
-            Door::Inline(core) => {
-                core.lock().await.as_mut().ok_or(StoreError::Closed)?.work(vec![Work::Act(act)]);
+        let act: JournalAction = Box::new(move |journal| drop(send.send(act(journal))));
+        match &self.form {
+            WriterForm::Thread(thread) => thread.send(WriterTask::Act(act)).await?,
+            WriterForm::Inline(core) => {
+                core.lock()
+                    .await
+                    .as_mut()
+                    .ok_or(StoreError::Closed)?
+                    .work(vec![WriterTask::Act(act)]);
             }
         }
         answer.await.map_err(|_| StoreError::Closed)
@@ -214,14 +221,14 @@ where
     ///
     /// # Errors
     /// A second call returns [`StoreError::Closed`].
-    pub async fn close(&self) -> Result<Parts<F>, StoreError> {
-        match &self.door {
-            Door::Thread(thread) => {
+    pub async fn close(&self) -> Result<WriterParts<F>, StoreError> {
+        match &self.form {
+            WriterForm::Thread(thread) => {
                 drop(thread.take_queue());
                 let parts = thread.parts.lock().await.take().ok_or(StoreError::Closed)?;
                 parts.await.map_err(|_| StoreError::Closed)
             }
-            Door::Inline(core) => {
+            WriterForm::Inline(core) => {
                 let core = core.lock().await.take().ok_or(StoreError::Closed)?;
                 Ok(core.finish())
             }
@@ -235,19 +242,22 @@ impl<R, F> fmt::Debug for Writer<R, F> {
     }
 }
 
-impl<R, F> Thread<R, F> {
-    async fn send(&self, work: Work<R>) -> Result<(), StoreError> {
+impl<R, F> WriterThread<R, F> {
+    async fn send(&self, work: WriterTask<R>) -> Result<(), StoreError> {
         let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner).clone();
         queue.ok_or(StoreError::Closed)?.send(work).await.map_err(|_| StoreError::Closed)
     }
 
-    fn take_queue(&self) -> Option<mpsc::Sender<Work<R>>> {
+    fn take_queue(&self) -> Option<mpsc::Sender<WriterTask<R>>> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
 /// Runs the loop of the writer's thread: all waiting work becomes one group.
-fn run<R: Clone, F: Fold<R>>(mut core: Core<R, F>, mut queue: mpsc::Receiver<Work<R>>) -> Parts<F> {
+fn run<R: Clone, F: Fold<R>>(
+    mut core: WriterCore<R, F>,
+    mut queue: mpsc::Receiver<WriterTask<R>>,
+) -> WriterParts<F> {
     let mut waiting = Vec::new();
     while queue.blocking_recv_many(&mut waiting, GROUP_MAX) > 0 {
         core.work(mem::take(&mut waiting));

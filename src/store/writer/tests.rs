@@ -5,9 +5,9 @@ use tokio::task::{unconstrained, yield_now};
 
 use super::*;
 use crate::store::{
-    journal::{BODY_BYTES_MAX, JournalError, Options},
+    journal::{BODY_BYTES_MAX, JournalError, JournalOptions},
     key::MasterKey,
-    testing::{TestDisk, seeded},
+    testing::{TestDisk, seeded_rng},
 };
 
 /// A fold that remembers its records, waits at a gate, and fails on one word.
@@ -34,7 +34,7 @@ impl Fold<String> for Memory {
     }
 }
 
-type Parts = super::Parts<Memory>;
+type Parts = WriterParts<Memory>;
 
 struct Disks {
     journal: TestDisk,
@@ -46,13 +46,14 @@ fn disks() -> Disks {
 }
 
 fn parts(disks: &Disks, fold: Memory) -> Parts {
-    let journal = Journal::open(Arc::new(disks.journal.clone()), Options::default()).unwrap().0;
+    let journal =
+        Journal::open(Arc::new(disks.journal.clone()), JournalOptions::default()).unwrap().0;
     let vault = Vault::open(Arc::new(disks.vault.clone()), &MasterKey::new([1; 32])).unwrap();
     Parts { journal, vault, fold }
 }
 
 fn threaded(parts: Parts) -> Writer<String, Memory> {
-    Writer::threaded(parts.journal, parts.vault, parts.fold).unwrap()
+    Writer::on_thread(parts.journal, parts.vault, parts.fold).unwrap()
 }
 
 fn inline(parts: Parts) -> Writer<String, Memory> {
@@ -99,12 +100,12 @@ async fn an_answered_commit_is_durable_and_folded() {
 async fn sealed_values_are_durable_before_the_records_that_name_them() {
     for (disks, writer) in both() {
         let vault = parts(&disks, Memory::default()).vault;
-        let sealed = vault.seal("jane", b"4242", &mut seeded(1)).unwrap();
+        let sealed = vault.seal("jane", b"4242", &mut seeded_rng(1)).unwrap();
         let reference = sealed.reference();
         let records = vec![reference.to_string()];
         writer.append(Commit { blobs: vec![sealed.clone()], records }).await.unwrap();
         let vault = parts(&disks, Memory::default()).vault;
-        assert_eq!(vault.open_blob(&reference).unwrap().as_slice(), b"4242");
+        assert_eq!(vault.unseal(&reference).unwrap().as_slice(), b"4242");
 
         disks.vault.break_syncs(true);
         let again = Commit { blobs: vec![sealed], records: vec!["never".to_owned()] };
@@ -143,7 +144,7 @@ async fn what_is_kept_is_answered_once_it_is_durable_and_folded_before_what_come
     let (open_gate, gate) = std_mpsc::channel();
     let writer = threaded(parts(&disks, Memory { gate: Some(gate), ..Memory::default() }));
     let before = disks.journal.syncs();
-    assert_eq!(writer.keep(commit(&["a"; 100])).await.unwrap(), 100);
+    assert_eq!(writer.append_durable(commit(&["a"; 100])).await.unwrap(), 100);
     assert_eq!(writer.head().sequence, 0, "it is not folded yet");
     assert!(disks.journal.syncs() > before);
     open_gate.send(()).unwrap();
@@ -159,7 +160,10 @@ async fn after_a_failed_sync_everyone_is_refused() {
         let failed = writer.append(commit(&["b"])).await.unwrap_err();
         assert!(failed.to_string().contains("the disk is on fire"), "{failed}");
         disks.journal.break_syncs(false);
-        assert!(matches!(writer.keep(commit(&["d"])).await, Err(StoreError::Failed { .. })));
+        assert!(matches!(
+            writer.append_durable(commit(&["d"])).await,
+            Err(StoreError::Failed { .. })
+        ));
         let refused = writer.append(commit(&["c"])).await.unwrap_err();
         assert!(refused.to_string().contains("the disk is on fire"), "{refused}");
         assert_eq!(writer.head().sequence, 1);

@@ -1,13 +1,13 @@
 //! How old the last look at a merchant's list of events is.
 
-use reckon::sandbox::Surface;
+use reckon::sandbox::ServiceSurface;
 
 use super::connected;
 
 /// Closes M12: a look that found nothing new counts, though nothing is written down about it.
 #[tokio::test(start_paused = true)]
 async fn m12_the_last_look_counts_and_not_the_last_news() {
-    let world = connected(Surface::Public).await;
+    let world = connected(ServiceSurface::Public).await;
     world
         .hearing(async |ears| {
             ears.wait(120).await;

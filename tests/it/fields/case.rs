@@ -1,6 +1,6 @@
 //! One field of one kind: what it says first, what it says then, and what becomes of that.
 
-use reckon::kinds::Change;
+use reckon::kinds::Mutability;
 use serde_json::{Map, Value, json};
 
 /// What a plan makes of a changed field.
@@ -22,12 +22,12 @@ pub(crate) enum Does {
 
 impl Does {
     /// The word that the kind's own table must have for such a field.
-    pub(crate) fn change(self) -> Option<Change> {
+    pub(crate) fn change(self) -> Option<Mutability> {
         match self {
-            Self::InPlace => Some(Change::InPlace),
-            Self::ByToken => Some(Change::ByToken),
-            Self::Never => Some(Change::Never),
-            Self::Local => Some(Change::Local),
+            Self::InPlace => Some(Mutability::InPlace),
+            Self::ByToken => Some(Mutability::ReplaceByToken),
+            Self::Never => Some(Mutability::Immutable),
+            Self::Local => Some(Mutability::LocalOnly),
             Self::Unfit | Self::Fixed => None,
         }
     }

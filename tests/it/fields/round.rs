@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use reckon::engine::{Question, Reply, StepView};
-use reckon::model::plan::Verdict;
-use reckon::sandbox::Surface;
+use reckon::engine::{EngineQuery, Reply, StepView};
+use reckon::model::plan::PlannedAction;
+use reckon::sandbox::ServiceSurface;
 use serde_json::{Value, json};
 
 use crate::fields::case::{Case, Does, Table};
@@ -24,7 +24,7 @@ pub(crate) async fn faults(
     prepare: impl AsyncFn(&mut World) -> BTreeMap<&'static str, String>,
 ) -> Vec<String> {
     let mut faults = Vec::new();
-    for surface in [Surface::Public, Surface::Documented] {
+    for surface in [ServiceSurface::Public, ServiceSurface::Documented] {
         let found = faults_on(surface, table, &prepare).await;
         faults.extend(found.into_iter().map(|fault| format!("{surface:?}: {fault}")));
     }
@@ -32,7 +32,7 @@ pub(crate) async fn faults(
 }
 
 async fn faults_on(
-    surface: Surface,
+    surface: ServiceSurface,
     table: &Table,
     prepare: &impl AsyncFn(&mut World) -> BTreeMap<&'static str, String>,
 ) -> Vec<String> {
@@ -66,7 +66,7 @@ async fn faults_on(
 async fn looked(world: &World, when: &str) -> Vec<String> {
     let before = world.plan();
     let mut engine = world.engine();
-    engine.look_at_everything().await.unwrap();
+    engine.sweep_everything().await.unwrap();
     let news = told(&engine).into_iter().filter(|step| !before.contains(step));
     news.map(|step| format!("{when}: a look finds {step}")).collect()
 }
@@ -116,10 +116,10 @@ fn planned_after(table: &Table, world: &World) -> Vec<String> {
 fn step_fault(case: &Case, step: Option<&StepView>) -> Option<String> {
     let expect = match case.does {
         Does::Local | Does::Fixed => None,
-        Does::InPlace => Some((Verdict::Update, "Changed")),
-        Does::ByToken => Some((Verdict::Update, "Renewed")),
-        Does::Never => Some((Verdict::Blocked, "CannotChange")),
-        Does::Unfit => Some((Verdict::Blocked, "Unfit")),
+        Does::InPlace => Some((PlannedAction::Update, "Changed")),
+        Does::ByToken => Some((PlannedAction::Update, "Renewed")),
+        Does::Never => Some((PlannedAction::Blocked, "CannotChange")),
+        Does::Unfit => Some((PlannedAction::Blocked, "Unfit")),
     };
     let found = step.map(|step| (step.verdict, step.reason.as_str()));
     if found != expect {
@@ -154,7 +154,7 @@ impl Held {
             object.as_object_mut().unwrap().shift_remove("modified");
             (object["id"].to_string(), object)
         });
-        let Ok(Reply::Resources(all)) = world.engine().answer(Question::Resources) else {
+        let Ok(Reply::Resources(all)) = world.engine().answer(EngineQuery::Resources) else {
             panic!("no resources were answered");
         };
         let ids = all.into_iter().filter_map(|one| {

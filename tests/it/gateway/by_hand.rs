@@ -1,7 +1,7 @@
 //! What no document manages is changed by its id, and a recurring charge made of an earlier charge, each once.
 
-use reckon::engine::Stands;
-use reckon::sandbox::Surface;
+use reckon::engine::ActionStatus;
+use reckon::sandbox::ServiceSurface;
 use serde_json::{Value, json};
 
 use crate::gateway::stage::{LOST, SURFACES, act, connected, fault, fault_of, usd};
@@ -45,17 +45,21 @@ async fn the_texts_of_a_method_are_set_once_and_nothing_else_of_it() {
                 let set = json!({"description": "By hand"});
                 let fields = json!({"type": kind, "id": id, "set": set});
                 let acted = act(&world, "change", None, fields.clone()).await;
-                assert_eq!(acted.stands, Stands::Done, "{surface:?} {kind} {lost}: {acted:?}");
+                assert_eq!(
+                    acted.status,
+                    ActionStatus::Done,
+                    "{surface:?} {kind} {lost}: {acted:?}"
+                );
                 let now = object(&world, list, &id);
                 assert_eq!(now["description"], "By hand");
                 assert_eq!(now["reference"], before["reference"], "no mark of ours is put on it");
                 let changed = requests(&world, "PATCH", &path).len();
                 let again = act(&world, "change", None, fields).await;
-                assert!(again.before && again.stands == Stands::Done, "{again:?}");
+                assert!(again.before && again.status == ActionStatus::Done, "{again:?}");
                 assert_eq!(requests(&world, "PATCH", &path).len(), changed);
                 let none = json!({"type": kind, "id": id, "set": {"description": ""}});
                 let acted = act(&world, "change", None, none).await;
-                assert_eq!(acted.stands, Stands::Done, "{acted:?}");
+                assert_eq!(acted.status, ActionStatus::Done, "{acted:?}");
             }
         }
     }
@@ -69,21 +73,21 @@ async fn a_recurring_charge_is_changed_once_in_its_own_currency() {
             let id = stranger(&world, "/v1/recurring/charges");
             let wrong = json!({"amount": {"minor": 900, "currency": "CAD"}});
             let fields = json!({"type": "recurring", "id": id, "set": wrong});
-            if surface == Surface::Public {
+            if surface == ServiceSurface::Public {
                 let acted = act(&world, "change", None, fields).await;
-                assert_eq!(acted.stands, Stands::Blocked, "{acted:?}");
+                assert_eq!(acted.status, ActionStatus::Blocked, "{acted:?}");
                 assert!(acted.message.contains("is in USD, and the amount in CAD"), "{acted:?}");
             }
             fault_of(&world, "PATCH", "/v1/recurring/charges/", lost);
             let set = json!({"amount": usd(900), "max_occurrences": 3, "description": "Club"});
             let fields = json!({"type": "recurring", "id": id, "set": set});
             let acted = act(&world, "change", None, fields.clone()).await;
-            assert_eq!(acted.stands, Stands::Done, "{surface:?} {lost}: {acted:?}");
+            assert_eq!(acted.status, ActionStatus::Done, "{surface:?} {lost}: {acted:?}");
             let now = object(&world, "recurring_charges", &id);
             let told = [&now["amount"], &now["max_occurrences"], &now["description"]];
             assert_eq!(told, [&json!(900), &json!(3), &json!("Club")]);
             let again = act(&world, "change", None, fields).await;
-            assert!(again.before && again.stands == Stands::Done, "{again:?}");
+            assert!(again.before && again.status == ActionStatus::Done, "{again:?}");
         }
     }
 }
@@ -99,27 +103,27 @@ async fn the_card_of_a_recurring_charge_gets_a_new_date_once() {
             let set = json!({"exp_month": 7, "exp_year": 2034});
             let fields = json!({"type": "recurring", "id": id, "set": set});
             let acted = act(&world, "change", None, fields.clone()).await;
-            assert_eq!(acted.stands, Stands::Done, "{surface:?} {lost}: {acted:?}");
+            assert_eq!(acted.status, ActionStatus::Done, "{surface:?} {lost}: {acted:?}");
             let card = &object(&world, "recurring_charges", &id)["method"];
             assert_eq!((&card["exp_month"], &card["exp_year"]), (&json!(7), &json!(2034)));
             let again = act(&world, "change", None, fields).await;
-            assert!(again.before && again.stands == Stands::Done, "{again:?}");
+            assert!(again.before && again.status == ActionStatus::Done, "{again:?}");
         }
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_is_managed_is_changed_in_its_document_and_never_by_its_id() {
-    let world = connected(Surface::Public).await;
+    let world = connected(ServiceSurface::Public).await;
     let rent = only(&world, "recurring_charges")["id"].clone();
     let fields = json!({"type": "recurring", "id": rent, "set": {"amount": usd(1)}});
     let acted = act(&world, "change", None, fields).await;
-    assert_eq!(acted.stands, Stands::Invalid, "{acted:?}");
+    assert_eq!(acted.status, ActionStatus::Invalid, "{acted:?}");
     let told = "RecurringCharge/rent: change its document at specs/tree.yaml:";
     assert!(acted.message.contains(told), "{}", acted.message);
     let fields = json!({"type": "card", "id": "c1", "set": {"descripton": "x"}});
     let acted = act(&world, "change", None, fields).await;
-    assert_eq!(acted.stands, Stands::Invalid, "{acted:?}");
+    assert_eq!(acted.status, ActionStatus::Invalid, "{acted:?}");
     assert_eq!(requests(&world, "PATCH", "/v1"), Vec::<Value>::new());
 }
 
@@ -135,15 +139,15 @@ async fn a_recurring_charge_is_made_of_a_charge_once_or_a_person_has_to_look() {
                 "interval_unit": "MONTH", "interval_delay": 1});
             let acted = act(&world, "schedule", None, fields.clone()).await;
             let made = world.objects("recurring_charges").len();
-            if surface == Surface::Documented && !lost.is_empty() {
+            if surface == ServiceSurface::Documented && !lost.is_empty() {
                 // The two documents list no recurring charges, and it carries no mark.
-                assert_eq!(acted.stands, Stands::Held, "{lost}: {acted:?}");
+                assert_eq!(acted.status, ActionStatus::OnHold, "{lost}: {acted:?}");
                 let other = act(&world, "schedule", Some("other"), fields).await;
-                assert_eq!(other.stands, Stands::Blocked, "{other:?}");
+                assert_eq!(other.status, ActionStatus::Blocked, "{other:?}");
                 assert_eq!(world.objects("recurring_charges").len(), made);
                 continue;
             }
-            assert_eq!(acted.stands, Stands::Done, "{surface:?} {lost}: {acted:?}");
+            assert_eq!(acted.status, ActionStatus::Done, "{surface:?} {lost}: {acted:?}");
             assert_eq!(made, 2, "{surface:?} {lost}");
             let id = acted.remote_id.clone().unwrap();
             assert_eq!(object(&world, "recurring_charges", &id)["amount"], 900);
@@ -156,11 +160,11 @@ async fn a_recurring_charge_is_made_of_a_charge_once_or_a_person_has_to_look() {
 
 #[tokio::test(start_paused = true)]
 async fn a_schedule_that_means_nothing_is_told_and_nothing_is_sent() {
-    let world = connected(Surface::Public).await;
+    let world = connected(ServiceSurface::Public).await;
     let fields = json!({"charge": "c1", "amount": usd(900), "start": "2030-02-01",
         "interval_unit": "MONTH", "interval_delay": 0});
     let acted = act(&world, "schedule", None, fields).await;
-    assert_eq!(acted.stands, Stands::Invalid, "{acted:?}");
+    assert_eq!(acted.status, ActionStatus::Invalid, "{acted:?}");
     assert!(acted.message.contains("interval_delay"), "{}", acted.message);
     assert_eq!(requests(&world, "POST", "/v1/charges"), Vec::<Value>::new());
 }

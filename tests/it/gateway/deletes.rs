@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use reckon::config::Config;
-use reckon::control::Request;
-use reckon::engine::Stands;
-use reckon::model::adoption::Forgetting;
-use reckon::sandbox::Surface;
+use reckon::control::ControlRequest;
+use reckon::engine::ActionStatus;
+use reckon::model::adoption::ForgetRequest;
+use reckon::sandbox::ServiceSurface;
 use serde_json::{Value, json};
 
 use crate::gateway::stage::{LOST, SURFACES, act, connected, done, fault, fault_of};
@@ -51,18 +51,22 @@ async fn what_nobody_manages_is_deleted_once_whatever_becomes_of_the_answer() {
                 fault_of(&world, "DELETE", path, lost);
                 let fields = json!({"type": kind, "id": id});
                 let acted = act(&world, "delete", None, fields.clone()).await;
-                if kind == "recurring" && surface == Surface::Documented {
+                if kind == "recurring" && surface == ServiceSurface::Documented {
                     // The two documents know no way to delete one.
-                    assert_eq!(acted.stands, Stands::Refused, "{lost}: {acted:?}");
+                    assert_eq!(acted.status, ActionStatus::Refused, "{lost}: {acted:?}");
                     continue;
                 }
-                assert_eq!(acted.stands, Stands::Done, "{surface:?} {kind} {lost}: {acted:?}");
+                assert_eq!(
+                    acted.status,
+                    ActionStatus::Done,
+                    "{surface:?} {kind} {lost}: {acted:?}"
+                );
                 assert_eq!(acted.remote_id.as_ref(), Some(&id));
                 let now = world.ask("acme", "GET", &format!("{path}/{id}"), &Value::Null);
                 assert!(now["id"].is_null() || now["status"] == "DELETED", "{now}");
                 let before = requests(&world, "DELETE", path).len();
                 let again = act(&world, "delete", None, fields).await;
-                assert!(again.before && again.stands == Stands::Done, "{again:?}");
+                assert!(again.before && again.status == ActionStatus::Done, "{again:?}");
                 assert_eq!(requests(&world, "DELETE", path).len(), before);
             }
         }
@@ -71,22 +75,22 @@ async fn what_nobody_manages_is_deleted_once_whatever_becomes_of_the_answer() {
 
 #[tokio::test(start_paused = true)]
 async fn an_id_that_means_nothing_is_told_and_is_no_deletion() {
-    let world = connected(Surface::Public).await;
+    let world = connected(ServiceSurface::Public).await;
     for (kind, path, _) in strangers() {
         let fields = json!({"type": kind, "id": "abcdefghijklmnopqrstuv"});
         let acted = act(&world, "delete", None, fields).await;
-        assert_eq!(acted.stands, Stands::Refused, "{kind}: {acted:?}");
+        assert_eq!(acted.status, ActionStatus::Refused, "{kind}: {acted:?}");
         assert!(acted.message.contains("404"), "{}", acted.message);
         assert_eq!(requests(&world, "DELETE", path).len(), 1);
     }
     let acted = act(&world, "delete", None, json!({"type": "invoice", "id": "x"})).await;
-    assert_eq!(acted.stands, Stands::Invalid, "{acted:?}");
+    assert_eq!(acted.status, ActionStatus::Invalid, "{acted:?}");
 }
 
 /// The id by which the card of a document is known.
 fn id_of(world: &World, name: &str) -> String {
     let known = world.engine();
-    let view = known.answer(reckon::engine::Question::Resources).unwrap();
+    let view = known.answer(reckon::engine::EngineQuery::Resources).unwrap();
     let reckon::engine::Reply::Resources(all) = view else { return String::new() };
     let one = all.iter().find(|one| one.name == name);
     one.and_then(|one| one.remote_id.clone()).unwrap()
@@ -94,11 +98,11 @@ fn id_of(world: &World, name: &str) -> String {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_managed_goes_with_its_document_and_never_by_its_id() {
-    let world = connected(Surface::Public).await;
+    let world = connected(ServiceSurface::Public).await;
     let (poor, rent) = (id_of(&world, "poor"), id_of(&world, "rent"));
     let refused = async |kind: &str, id: &str, told: &[&str]| {
         let acted = act(&world, "delete", None, json!({"type": kind, "id": id})).await;
-        assert_eq!(acted.stands, Stands::Invalid, "{acted:?}");
+        assert_eq!(acted.status, ActionStatus::Invalid, "{acted:?}");
         for told in told {
             assert!(acted.message.contains(told), "{}", acted.message);
         }
@@ -110,16 +114,16 @@ async fn what_is_managed_goes_with_its_document_and_never_by_its_id() {
     world.settle().await;
     refused("card", &poor, &["SavedMethod/poor", "`reckon forget SavedMethod/poor`"]).await;
     assert_eq!(requests(&world, "DELETE", "/v1"), Vec::<Value>::new());
-    let forget = Forgetting::Resource("SavedMethod/poor".parse().unwrap());
-    done(&world, Request::Forget(forget)).await;
+    let forget = ForgetRequest::Resource("SavedMethod/poor".parse().unwrap());
+    done(&world, ControlRequest::Forget(forget)).await;
     let acted = act(&world, "delete", None, json!({"type": "card", "id": poor})).await;
-    assert_eq!(acted.stands, Stands::Done, "{acted:?}");
+    assert_eq!(acted.status, ActionStatus::Done, "{acted:?}");
     assert_eq!(only(&world, "cards")["id"], id_of(&world, "jane"));
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_an_unsettled_document_may_have_made_stays() {
-    let world = connected(Surface::Documented).await;
+    let world = connected(ServiceSurface::Documented).await;
     let rent = id_of(&world, "rent");
     fault(&world, "/v1/recurring/charges", "error_after");
     let tree = [card("jane", "4242424242424242"), recurring("rent", "jane", "")].concat();
@@ -129,19 +133,19 @@ async fn what_an_unsettled_document_may_have_made_stays() {
     let club = all.iter().find(|one| one["id"] != rent.as_str()).unwrap();
     let fields = json!({"type": "recurring", "id": club["id"]});
     let acted = act(&world, "delete", None, fields).await;
-    assert_eq!(acted.stands, Stands::Blocked, "{acted:?}");
+    assert_eq!(acted.status, ActionStatus::Blocked, "{acted:?}");
     assert!(acted.message.contains("RecurringCharge/club is not settled"), "{}", acted.message);
     assert_eq!(requests(&world, "DELETE", "/v1"), Vec::<Value>::new());
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_is_removed_counts_to_the_limits_of_deletes() {
-    let mut world = connected(Surface::Public).await;
+    let mut world = connected(ServiceSurface::Public).await;
     let text = "apiVersion: reckon.dev/v1\nkind: Config\npolicy:\n  limits: {deletes_per_day: 3}\n";
     let config = Config::parse("reckon.yaml", Path::new("."), text.as_bytes().to_vec()).unwrap();
     world.policy = config.rules(&|_: &str| None).unwrap();
-    let over = |acted: &reckon::engine::Acted| {
-        assert_eq!(acted.stands, Stands::Blocked, "{acted:?}");
+    let over = |acted: &reckon::engine::ActionReport| {
+        assert_eq!(acted.status, ActionStatus::Blocked, "{acted:?}");
         let limit = "policy.limits.deletes_per_day allows 3 deletes";
         assert!(acted.message.contains(limit), "{}", acted.message);
     };
@@ -151,7 +155,7 @@ async fn what_is_removed_counts_to_the_limits_of_deletes() {
     for _ in 0..3 {
         let id = elsewhere(&world, "/v1/cards", &visa());
         let acted = act(&world, "delete", None, json!({"type": "card", "id": id})).await;
-        assert_eq!(acted.stands, Stands::Done, "{acted:?}");
+        assert_eq!(acted.status, ActionStatus::Done, "{acted:?}");
     }
     let id = elsewhere(&world, "/v1/cards", &visa());
     over(&act(&world, "delete", None, json!({"type": "card", "id": id})).await);

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use reckon::control::Request;
-use reckon::engine::{Acted, Reply, Stands};
-use reckon::model::adoption::{Found, Inventory, What};
-use reckon::sandbox::Surface;
+use reckon::control::ControlRequest;
+use reckon::engine::{ActionReport, ActionStatus, Reply};
+use reckon::model::adoption::{ImportOption, InventoryItem, InventoryRequest};
+use reckon::sandbox::ServiceSurface;
 use serde_json::{Value, json};
 
 use crate::gateway::stage::{LOST, SURFACES, act, connected, done, fault, holds, usd};
@@ -16,7 +16,7 @@ use crate::support::world::World;
 const LETTER: (&str, &[u8]) = ("Y2FuYXJ5LWxldHRlcg==", b"canary-letter");
 
 /// The same with a contact.
-async fn with_contact(surface: Surface) -> World {
+async fn with_contact(surface: ServiceSurface) -> World {
     let world = connected(surface).await;
     let names = "first_name: Jane\n  last_name: Doe";
     let address = "email_addresses: [{address: jane@example.com}]";
@@ -44,7 +44,7 @@ fn kept(world: &World, path: &str) -> usize {
 }
 
 /// Neither the journal nor the answers hold a secret.
-fn is_secret(world: &World, secret: &str, told: &[&Acted]) {
+fn is_secret(world: &World, secret: &str, told: &[&ActionReport]) {
     assert!(!holds(world, secret.as_bytes()), "the journal holds it");
     for acted in told {
         assert!(!serde_json::to_string(acted).unwrap().contains(secret), "{acted:?}");
@@ -62,7 +62,11 @@ async fn a_token_is_saved_once_whatever_becomes_of_the_answer_and_shows_nowhere(
                 fault(&world, &format!("/v1/{list}"), lost);
                 let fields = json!({"type": kind, "token": token, "description": "By hand"});
                 let acted = act(&world, "save", None, fields.clone()).await;
-                assert_eq!(acted.stands, Stands::Done, "{surface:?} {kind} {lost}: {acted:?}");
+                assert_eq!(
+                    acted.status,
+                    ActionStatus::Done,
+                    "{surface:?} {kind} {lost}: {acted:?}"
+                );
                 let all = world.objects(list);
                 assert_eq!(all.len(), before + 1, "{surface:?} {kind} {lost}");
                 let id = acted.remote_id.clone().unwrap();
@@ -70,7 +74,7 @@ async fn a_token_is_saved_once_whatever_becomes_of_the_answer_and_shows_nowhere(
                 assert_eq!(saved["description"], "By hand");
                 assert!(saved["reference"].as_str().unwrap().starts_with("rk"), "{saved}");
                 let again = act(&world, "save", None, fields).await;
-                assert!(again.before && again.stands == Stands::Done, "{again:?}");
+                assert!(again.before && again.status == ActionStatus::Done, "{again:?}");
                 assert_eq!(world.objects(list).len(), before + 1);
                 is_secret(&world, &token, &[&acted, &again]);
                 assert!(holds(&world, b"card.save") || holds(&world, b"bank.save"));
@@ -81,28 +85,30 @@ async fn a_token_is_saved_once_whatever_becomes_of_the_answer_and_shows_nowhere(
 
 #[tokio::test(start_paused = true)]
 async fn what_is_saved_by_hand_pays_is_nobody_s_and_can_be_deleted() {
-    let world = connected(Surface::Public).await;
+    let world = connected(ServiceSurface::Public).await;
     let fields = json!({"type": "card", "token": token(&world, "card")});
     let card = act(&world, "save", None, fields).await.remote_id.unwrap();
     let paid = act(&world, "charge", None, json!({"amount": usd(100), "method": card})).await;
-    assert_eq!(paid.stands, Stands::Done, "{paid:?}");
+    assert_eq!(paid.status, ActionStatus::Done, "{paid:?}");
     let mut engine = world.engine();
-    engine.look_at_everything().await.unwrap();
+    engine.sweep_everything().await.unwrap();
     assert_eq!(crate::support::world::told(&engine), Vec::<String>::new(), "its mark is known");
     drop(engine);
     let merchant = "Merchant/acme".parse().unwrap();
-    let asked = Inventory { merchant, list: "cards".to_owned() };
-    let reply = done(&world, Request::Inventory(asked)).await;
-    let free = |one: &Found| one.id.as_str() == card && matches!(one.what, What::New(..));
+    let asked = InventoryRequest { merchant, list: "cards".to_owned() };
+    let reply = done(&world, ControlRequest::Inventory(asked)).await;
+    let free = |one: &InventoryItem| {
+        one.id.as_str() == card && matches!(one.import_option, ImportOption::New(..))
+    };
     let listed = matches!(&reply, Reply::Inventory(Ok(found)) if found.iter().any(free));
     assert!(listed, "a document may stand for it: {reply:?}");
     let acted = act(&world, "delete", None, json!({"type": "card", "id": card})).await;
-    assert_eq!(acted.stands, Stands::Done, "{acted:?}");
+    assert_eq!(acted.status, ActionStatus::Done, "{acted:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_an_unsettled_command_may_have_saved_is_not_deleted() {
-    let world = connected(Surface::Public).await;
+    let world = connected(ServiceSurface::Public).await;
     let before = world.objects("cards");
     let token = token(&world, "card");
     fault(&world, "/v1/cards", "drop_after");
@@ -117,7 +123,7 @@ async fn what_an_unsettled_command_may_have_saved_is_not_deleted() {
     let saved = all.iter().find(|one| !before.contains(one)).unwrap();
     let fields = json!({"type": "card", "id": saved["id"]});
     let acted = act(&world, "delete", None, fields).await;
-    assert_eq!(acted.stands, Stands::Blocked, "{acted:?}");
+    assert_eq!(acted.status, ActionStatus::Blocked, "{acted:?}");
     assert!(acted.message.contains("Action/mine is not settled"), "{}", acted.message);
     assert_eq!(requests(&world, "DELETE", "/v1"), Vec::<Value>::new());
 }
@@ -126,7 +132,7 @@ async fn what_an_unsettled_command_may_have_saved_is_not_deleted() {
 async fn a_vault_keeps_a_token_once_or_a_person_has_to_look() {
     for lost in ["", "drop_after", "error_before", "error_after"] {
         for kind in ["card", "bank"] {
-            let world = with_contact(Surface::Public).await;
+            let world = with_contact(ServiceSurface::Public).await;
             let token = token(&world, kind);
             fault(&world, "/contacts/", lost);
             let fields = json!({"contact": "jane", "type": kind, "token": token});
@@ -135,19 +141,19 @@ async fn a_vault_keeps_a_token_once_or_a_person_has_to_look() {
             is_secret(&world, &token, &[&acted, &again]);
             if lost == "drop_after" || lost == "error_after" {
                 // It was kept, and nothing shows what a vault holds.
-                assert_eq!(acted.stands, Stands::Held, "{kind} {lost}: {acted:?}");
+                assert_eq!(acted.status, ActionStatus::OnHold, "{kind} {lost}: {acted:?}");
                 assert!(acted.message.contains("what a contact's vault holds"), "{acted:?}");
-                assert_eq!(again.stands, Stands::Held, "{again:?}");
+                assert_eq!(again.status, ActionStatus::OnHold, "{again:?}");
                 assert_eq!(requests(&world, "POST", "/contacts/").len(), 1, "{lost}");
                 continue;
             }
-            assert_eq!(acted.stands, Stands::Done, "{kind} {lost}: {acted:?}");
+            assert_eq!(acted.status, ActionStatus::Done, "{kind} {lost}: {acted:?}");
             let id = acted.remote_id.clone().unwrap();
             assert!(id.starts_with("pm_"), "{id}");
-            assert!(again.before && again.stands == Stands::Done, "{again:?}");
+            assert!(again.before && again.status == ActionStatus::Done, "{again:?}");
             assert_eq!(kept(&world, "/contacts/"), 1, "{kind} {lost}");
             let paid = act(&world, "charge", None, json!({"amount": usd(100), "method": id})).await;
-            assert_eq!(paid.stands, Stands::Done, "{paid:?}");
+            assert_eq!(paid.status, ActionStatus::Done, "{paid:?}");
         }
     }
 }
@@ -155,11 +161,11 @@ async fn a_vault_keeps_a_token_once_or_a_person_has_to_look() {
 #[tokio::test(start_paused = true)]
 async fn the_two_documents_show_no_vault_whatever_becomes_of_the_answer() {
     for lost in LOST {
-        let world = with_contact(Surface::Documented).await;
+        let world = with_contact(ServiceSurface::Documented).await;
         let fields = json!({"contact": "jane", "type": "card", "token": token(&world, "card")});
         fault(&world, "/contacts/", lost);
         let acted = act(&world, "vault", None, fields).await;
-        assert_eq!(acted.stands, Stands::Refused, "{lost}: {acted:?}");
+        assert_eq!(acted.status, ActionStatus::Refused, "{lost}: {acted:?}");
         assert!(acted.message.contains("404"), "{}", acted.message);
         assert_eq!(kept(&world, "/contacts/"), 0);
     }
@@ -167,16 +173,16 @@ async fn the_two_documents_show_no_vault_whatever_becomes_of_the_answer() {
 
 #[tokio::test(start_paused = true)]
 async fn a_token_that_was_used_or_is_of_another_sort_is_refused_in_the_service_s_words() {
-    let world = with_contact(Surface::Public).await;
+    let world = with_contact(ServiceSurface::Public).await;
     let card = token(&world, "card");
     let other = json!({"contact": "jane", "type": "bank", "token": card});
     let acted = act(&world, "vault", None, other).await;
-    assert_eq!(acted.stands, Stands::Refused, "{acted:?}");
+    assert_eq!(acted.status, ActionStatus::Refused, "{acted:?}");
     assert!(acted.message.contains("another payment type"), "{}", acted.message);
     let fields = json!({"type": "card", "token": card});
-    assert_eq!(act(&world, "save", None, fields.clone()).await.stands, Stands::Done);
+    assert_eq!(act(&world, "save", None, fields.clone()).await.status, ActionStatus::Done);
     let acted = act(&world, "save", Some("twice"), fields).await;
-    assert_eq!(acted.stands, Stands::Refused, "{acted:?}");
+    assert_eq!(acted.status, ActionStatus::Refused, "{acted:?}");
     assert!(acted.message.contains("404"), "{}", acted.message);
     is_secret(&world, &card, &[&acted]);
 }
@@ -189,7 +195,7 @@ async fn a_file_is_uploaded_once_for_all_that_anybody_hears() {
             fault(&world, "/contacts/", lost);
             let fields = json!({"contact": "jane", "file_name": "a.pdf", "content": LETTER.0});
             let acted = act(&world, "upload", None, fields.clone()).await;
-            assert_eq!(acted.stands, Stands::Done, "{surface:?} {lost}: {acted:?}");
+            assert_eq!(acted.status, ActionStatus::Done, "{surface:?} {lost}: {acted:?}");
             assert!(acted.remote_id.as_ref().unwrap().starts_with("fref_"), "{acted:?}");
             assert_eq!(acted.facts["processing_state"], "processing");
             let sent = requests(&world, "POST", "/contacts/").len();
@@ -197,7 +203,7 @@ async fn a_file_is_uploaded_once_for_all_that_anybody_hears() {
             assert!(again.before && again.remote_id == acted.remote_id, "{again:?}");
             assert_eq!(requests(&world, "POST", "/contacts/").len(), sent);
             let other = act(&world, "upload", Some("copy"), fields).await;
-            assert_eq!((other.stands, other.before), (Stands::Done, false));
+            assert_eq!((other.status, other.before), (ActionStatus::Done, false));
             assert_ne!(other.remote_id, acted.remote_id);
             is_secret(&world, LETTER.0, &[&acted]);
             assert!(!holds(&world, LETTER.1));
@@ -207,7 +213,7 @@ async fn a_file_is_uploaded_once_for_all_that_anybody_hears() {
 
 #[tokio::test(start_paused = true)]
 async fn an_invoice_can_name_a_file_that_was_uploaded_by_hand() {
-    let world = with_contact(Surface::Documented).await;
+    let world = with_contact(ServiceSurface::Documented).await;
     let fields = json!({"contact": "jane", "file_name": "a.pdf", "content": LETTER.0});
     let file = act(&world, "upload", None, fields).await.remote_id.unwrap();
     world.control("POST", "clock", &json!({"advance": "PT1M"}));
@@ -223,11 +229,11 @@ async fn an_invoice_can_name_a_file_that_was_uploaded_by_hand() {
 
 #[tokio::test(start_paused = true)]
 async fn what_cannot_be_kept_is_told_and_nothing_is_sent() {
-    let world = with_contact(Surface::Public).await;
+    let world = with_contact(ServiceSurface::Public).await;
     let before = requests(&world, "POST", "/").len();
     let check = async |verb: &str, fields: Value, told: &str| {
         let acted = act(&world, verb, None, fields).await;
-        assert_eq!(acted.stands, Stands::Invalid, "{acted:?}");
+        assert_eq!(acted.status, ActionStatus::Invalid, "{acted:?}");
         assert!(acted.message.contains(told), "{}", acted.message);
         assert!(!acted.message.contains("4242"), "{}", acted.message);
     };

@@ -1,10 +1,10 @@
 //! `gateway get`: every read of the service, with its secrets hidden, and nothing written down.
 
 use reckon::api::reads::READS;
-use reckon::control::Request;
+use reckon::control::ControlRequest;
 use reckon::engine::Reply;
-use reckon::model::showing::Showing;
-use reckon::sandbox::Surface;
+use reckon::model::showing::RemoteGet;
+use reckon::sandbox::ServiceSurface;
 use serde_json::{Value, json};
 
 use crate::gateway::stage::{act, connected, done, usd};
@@ -13,14 +13,15 @@ use crate::support::world::World;
 
 async fn shown(world: &World, read: &str, parameters: &[&str]) -> Result<Value, String> {
     let preview = json!({"amount": 100, "schedule": {"interval_unit": "DAY", "interval_delay": 1}});
-    let showing = Showing {
+    let showing = RemoteGet {
         merchant: "Merchant/acme".parse().unwrap(),
         read: read.to_owned(),
         parameters: parameters.iter().map(|one| (*one).to_owned()).collect(),
         query: Vec::new(),
         body: (read == "recurring.preview").then_some(preview),
     };
-    let Reply::Shown(shown) = done(world, Request::Show(Box::new(showing))).await else {
+    let Reply::RemoteGet(shown) = done(world, ControlRequest::RemoteGet(Box::new(showing))).await
+    else {
         panic!("another answer");
     };
     shown
@@ -32,7 +33,7 @@ fn id(value: &Value) -> String {
 
 #[tokio::test(start_paused = true)]
 async fn every_read_without_parameters_is_answered() {
-    let world = connected(Surface::Public).await;
+    let world = connected(ServiceSurface::Public).await;
     for read in READS.iter().filter(|read| read.parameters().next().is_none()) {
         let answer = shown(&world, read.name, &[]).await;
         assert!(answer.is_ok(), "{}: {answer:?}", read.name);
@@ -41,7 +42,7 @@ async fn every_read_without_parameters_is_answered() {
 
 #[tokio::test(start_paused = true)]
 async fn reads_by_id_find_what_exists_and_say_what_does_not() {
-    let world = connected(Surface::Public).await;
+    let world = connected(ServiceSurface::Public).await;
     let charge = json!({"amount": usd(10_000), "method": "jane"});
     let charge = act(&world, "charge", None, charge).await.remote_id.unwrap();
     let strokes = json!({"transaction": charge, "mime_type": "service/jsignature",
@@ -75,7 +76,7 @@ async fn reads_by_id_find_what_exists_and_say_what_does_not() {
 
 #[tokio::test(start_paused = true)]
 async fn a_look_at_the_keys_shows_no_key_that_moves_money() {
-    let world = connected(Surface::Public).await;
+    let world = connected(ServiceSurface::Public).await;
     let answer = shown(&world, "credentials.get", &[]).await.unwrap();
     let accounts = answer["test_accounts"].as_array().unwrap();
     assert!(!accounts.is_empty());
@@ -87,7 +88,7 @@ async fn a_look_at_the_keys_shows_no_key_that_moves_money() {
 
 #[tokio::test(start_paused = true)]
 async fn a_preview_is_shown_as_the_service_makes_it() {
-    let world = connected(Surface::Documented).await;
+    let world = connected(ServiceSurface::Documented).await;
     let preview = shown(&world, "recurring.preview", &[]).await.unwrap();
     let occurrences = preview["occurrences"].as_array().unwrap();
     assert_eq!((occurrences.len(), &preview["amount"]), (10, &json!(100)));

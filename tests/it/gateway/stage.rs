@@ -1,9 +1,9 @@
 //! A merchant with its methods, and one request at a time to an engine that does nothing else.
 
-use reckon::control::{Control, Request};
-use reckon::engine::{Acted, Event, Reply, Until};
+use reckon::control::{Control, ControlRequest};
+use reckon::engine::{ActionReport, EngineInput, Reply, RunUntil};
 use reckon::model::action::Action;
-use reckon::sandbox::Surface;
+use reckon::sandbox::ServiceSurface;
 use reckon::store::disk::Disk;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -11,12 +11,13 @@ use tokio::sync::mpsc;
 use crate::support::payments::{MERCHANT, START, bank, card, recurring};
 use crate::support::world::World;
 
-pub(crate) const SURFACES: [Surface; 2] = [Surface::Public, Surface::Documented];
+pub(crate) const SURFACES: [ServiceSurface; 2] =
+    [ServiceSurface::Public, ServiceSurface::Documented];
 /// What becomes of an answer: it comes, or gets lost after or before its effect.
 pub(crate) const LOST: [&str; 3] = ["", "drop_after", "error_before"];
 
 /// A world with a merchant, a card, a bank account and a recurring charge.
-pub(crate) async fn connected(surface: Surface) -> World {
+pub(crate) async fn connected(surface: ServiceSurface) -> World {
     let world = World::new(surface, START);
     let tree = [
         MERCHANT.to_owned(),
@@ -31,28 +32,33 @@ pub(crate) async fn connected(surface: Surface) -> World {
 }
 
 /// Has one request done by an engine of its own that does nothing else.
-pub(crate) async fn done(world: &World, request: Request) -> Reply {
+pub(crate) async fn done(world: &World, request: ControlRequest) -> Reply {
     let mut engine = world.engine();
-    engine.choose([].into());
+    engine.select_targets([].into());
     let (sender, events) = mpsc::channel(2);
     let asked = async {
         let reply = Control::new(sender.clone()).handle(request, "ann".to_owned()).await;
-        sender.send(Event::Stop).await.unwrap();
+        sender.send(EngineInput::Stop).await.unwrap();
         reply.unwrap()
     };
-    let (ended, reply) = tokio::join!(engine.run(events, Until::Stopped), asked);
+    let (ended, reply) = tokio::join!(engine.run(events, RunUntil::Stopped), asked);
     ended.unwrap();
     reply
 }
 
-pub(crate) async fn act(world: &World, verb: &str, name: Option<&str>, fields: Value) -> Acted {
+pub(crate) async fn act(
+    world: &World,
+    verb: &str,
+    name: Option<&str>,
+    fields: Value,
+) -> ActionReport {
     let action = Action {
         verb: verb.to_owned(),
         merchant: "Merchant/acme".parse().unwrap(),
         name: name.map(|name| name.parse().unwrap()),
         fields,
     };
-    let Reply::Acted(acted) = done(world, Request::Act(Box::new(action))).await else {
+    let Reply::Action(acted) = done(world, ControlRequest::Act(Box::new(action))).await else {
         panic!("another answer");
     };
     *acted

@@ -1,6 +1,6 @@
 //! Scripts that come, go, share names, count and notify: K2, K8, K10, K16 of the list of findings.
 
-use reckon::control::Request;
+use reckon::control::ControlRequest;
 
 use super::*;
 
@@ -21,7 +21,7 @@ async fn k2_events_wait_for_a_script_whose_file_is_gone() {
     let other = other();
     let both = scripts(&[("other", &other), ("quick", QUICK)]);
     let one = scripts(&[("other", &other)]);
-    let ran = async |found: &Found, expected: (usize, usize), gone: &[&str]| {
+    let ran = async |found: &ScriptSet, expected: (usize, usize), gone: &[&str]| {
         let (found, carrier) = (found.clone(), pigeon.clone());
         world
             .hearing_with(Some(found), Some(carrier), async |ears| {
@@ -44,7 +44,7 @@ async fn k2_events_wait_for_a_script_whose_file_is_gone() {
     ran(&renamed, (5, 5), &[]).await;
     let (known, ran_to) = ledger(&world);
     assert_eq!(known, ran_to);
-    let facts = Facts::new(world.index.clone());
+    let facts = ReadModel::new(world.index.clone());
     assert_eq!(facts.hook_cursors(&merchant()).unwrap(), [], "all are at the same place");
     assert_eq!(facts.hooks_to_run().unwrap(), []);
 }
@@ -55,7 +55,7 @@ async fn k2_a_person_forgets_a_script_and_a_new_one_begins_where_it_says() {
     let (world, pigeon) = (connected().await, Pigeon::answering(&[]));
     let other = other();
     let forget = async |ears: &Ears<'_>, name: &str| {
-        let asked = Request::ForgetScript(name.to_owned());
+        let asked = ControlRequest::ForgetScript(name.to_owned());
         let Ok(Reply::ScriptForgotten(kept)) = ears.control.handle(asked, "ann".to_owned()).await
         else {
             panic!("another answer")
@@ -181,6 +181,6 @@ fn on_transaction_authorized(event) {
         })
         .await;
     assert_eq!(pigeon.carried().len(), 3, "another day has begun");
-    let ledger = Facts::new(world.index.clone()).event_ledger(&merchant()).unwrap();
+    let ledger = ReadModel::new(world.index.clone()).event_ledger(&merchant()).unwrap();
     assert_eq!(ledger.actions.skipped, 2);
 }

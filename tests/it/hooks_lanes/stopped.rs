@@ -1,6 +1,6 @@
 //! A script whose runs fail without end: it stops, loses nothing, and costs others nothing. K11 of the list of findings.
 
-use reckon::control::Request;
+use reckon::control::ControlRequest;
 use reckon::engine::ScriptView;
 use reckon::model::ran::FAILED_MAX;
 
@@ -25,7 +25,7 @@ fn failed(view: &HooksView) -> (u64, u64) {
 
 /// What the metric says.
 async fn counted_as_stopped(ears: &Ears<'_>) -> u64 {
-    let Ok(Reply::Metrics(metrics)) = ears.control.ask(Question::Metrics).await else {
+    let Ok(Reply::Metrics(metrics)) = ears.control.ask(EngineQuery::Metrics).await else {
         panic!("another answer")
     };
     metrics.events.hooks_stopped
@@ -61,7 +61,7 @@ async fn k11_a_script_with_500_failed_runs_stops_and_loses_nothing() {
         .await;
     let (told_to, ran_to) = ledger(&world);
     assert_eq!(told_to, ran_to, "no other script is behind");
-    let facts = Facts::new(world.index.clone());
+    let facts = ReadModel::new(world.index.clone());
     assert_eq!(facts.hooks_to_run().unwrap(), [], "there is nothing to look for");
     let found = scripts(&[("quick", QUICK), ("worked", MENDED)]);
     world
@@ -71,8 +71,8 @@ async fn k11_a_script_with_500_failed_runs_stops_and_loses_nothing() {
             assert_eq!((told(&pigeon, "mended"), known(&view).stopped), (0, 1));
             for (number, one) in view.dead.iter().enumerate() {
                 let asked = match number {
-                    0 => Request::Dismiss(one.event.clone()),
-                    _ => Request::Replay(one.event.clone()),
+                    0 => ControlRequest::Dismiss(one.event.clone()),
+                    _ => ControlRequest::Replay(one.event.clone()),
                 };
                 ears.control.handle(asked, "ann".to_owned()).await.unwrap();
                 if number == 0 {

@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 use reckon::base::money::Currency;
 use reckon::kinds::CheckCx;
 use reckon::kinds::register::KINDS;
-use reckon::model::issue::Problem;
-use reckon::render::diagnostic::{Look, text};
-use reckon::spec::document::ReadCx;
+use reckon::model::issue::PlacedIssue;
+use reckon::render::diagnostic::{OutputStyle, text};
+use reckon::spec::document::ReadContext;
 use reckon::spec::loader::Loader;
 
 /// So wide that no sentence is broken.
-const LOOK: Look = Look { color: false, unicode: true, width: 4000 };
+const LOOK: OutputStyle = OutputStyle { color: false, unicode: true, width: 4000 };
 const FILE: &str = "it.yaml";
 
 /// One rule, with a value that breaks it.
@@ -90,7 +90,7 @@ fn without_lines(good: &str, part: &str) -> String {
 fn diagnostics(yaml: &str) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(FILE), yaml).unwrap();
-    let mut loader = Loader::new(folder.path(), "specs", ReadCx { kinds: KINDS, check: cx() });
+    let mut loader = Loader::new(folder.path(), "specs", ReadContext { kinds: KINDS, check: cx() });
     loader.load_all();
     let problems = loader.problems().shown;
     let shown = text(&problems, &loader.sources(&problems), LOOK);
@@ -98,8 +98,8 @@ fn diagnostics(yaml: &str) -> Vec<String> {
 }
 
 /// One diagnostic in a line; all of it stands in what people see.
-fn line(problem: &Problem, shown: &str) -> String {
-    let Problem { file, line, column, code, message, help, .. } = problem;
+fn line(problem: &PlacedIssue, shown: &str) -> String {
+    let PlacedIssue { file, line, column, code, message, help, .. } = problem;
     let place = format!("{file}:{line}:{column}");
     for part in [&place, code, message, help] {
         assert!(shown.contains(part.as_str()), "{part} is not in\n{shown}");

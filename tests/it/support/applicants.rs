@@ -1,6 +1,6 @@
 //! Two applications of one applicant, the merchant that comes of them, and a world for both.
 
-use reckon::sandbox::Surface;
+use reckon::sandbox::ServiceSurface;
 use serde_json::{Value, json};
 
 use crate::support::world::World;
@@ -78,7 +78,7 @@ spec: {merchant: harbor, first_name: Jane, last_name: Doe, email_addresses: [{ad
 
 /// A world with the applicant's secrets and this tree.
 pub(crate) fn world(text: &str) -> World {
-    let mut world = World::new(Surface::Documented, START);
+    let mut world = World::new(ServiceSurface::Documented, START);
     for (name, text) in
         [("born", BORN), ("ssn", SSN), ("license", LICENSE), ("signature", SIGNATURE)]
     {

@@ -8,7 +8,7 @@ use reckon::model::record::Record;
 use reckon::store::disk::MemoryDisk;
 use reckon::store::fold::IndexFold;
 use reckon::store::index::{Batch, Index, MemoryIndex};
-use reckon::store::journal::{Journal, Options};
+use reckon::store::journal::{Journal, JournalOptions};
 use reckon::store::key::MasterKey;
 use reckon::store::vault::Vault;
 use reckon::store::writer::{Commit, Writer};
@@ -41,7 +41,7 @@ pub(crate) async fn restore(world: &mut World, backup: &Backup, epoch: bool) {
         return;
     }
     let (journal, opened) =
-        Journal::open(Arc::new(world.journal.clone()), Options::default()).unwrap();
+        Journal::open(Arc::new(world.journal.clone()), JournalOptions::default()).unwrap();
     let vault = Vault::open(Arc::new(world.vault.clone()), &MasterKey::new([7; 32])).unwrap();
     let index: Arc<dyn Index> = world.index.clone();
     let writer = Writer::inline(journal, vault, IndexFold::new(index));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use reckon::store::index::{Batch, Entry, Index, IndexError, MemoryIndex};
+use reckon::store::index::{Batch, Index, IndexError, KeyValue, MemoryIndex};
 
 /// The index, and the count.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl Index for Counting {
         prefix: &[u8],
         after: Option<&[u8]>,
         limit: usize,
-    ) -> Result<Vec<Entry>, IndexError> {
+    ) -> Result<Vec<KeyValue>, IndexError> {
         let found = self.behind.scan_from(prefix, after, limit)?;
         for (key, _) in &found {
             self.count(key);

@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, Mutex};
 
-use reckon::engine::{Carried, Courier, IntakeLink};
-use reckon::http::Outside;
-use reckon::outbox::{Message, Sent};
+use reckon::engine::{DeliveryAttempt, IntakeLink, NotificationSender};
+use reckon::http::PublicRoutes;
+use reckon::outbox::{DeliveryResult, OutgoingNotification};
 
 /// A courier.
 pub(crate) struct Pigeon {
-    pub(crate) carried: Mutex<Vec<Message>>,
-    pub(crate) answers: Mutex<Vec<Sent>>,
+    pub(crate) carried: Mutex<Vec<OutgoingNotification>>,
+    pub(crate) answers: Mutex<Vec<DeliveryResult>>,
     /// A target that never answers.
     pub(crate) hangs: Option<&'static str>,
     /// Whether targets drop repeats.
@@ -18,39 +18,39 @@ pub(crate) struct Pigeon {
 
 impl Pigeon {
     /// One that answers so, one after the other, and then that all went well.
-    pub(crate) fn answering(answers: &[Sent]) -> Arc<Self> {
+    pub(crate) fn answering(answers: &[DeliveryResult]) -> Arc<Self> {
         Arc::new(Self::telling(answers))
     }
 
     /// The same, to be changed.
-    pub(crate) fn telling(answers: &[Sent]) -> Self {
+    pub(crate) fn telling(answers: &[DeliveryResult]) -> Self {
         let answers = Mutex::new(answers.iter().rev().cloned().collect());
         Self { carried: Mutex::default(), answers, hangs: None, repeats: false }
     }
 
     /// Everything that it was given.
-    pub(crate) fn carried(&self) -> Vec<Message> {
+    pub(crate) fn carried(&self) -> Vec<OutgoingNotification> {
         self.carried.lock().unwrap().clone()
     }
 }
 
-impl Courier for Pigeon {
-    fn carry<'a>(&'a self, message: &'a Message) -> Carried<'a> {
+impl NotificationSender for Pigeon {
+    fn deliver<'a>(&'a self, message: &'a OutgoingNotification) -> DeliveryAttempt<'a> {
         self.carried.lock().unwrap().push(message.clone());
-        let answer = self.answers.lock().unwrap().pop().unwrap_or(Sent::Done);
+        let answer = self.answers.lock().unwrap().pop().unwrap_or(DeliveryResult::Done);
         let hangs = self.hangs == Some(message.target.as_str());
         Box::pin(async move { if hangs { std::future::pending().await } else { answer } })
     }
 
-    fn repeats(&self, _target: &str) -> bool {
+    fn drops_repeats(&self, _target: &str) -> bool {
         self.repeats
     }
 
-    fn takes_any(&self, _target: &str) -> bool {
+    fn allows_any_address(&self, _target: &str) -> bool {
         false
     }
 
-    fn intake(&self, link: &IntakeLink) -> String {
-        Outside::new(&[3; 32]).intake("https://pay.example", link)
+    fn intake_address(&self, link: &IntakeLink) -> String {
+        PublicRoutes::new(&[3; 32]).intake_url("https://pay.example", link)
     }
 }

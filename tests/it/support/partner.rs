@@ -2,7 +2,7 @@
 
 use reckon::base::secret::Secret;
 use reckon::control::Control;
-use reckon::engine::{Event, Notice, Question, Until};
+use reckon::engine::{EngineInput, EngineQuery, IncomingWebhook, RunUntil};
 use reckon::sandbox;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -23,10 +23,10 @@ impl World {
         let daemon = Daemon { world: self, control: Control::new(sender.clone()) };
         let acting = async {
             act(&daemon).await;
-            daemon.control.ask(Question::Settle).await.unwrap();
-            sender.send(Event::Stop).await.unwrap();
+            daemon.control.ask(EngineQuery::Settle).await.unwrap();
+            sender.send(EngineInput::Stop).await.unwrap();
         };
-        let (ran, ()) = tokio::join!(engine.run(events, Until::Stopped), acting);
+        let (ran, ()) = tokio::join!(engine.run(events, RunUntil::Stopped), acting);
         ran.unwrap();
         told(&engine)
     }
@@ -76,11 +76,13 @@ impl Daemon<'_> {
     /// Sends what the sandbox has to tell now; answers the bodies.
     pub(crate) async fn deliver(&self) -> Vec<Value> {
         let seen = std::sync::Mutex::new(Vec::new());
-        let post = async |notice: sandbox::Notice| {
+        let post = async |notice: sandbox::OutgoingWebhook| {
             seen.lock().unwrap().push(serde_json::from_slice(&notice.body).unwrap());
             let reference = notice.url.rsplit('/').next().unwrap().to_owned();
-            let taken =
-                self.control.notify(Notice { generation: 0, reference, body: notice.body }).await;
+            let taken = self
+                .control
+                .partner_webhook(IncomingWebhook { generation: 0, reference, body: notice.body })
+                .await;
             taken.is_ok().then_some(200)
         };
         self.world.sandbox.deliver_due(post).await.unwrap();
@@ -90,8 +92,8 @@ impl Daemon<'_> {
     /// Hands over a notification of these events.
     pub(crate) async fn notify(&self, reference: &str, events: &[&Value]) {
         let body = json!({ "events": events }).to_string().into_bytes();
-        let notice = Notice { generation: 0, reference: reference.to_owned(), body };
-        self.control.notify(notice).await.unwrap();
+        let notice = IncomingWebhook { generation: 0, reference: reference.to_owned(), body };
+        self.control.partner_webhook(notice).await.unwrap();
     }
 
     /// An applicant clicks.

@@ -6,9 +6,9 @@ use chrono::TimeDelta;
 use reckon::base::id::Key;
 use reckon::base::secret::Secret;
 use reckon::control::Control;
-use reckon::engine::{Attaching, Event, IntakeLink, Question, Reply, Until};
-use reckon::http::{Outside, hooks};
-use reckon::sandbox::Surface;
+use reckon::engine::{AttachToken, EngineInput, EngineQuery, IntakeLink, Reply, RunUntil};
+use reckon::http::{PublicRoutes, webhook_router};
+use reckon::sandbox::ServiceSurface;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -28,8 +28,8 @@ pub(crate) fn jane() -> Key {
     "SavedMethod/default/jane".parse().unwrap()
 }
 
-pub(crate) fn outside() -> Outside {
-    Outside::new(&[5; 32])
+pub(crate) fn outside() -> PublicRoutes {
+    PublicRoutes::new(&[5; 32])
 }
 
 pub(crate) fn intake() -> String {
@@ -41,7 +41,7 @@ pub(crate) fn tree() -> String {
 }
 
 /// A world in which the first card is stored and pays.
-pub(crate) async fn stored(surface: Surface) -> World {
+pub(crate) async fn stored(surface: ServiceSurface) -> World {
     let world = World::new(surface, START);
     world.write(&tree());
     world.settle().await;
@@ -70,11 +70,11 @@ pub(crate) fn shown(world: &World) -> (String, String) {
 
 /// The path of a link that a running engine makes now.
 pub(crate) async fn link(control: &Control) -> String {
-    let reply = control.ask(Question::IntakeLink(jane())).await.unwrap();
+    let reply = control.ask(EngineQuery::IntakeLink(jane())).await.unwrap();
     let Reply::IntakeLink(Ok(terms)) = reply else { panic!("no link: {reply:?}") };
     let until = START.parse::<chrono::DateTime<chrono::Utc>>().unwrap();
     let until = until.checked_add_signed(TimeDelta::days(7)).unwrap();
-    outside().intake("", &IntakeLink { key: jane(), terms, until })
+    outside().intake_url("", &IntakeLink { key: jane(), terms, until })
 }
 
 pub(crate) async fn browse(
@@ -83,7 +83,7 @@ pub(crate) async fn browse(
     path: &str,
     body: &str,
 ) -> (u16, String) {
-    payers::browse(hooks(daemon.control.clone(), &outside()), method, path, body).await
+    payers::browse(webhook_router(daemon.control.clone(), &outside()), method, path, body).await
 }
 
 /// A person brings tokens of cards of these numbers.
@@ -94,7 +94,7 @@ pub(crate) async fn bring(
 ) -> Result<Key, String> {
     let mut all = tokens.iter().map(|one| Secret::from(one.as_str()));
     let token = all.next().unwrap();
-    let attaching = Attaching { key: jane(), token, more: all.collect(), replace };
+    let attaching = AttachToken { key: jane(), token, more: all.collect(), replace };
     let reply = control.attach(attaching, None, "ada".to_owned()).await.unwrap();
     let Reply::Attached(attached) = reply else { panic!("another answer") };
     attached
@@ -113,14 +113,14 @@ pub(crate) async fn given(world: &World, numbers: &[&str], replace: bool) -> Vec
 pub(crate) async fn cut_off(world: &World, numbers: &[&str]) {
     let tokens: Vec<String> = numbers.iter().map(|number| token(world, number)).collect();
     let mut engine = world.engine();
-    engine.choose([].into());
+    engine.select_targets([].into());
     let (sender, events) = mpsc::channel(8);
     let control = Control::new(sender.clone());
     let acting = async {
         assert_eq!(bring(&control, &tokens, true).await, Ok(jane()));
-        sender.send(Event::Stop).await.unwrap();
+        sender.send(EngineInput::Stop).await.unwrap();
     };
-    let (ran, ()) = tokio::join!(engine.run(events, Until::Stopped), acting);
+    let (ran, ()) = tokio::join!(engine.run(events, RunUntil::Stopped), acting);
     ran.unwrap();
 }
 

@@ -9,9 +9,10 @@ use http::Request;
 use reckon::base::id::{Key, Mode};
 use reckon::control::Control;
 use reckon::engine::{
-    Courier, Event, EventsView, EventsWanted, Found, Question, Reply, Retention, Until,
+    EngineInput, EngineQuery, EventsView, EventsWanted, NotificationSender, Reply, Retention,
+    RunUntil, ScriptSet,
 };
-use reckon::http::{Outside, public};
+use reckon::http::{PublicRoutes, public_router};
 use reckon::sandbox;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -35,12 +36,12 @@ pub(crate) fn merchant() -> Key {
 
 /// The address of the merchant's events.
 pub(crate) fn address(mode: Mode) -> String {
-    Outside::new(&[3; 32]).gateway_url(BASE, &merchant(), mode, 0)
+    PublicRoutes::new(&[3; 32]).gateway_url(BASE, &merchant(), mode, 0)
 }
 
 /// The Event URL of the partner.
 pub(crate) fn partner_address() -> String {
-    Outside::new(&[3; 32]).event_url(BASE, 0)
+    PublicRoutes::new(&[3; 32]).event_url(BASE, 0)
 }
 
 impl World {
@@ -52,12 +53,12 @@ impl World {
     /// The same with these scripts, and with somebody who carries what they tell.
     pub(crate) async fn hearing_with(
         &self,
-        scripts: Option<Found>,
-        courier: Option<Arc<dyn Courier>>,
+        scripts: Option<ScriptSet>,
+        courier: Option<Arc<dyn NotificationSender>>,
         act: impl AsyncFnOnce(&Ears<'_>),
     ) {
         let mut engine = self.engine();
-        engine.keep_looking();
+        engine.start_sweeps();
         if let Some(keep) = self.keep {
             engine.retain(Retention {
                 keep,
@@ -67,18 +68,18 @@ impl World {
             });
         }
         if let Some(courier) = courier {
-            engine.tell_through(courier);
+            engine.set_notifier(courier);
         }
         if let Some(scripts) = scripts {
             engine.use_scripts(scripts).unwrap();
         }
-        let (sender, events) = mpsc::channel::<Event>(256);
+        let (sender, events) = mpsc::channel::<EngineInput>(256);
         let control = Control::new(sender.clone());
-        control.receive(engine.inbox(sender));
-        let public = public(control.clone(), &Outside::new(&[3; 32]));
+        control.receive(engine.event_receiver(sender));
+        let public = public_router(control.clone(), &PublicRoutes::new(&[3; 32]));
         let ears = Ears { world: self, control, public };
         tokio::select! {
-            ended = engine.run(events, Until::Stopped) => panic!("the daemon ended: {ended:?}"),
+            ended = engine.run(events, RunUntil::Stopped) => panic!("the daemon ended: {ended:?}"),
             () = act(&ears) => {}
         }
     }
@@ -105,8 +106,9 @@ impl Ears<'_> {
 
     /// The service sends what it has to send.
     pub(crate) async fn deliver(&self) {
-        let post =
-            async |notice: sandbox::Notice| Some(self.post_to(&notice.url, notice.body).await);
+        let post = async |notice: sandbox::OutgoingWebhook| {
+            Some(self.post_to(&notice.url, notice.body).await)
+        };
         self.world.sandbox.deliver_due(post).await.unwrap();
     }
 
@@ -118,7 +120,7 @@ impl Ears<'_> {
     /// The newest events, and how the receiver stands.
     pub(crate) async fn events(&self) -> EventsView {
         let wanted = EventsWanted { merchant: None, most: 1000 };
-        let reply = self.control.ask(Question::Events(wanted)).await.unwrap();
+        let reply = self.control.ask(EngineQuery::Events(wanted)).await.unwrap();
         let Reply::Events(view) = reply else { panic!("another answer") };
         *view
     }

@@ -15,24 +15,25 @@ use reckon::base::hash::Digest;
 use reckon::base::id::Key;
 use reckon::base::money::Currency;
 use reckon::base::secret::Secret;
-use reckon::client::{Client, Partner, Service, Transport, Untouched};
+use reckon::client::{Client, ClientCredentials, FaultlessWire, ServiceConfig, Transport};
 use reckon::engine::{
-    Engine, Event, PartnerAccess, Parts, SecretError, Secrets, Settings, Shared, Specs, Until,
+    Engine, EngineInput, EngineParts, EngineSettings, EngineShared, PartnerAccess, RunUntil,
+    SecretError, SecretResolver, SpecSource,
 };
 use reckon::kinds::CheckCx;
 use reckon::kinds::register::KINDS;
 use reckon::model::manifest::OnDoubt;
 use reckon::plan;
-use reckon::policy::prune::Prune;
-use reckon::sandbox::{Options, Sandbox, Surface};
-use reckon::spec::document::ReadCx;
+use reckon::policy::prune::PruneGuards;
+use reckon::sandbox::{Sandbox, SandboxOptions, ServiceSurface};
+use reckon::spec::document::ReadContext;
 use reckon::spec::loader::Loader;
 use reckon::spec::source::folder::AttachmentFolder;
 use reckon::store::disk::MemoryDisk;
-use reckon::store::facts::Facts;
+use reckon::store::facts::ReadModel;
 use reckon::store::fold::IndexFold;
 use reckon::store::index::{Index, MemoryIndex};
-use reckon::store::journal::{Journal, Options as JournalOptions};
+use reckon::store::journal::{Journal, JournalOptions};
 use reckon::store::key::MasterKey;
 use reckon::store::vault::Vault;
 use reckon::store::writer::Writer;
@@ -43,7 +44,7 @@ use tower::ServiceExt;
 /// Texts in the open from the spec, files from the world, codes from the sandbox, attachments from their folder.
 struct FromSandbox(axum::Router, BTreeMap<String, String>, AttachmentFolder);
 
-impl Secrets for FromSandbox {
+impl SecretResolver for FromSandbox {
     fn resolve(&self, source: &Value, key: &Key) -> Result<Secret, SecretError> {
         if let Some(literal) = source.get("literal").and_then(Value::as_str) {
             return Ok(Secret::from(literal.to_owned()));
@@ -110,9 +111,9 @@ pub(crate) struct World {
     /// After so many failures in a row a resource is left alone.
     pub(crate) failures_max: Option<u32>,
     /// Limits and approvals.
-    pub(crate) policy: reckon::policy::Rules,
+    pub(crate) policy: reckon::policy::PolicyRules,
     /// The guards of removals: none at first.
-    pub(crate) prune: Prune,
+    pub(crate) prune: PruneGuards,
     /// For how long a daemon keeps events that are settled; for ever at first.
     pub(crate) keep: Option<chrono::TimeDelta>,
     /// Whether the first creation of a process reads the list of its kind; not at first.
@@ -131,15 +132,16 @@ pub(crate) struct World {
 
 impl World {
     /// A sandbox of this surface at this time, and an empty state.
-    pub(crate) fn new(surface: Surface, epoch: &str) -> Self {
-        Self::seeded(surface, epoch, Options::default().seed)
+    pub(crate) fn new(surface: ServiceSurface, epoch: &str) -> Self {
+        Self::seeded(surface, epoch, SandboxOptions::default().seed)
     }
 
     /// The same with another seed of the sandbox.
-    pub(crate) fn seeded(surface: Surface, epoch: &str, seed: u64) -> Self {
+    pub(crate) fn seeded(surface: ServiceSurface, epoch: &str, seed: u64) -> Self {
         let epoch: DateTime<Utc> = epoch.parse().unwrap();
         let clock = Arc::new(VirtualClock::new(epoch));
-        let options = Options { clock: clock.clone(), surface, seed, ..Options::default() };
+        let options =
+            SandboxOptions { clock: clock.clone(), surface, seed, ..SandboxOptions::default() };
         let sandbox = Sandbox::open(Arc::new(MemoryIndex::new()), options).unwrap();
         Self {
             sandbox,
@@ -150,8 +152,8 @@ impl World {
             vault: MemoryDisk::new(),
             digest_key: [9; 32],
             failures_max: None,
-            policy: reckon::policy::Rules::default(),
-            prune: Prune::open(),
+            policy: reckon::policy::PolicyRules::default(),
+            prune: PruneGuards::without_guards(),
             keep: None,
             first_look: false,
             cautious_start: false,
@@ -239,13 +241,14 @@ impl World {
             variables: None,
             files: Some(Arc::new(self.attachments())),
         };
-        let mut loader = Loader::new(self.folder.path(), "specs", ReadCx { kinds: KINDS, check });
+        let mut loader =
+            Loader::new(self.folder.path(), "specs", ReadContext { kinds: KINDS, check });
         loader.load_all();
         loader
     }
 
     /// The tree as an engine reads it.
-    pub(crate) fn specs(&self) -> Box<dyn Specs> {
+    pub(crate) fn specs(&self) -> Box<dyn SpecSource> {
         Box::new(self.loader())
     }
 
@@ -255,7 +258,7 @@ impl World {
     }
 
     /// An engine over these parts.
-    pub(crate) fn engine_of(&self, shared: Arc<Shared>) -> Engine {
+    pub(crate) fn engine_of(&self, shared: Arc<EngineShared>) -> Engine {
         Engine::new(shared, Box::new(self.loader())).unwrap()
     }
 
@@ -265,11 +268,11 @@ impl World {
     }
 
     /// The parts of an engine over the state as it is.
-    pub(crate) fn shared(&self) -> Arc<Shared> {
+    pub(crate) fn shared(&self) -> Arc<EngineShared> {
         self.shared_over(&self.journal, &self.vault)
     }
 
-    fn shared_over(&self, journal: &MemoryDisk, vault: &MemoryDisk) -> Arc<Shared> {
+    fn shared_over(&self, journal: &MemoryDisk, vault: &MemoryDisk) -> Arc<EngineShared> {
         let partner = self.control("GET", "credentials", &Value::Null)["partner"].clone();
         let text = |field: &str| partner[field].as_str().unwrap().to_owned();
         let vault = Vault::open(Arc::new(vault.clone()), &MasterKey::new([7; 32])).unwrap();
@@ -278,12 +281,12 @@ impl World {
         let index: Arc<dyn Index> =
             Arc::new(Counting { behind: self.index.clone(), reads: self.reads.clone() });
         let writer = Writer::inline(journal, vault.clone(), IndexFold::new(index.clone()));
-        let service = Service {
+        let service = ServiceConfig {
             base_url: "https://127.0.0.1:8700".to_owned(),
             web_url: "https://127.0.0.1:8700".to_owned(),
             timeout: Duration::from_secs(30),
             ca_file: None,
-            partner: Some(Partner {
+            partner: Some(ClientCredentials {
                 client_id: text("client_id"),
                 client_secret: Secret::from(text("client_secret")),
             }),
@@ -291,11 +294,11 @@ impl World {
         };
         let router = self.sandbox.router();
         let router = self.seen.iter().fold(router, |router, seen| seen.before(router));
-        let transport = Transport::InProcess { router, wire: Arc::new(Untouched) };
-        Shared::new(Parts {
+        let transport = Transport::InProcess { router, wire: Arc::new(FaultlessWire) };
+        EngineShared::new(EngineParts {
             client: Client::new(service, transport, self.clock.clone()).unwrap(),
             writer: Arc::new(writer),
-            facts: Facts::new(index),
+            facts: ReadModel::new(index),
             vault,
             clock: if self.sandbox_clock {
                 Arc::new(self.sandbox.clock())
@@ -312,8 +315,8 @@ impl World {
                 client_secret: Secret::from(text("client_secret")),
                 redirect_uri: text("redirect_uri"),
             }),
-            settings: Settings {
-                planning: plan::Settings {
+            settings: EngineSettings {
+                planning: plan::PlannerSettings {
                     partner: "acme".to_owned(),
                     digest_key: self.digest_key,
                     on_doubt: OnDoubt::Recreate,
@@ -341,8 +344,8 @@ impl World {
     /// Runs an engine until only outside events remain; answers its plan then.
     pub(crate) async fn settle(&self) -> Vec<String> {
         let mut engine = self.engine();
-        let (_sender, events) = mpsc::channel::<Event>(1);
-        engine.run(events, Until::Settled).await.unwrap();
+        let (_sender, events) = mpsc::channel::<EngineInput>(1);
+        engine.run(events, RunUntil::Settled).await.unwrap();
         told(&engine)
     }
 }
@@ -359,7 +362,7 @@ pub(crate) fn told(engine: &Engine) -> Vec<String> {
     let totals = view.totals.iter();
     let totals =
         totals.map(|sum| format!("{} {} {} {}", sum.amount, sum.currency, sum.meaning, sum.mode));
-    let unable = engine.unable().iter();
+    let unable = engine.failures().iter();
     let unable = unable.map(|(key, unable)| format!("{key}: {}", unable.message()));
     steps.chain(totals).chain(unable).collect()
 }

@@ -19,20 +19,23 @@ use reckon::base::hash::{SourceId, sha256};
 use reckon::base::id::{IntentId, Key, Mode};
 use reckon::control::Control;
 use reckon::engine::{
-    Engine, Event, IntentsView, Question, Reply, ResourceView, Shared, StateReply, Until, Wanted,
+    Engine, EngineInput, EngineQuery, EngineShared, IntentsView, Reply, ResourceView, RunUntil,
+    StateReply, WhySubject,
 };
 use reckon::http::{Tokens, router};
-use reckon::model::intent::{Cause, Intent, Progress, Proof, StoredBody, StoredRequest};
+use reckon::model::intent::{
+    Cause, EffectProof, Intent, IntentProgress, StoredBody, StoredRequest,
+};
 use reckon::model::manifest::{Deletion, OnDoubt};
-use reckon::model::observed::{Applied, Observation, Source};
+use reckon::model::observed::{AppliedSpec, FactSource, Observation};
 use reckon::model::record::Record;
 use reckon::model::service_problem::ServiceProblem;
-use reckon::model::stake::Stake;
+use reckon::model::stake::Exposure;
 use reckon::render;
-use reckon::sandbox::Surface;
+use reckon::sandbox::ServiceSurface;
 use reckon::store::disk::MemoryDisk;
-use reckon::store::journal::Reader;
-use reckon::store::story::Books;
+use reckon::store::journal::JournalReader;
+use reckon::store::story::JournalSet;
 use reckon::store::writer::Commit;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
@@ -97,13 +100,14 @@ const RESOURCES: [(&str, &str); 7] = [
 ];
 
 /// The life of an intent: from its record (none) to the last doubt.
-fn life() -> Vec<Option<Progress>> {
-    let doubt = |reason: &str, unsent| Progress::Doubt { reason: reason.to_owned(), unsent };
-    let held = Progress::Held { reason: "somebody has to look".to_owned(), observation: None };
+fn life() -> Vec<Option<IntentProgress>> {
+    let doubt = |reason: &str, unsent| IntentProgress::Doubt { reason: reason.to_owned(), unsent };
+    let held =
+        IntentProgress::OnHold { reason: "somebody has to look".to_owned(), observation: None };
     vec![
         None,
         Some(doubt("the connection was reset", false)),
-        Some(Progress::Again),
+        Some(IntentProgress::Resent),
         Some(doubt("it did not arrive", true)),
         Some(held),
         Some(doubt("somebody asked to settle it", false)),
@@ -111,23 +115,23 @@ fn life() -> Vec<Option<Progress>> {
 }
 
 /// Every way in which an intent ends.
-fn ends(intent: &Intent) -> [Progress; 4] {
+fn ends(intent: &Intent) -> [IntentProgress; 4] {
     let observation = Observation {
         key: intent.key.clone(),
         merchant: intent.merchant.clone(),
         at: intent.at,
-        source: Source::Answer,
+        source: FactSource::Answer,
         remote_id: None,
         exists: Some(true),
         applied: Some(intent.applied.clone()),
         facts: json!({}),
     };
-    let problem = ServiceProblem::shown("invalid_data", "no");
+    let problem = ServiceProblem::from_code("invalid_data", "no");
     [
-        Progress::NotSent { reason: "nothing arrived".to_owned() },
-        Progress::Refused { status: 422, problem },
-        Progress::GivenUp { reason: "nothing can prove it".to_owned() },
-        Progress::Done { observation: Box::new(observation), proof: Proof::Found },
+        IntentProgress::NotSent { reason: "nothing arrived".to_owned() },
+        IntentProgress::Refused { status: 422, problem },
+        IntentProgress::GivenUp { reason: "nothing can prove it".to_owned() },
+        IntentProgress::Done { observation: Box::new(observation), proof: EffectProof::Found },
     ]
 }
 
@@ -154,18 +158,18 @@ fn intent(id: u64, key: &Key, effect: &str) -> Intent {
         source_id,
         request,
         expect: BTreeMap::new(),
-        applied: Applied {
+        applied: AppliedSpec {
             spec: json!({}),
             digest: sha256(b"other"),
             generation: 0,
             deletion: Deletion::Orphan,
         },
         baseline: Value::Null,
-        about: Value::Null,
+        subject: Value::Null,
         on_doubt: OnDoubt::Hold,
         cause: Cause::default(),
         at: "2029-12-01T10:00:00Z".parse().unwrap(),
-        stake: Stake::default(),
+        exposure: Exposure::default(),
     }
 }
 
@@ -181,17 +185,17 @@ struct Seen {
 }
 
 /// What the journal says: worked out from its records alone.
-fn by_the_journal(records: &[(IntentId, Option<Progress>)], id: IntentId) -> Seen {
+fn by_the_journal(records: &[(IntentId, Option<IntentProgress>)], id: IntentId) -> Seen {
     let mut state: Option<(String, u32)> = None;
     for (_, progress) in records.iter().filter(|(of, _)| *of == id) {
         let sent = state.as_ref().map_or(1, |(_, sent)| *sent);
         state = match progress {
             None => Some(("open".to_owned(), 1)),
-            Some(Progress::Again) => Some(("open".to_owned(), sent + 1)),
-            Some(Progress::Doubt { unsent, .. }) => {
+            Some(IntentProgress::Resent) => Some(("open".to_owned(), sent + 1)),
+            Some(IntentProgress::Doubt { unsent, .. }) => {
                 Some(("in_doubt".to_owned(), sent - u32::from(*unsent)))
             }
-            Some(Progress::Held { .. }) => Some(("held".to_owned(), sent)),
+            Some(IntentProgress::OnHold { .. }) => Some(("held".to_owned(), sent)),
             Some(_) => None,
         };
     }
@@ -258,14 +262,14 @@ fn of_list(intents: &IntentsView, key: &Key, truth: &Seen) -> Seen {
 async fn of_engine(
     key: &Key,
     truth: &Seen,
-    ask: impl AsyncFn(Question) -> Reply,
+    ask: impl AsyncFn(EngineQuery) -> Reply,
 ) -> (Views, usize) {
-    let Reply::Intents(intents) = ask(Question::Intents).await else { panic!() };
-    let Reply::Overview(overview) = ask(Question::Overview).await else { panic!() };
-    let Reply::Metrics(metrics) = ask(Question::Metrics).await else { panic!() };
-    let Reply::Resources(items) = ask(Question::Resources).await else { panic!() };
-    let Reply::Resource(one) = ask(Question::Resource(key.clone())).await else { panic!() };
-    let wanted = Question::Trail(Wanted::Resource(key.clone()));
+    let Reply::Intents(intents) = ask(EngineQuery::Intents).await else { panic!() };
+    let Reply::Overview(overview) = ask(EngineQuery::Overview).await else { panic!() };
+    let Reply::Metrics(metrics) = ask(EngineQuery::Metrics).await else { panic!() };
+    let Reply::Resources(items) = ask(EngineQuery::Resources).await else { panic!() };
+    let Reply::Resource(one) = ask(EngineQuery::Resource(key.clone())).await else { panic!() };
+    let wanted = EngineQuery::JournalRefs(WhySubject::Resource(key.clone()));
     let Reply::State(StateReply::Trail(sought)) = ask(wanted).await else { panic!() };
     let item = items.iter().find(|item| item.is_of(key));
     let open = u64::try_from(overview.open_intents).unwrap();
@@ -317,25 +321,26 @@ async fn get(router: &Router, path: &str) -> Value {
 
 /// The journal's own story of a resource: how often its newest intent moved on.
 fn of_why(journal: &MemoryDisk, key: &Key, sequences: &[u64]) -> usize {
-    let books = Books { journal: Reader::over(Arc::new(journal.clone())), archive: None };
-    let story = books.story(key, sequences).unwrap();
+    let books =
+        JournalSet { journal: JournalReader::over(Arc::new(journal.clone())), archive: None };
+    let story = books.history(key, sequences).unwrap();
     story.effects.last().map_or(0, |effect| effect.progress.len())
 }
 
 /// A running engine, the ways to ask it, and the records that were appended so far.
 struct Stage<'a> {
     world: &'a World,
-    shared: Arc<Shared>,
+    shared: Arc<EngineShared>,
     control: Control,
     router: Router,
-    records: Vec<(IntentId, Option<Progress>)>,
+    records: Vec<(IntentId, Option<IntentProgress>)>,
     differences: Vec<String>,
     compared: usize,
 }
 
 impl Stage<'_> {
     /// Appends what a task would append, and compares all views with the journal.
-    async fn step(&mut self, intent: &Intent, progress: Option<Progress>) {
+    async fn step(&mut self, intent: &Intent, progress: Option<IntentProgress>) {
         let record = match &progress {
             None => Record::Intent(Box::new(intent.clone())),
             Some(progress) => {
@@ -357,7 +362,7 @@ impl Stage<'_> {
         assert_eq!(told, told_again, "why");
         views.extend(restarted);
         let moved = self.records.iter().filter(|(of, _)| *of == intent.id).count() - 1;
-        let sequences = self.shared.facts.trail(key).unwrap();
+        let sequences = self.shared.facts.record_sequences(key).unwrap();
         assert_eq!(of_why(&self.world.journal, key, &sequences), moved, "why");
         for (view, seen) in views {
             self.compared += 1;
@@ -372,11 +377,11 @@ impl Stage<'_> {
 /// Closes M4: no view is made of a copy that is older than the journal.
 #[tokio::test(start_paused = true)]
 async fn every_view_says_what_the_journal_says_in_every_state_of_every_kind() {
-    let world = World::new(Surface::Public, "2029-12-01T10:00:00Z");
+    let world = World::new(ServiceSurface::Public, "2029-12-01T10:00:00Z");
     world.write(TREE);
     let shared = world.shared();
     let mut engine: Engine = world.engine_of(shared.clone());
-    let (sender, events) = mpsc::channel::<Event>(1);
+    let (sender, events) = mpsc::channel::<EngineInput>(1);
     let control = Control::new(sender.clone());
     let (_ready, ready) = watch::channel(true);
     let tokens = Tokens::parse("0123456789abcdef0123456789abcdef\n").unwrap();
@@ -399,9 +404,9 @@ async fn every_view_says_what_the_journal_says_in_every_state_of_every_kind() {
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
         }
-        sender.send(Event::Stop).await.unwrap();
+        sender.send(EngineInput::Stop).await.unwrap();
     };
-    let (ended, ()) = tokio::join!(engine.run(events, Until::Stopped), play);
+    let (ended, ()) = tokio::join!(engine.run(events, RunUntil::Stopped), play);
     ended.unwrap();
     assert_eq!(stage.differences, Vec::<String>::new());
     assert_eq!(stage.compared, RESOURCES.len() * 4 * 7 * 12, "every view was asked every time");

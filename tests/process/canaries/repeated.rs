@@ -10,7 +10,7 @@ use axum::Router;
 use http::{Method, StatusCode};
 use reckon::api::{Auth, Call, Host};
 use reckon::base::clock::SystemClock;
-use reckon::client::{Access, Client, Service, Transport, Untouched};
+use reckon::client::{Access, Client, FaultlessWire, ServiceConfig, Transport};
 use serde_json::{Value, json};
 
 use crate::canaries::mirror::{Manner, Mirror};
@@ -274,7 +274,7 @@ fn parrot() -> Client {
             json!({"messages": [{"message": body, "context": body}]}).to_string(),
         )
     });
-    let service = Service {
+    let service = ServiceConfig {
         base_url: "https://base.test".to_owned(),
         web_url: "https://web.test".to_owned(),
         timeout: Duration::from_secs(5),
@@ -282,7 +282,7 @@ fn parrot() -> Client {
         partner: None,
         jitter_seed: 0,
     };
-    let transport = Transport::InProcess { router, wire: Arc::new(Untouched) };
+    let transport = Transport::InProcess { router, wire: Arc::new(FaultlessWire) };
     Client::new(service, transport, Arc::new(SystemClock)).unwrap()
 }
 

@@ -4,14 +4,14 @@
 use chrono::NaiveDate;
 use clap::{Args, ValueEnum};
 
-use super::{Common, Deletable};
+use super::{ActionArgs, Deletable};
 use crate::base::id::RemoteId;
 use crate::base::money::Money;
-use crate::base::schedule::{Day, Unit};
+use crate::base::schedule::{Day, IntervalUnit};
 
 /// The unit of a schedule's step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Step {
+pub enum ScheduleUnit {
     /// Days.
     Day,
     /// Weeks.
@@ -20,13 +20,13 @@ pub enum Step {
     Month,
 }
 
-impl Step {
+impl ScheduleUnit {
     /// Returns the schedule's unit.
-    pub fn unit(self) -> Unit {
+    pub fn unit(self) -> IntervalUnit {
         match self {
-            Self::Day => Unit::Day,
-            Self::Week => Unit::Week,
-            Self::Month => Unit::Month,
+            Self::Day => IntervalUnit::Day,
+            Self::Week => IntervalUnit::Week,
+            Self::Month => IntervalUnit::Month,
         }
     }
 }
@@ -45,7 +45,7 @@ pub struct ScheduleArgs {
     pub start: NaiveDate,
     /// The unit of the schedule's step.
     #[arg(long, value_name = "UNIT")]
-    pub every: Step,
+    pub every: ScheduleUnit,
     /// The number of units from one payment to the next.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub step: u32,
@@ -57,7 +57,7 @@ pub struct ScheduleArgs {
     #[arg(long, value_name = "DAYS", value_delimiter = ',')]
     pub days: Vec<Day>,
     #[command(flatten)]
-    pub common: Common,
+    pub common: ActionArgs,
 }
 
 /// Arguments of `gateway change`.
@@ -76,5 +76,5 @@ pub struct ChangeArgs {
     #[arg(long, value_name = "NAME=VALUE", required = true)]
     pub set: Vec<String>,
     #[command(flatten)]
-    pub common: Common,
+    pub common: ActionArgs,
 }

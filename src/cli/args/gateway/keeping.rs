@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{AccountType, Common};
+use super::{AccountTypeArg, ActionArgs};
 
 /// Arguments of `gateway upload`.
 #[derive(Debug, Args)]
@@ -19,7 +19,7 @@ pub struct UploadArgs {
     #[arg(long, value_name = "NAME")]
     pub file_name: Option<String>,
     #[command(flatten)]
-    pub common: Common,
+    pub common: ActionArgs,
 }
 
 /// Argument that holds a one-time token.
@@ -45,11 +45,11 @@ pub struct VaultArgs {
     pub contact: String,
     /// The type of the method behind the token.
     #[arg(long = "type", value_name = "TYPE")]
-    pub kind: AccountType,
+    pub kind: AccountTypeArg,
     #[command(flatten)]
     pub token: TokenArgs,
     #[command(flatten)]
-    pub common: Common,
+    pub common: ActionArgs,
 }
 
 /// Arguments of `gateway save`.
@@ -57,12 +57,12 @@ pub struct VaultArgs {
 pub struct SaveArgs {
     /// The type of the method behind the token.
     #[arg(value_name = "TYPE")]
-    pub kind: AccountType,
+    pub kind: AccountTypeArg,
     #[command(flatten)]
     pub token: TokenArgs,
     /// A text that describes the saved method.
     #[arg(long, value_name = "TEXT")]
     pub description: Option<String>,
     #[command(flatten)]
-    pub common: Common,
+    pub common: ActionArgs,
 }

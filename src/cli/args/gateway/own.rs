@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::Common;
+use super::ActionArgs;
 use crate::base::id::RemoteId;
 
 /// Arguments of `gateway merchant`.
@@ -15,19 +15,19 @@ pub struct MerchantArgs {
     #[arg(long, value_name = "NAME=VALUE", required = true)]
     pub set: Vec<String>,
     #[command(flatten)]
-    pub common: Common,
+    pub common: ActionArgs,
 }
 
 /// The payment type of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum AccountType {
+pub enum AccountTypeArg {
     /// Cards.
     Card,
     /// Electronic checks.
     Bank,
 }
 
-impl AccountType {
+impl AccountTypeArg {
     /// Returns its word in an action's JSON.
     pub fn word(self) -> &'static str {
         match self {
@@ -45,14 +45,14 @@ pub struct AccountArgs {
     pub account: RemoteId,
     /// The account's payment type.
     #[arg(long = "type", value_name = "TYPE")]
-    pub kind: AccountType,
+    pub kind: AccountTypeArg,
     /// A field to set; may be repeated. Names: `name`, `primary` (true: this account replaces the
     /// present primary one of its type), `transaction_allowed_countries`; of a card account also
     /// `cvv_policy`, `avs_policy`, `required_payment_fields`, `accepted_card_types`.
     #[arg(long, value_name = "NAME=VALUE", required = true)]
     pub set: Vec<String>,
     #[command(flatten)]
-    pub common: Common,
+    pub common: ActionArgs,
 }
 
 /// Arguments of `gateway purge`.
@@ -66,7 +66,7 @@ pub struct PurgeArgs {
     #[arg(long)]
     pub methods: bool,
     #[command(flatten)]
-    pub common: Common,
+    pub common: ActionArgs,
 }
 
 /// Types of objects that `gateway delete` deletes, and `gateway change` changes.
@@ -101,5 +101,5 @@ pub struct DeleteArgs {
     #[arg(value_name = "ID")]
     pub id: RemoteId,
     #[command(flatten)]
-    pub common: Common,
+    pub common: ActionArgs,
 }

@@ -11,7 +11,7 @@ use crate::engine::Intake;
 /// know beforehand.
 #[tokio::test]
 async fn the_button_of_an_applicant_s_link_may_lead_to_the_service() {
-    let link = outside().link("", &"MerchantApplication/default/jane".parse().unwrap());
+    let link = outside().apply_url("", &"MerchantApplication/default/jane".parse().unwrap());
     let (answer, _) = read(door().0.oneshot(get_of(&link)).await.unwrap()).await;
     let policy = answer.headers()["content-security-policy"].to_str().unwrap();
     let (_, forms) = policy.split_once("form-action ").unwrap();
@@ -25,16 +25,16 @@ async fn the_button_of_an_applicant_s_link_may_lead_to_the_service() {
 async fn every_page_is_whole_and_guarded() {
     let (card, bank) = (asking("card"), asking("bank"));
     let mut pages = Vec::new();
-    for state in [card, bank, Intake::Received, Intake::Stored, Intake::Over, Intake::Later] {
+    for state in [card, bank, Intake::Received, Intake::Stored, Intake::Expired, Intake::NotYet] {
         pages.push(looked(state).await);
     }
-    let apply = outside().link("", &"MerchantApplication/default/jane".parse().unwrap());
+    let apply = outside().apply_url("", &"MerchantApplication/default/jane".parse().unwrap());
     for path in [apply.as_str(), "/apply/forged", "/intake/forged", "/", "/nothing/here"] {
         pages.push(read(door().0.oneshot(get_of(path)).await.unwrap()).await);
     }
     for (answer, text) in pages {
         assert_eq!(outline::faults(&text), Vec::<String>::new(), "{text}");
-        assert_eq!(outline::unguarded(answer.headers()), Vec::<String>::new(), "{text}");
+        assert_eq!(outline::broken_header_rules(answer.headers()), Vec::<String>::new(), "{text}");
     }
 }
 

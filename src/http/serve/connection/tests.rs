@@ -28,17 +28,17 @@ fn router() -> Router {
         .route("/stream", get(|| async { stream(300) }))
         .route(
             "/trusted",
-            get(|Extension(trust): Extension<Trust>| async move {
-                trust.shown();
+            get(|Extension(trust): Extension<ValidTokenSeen>| async move {
+                trust.record();
                 stream(300)
             }),
         )
 }
 
 /// Returns the client's end of a connection, and the task that answers it.
-fn connected(sort: Sort) -> (DuplexStream, JoinHandle<()>, watch::Sender<bool>) {
+fn connected(sort: SeatUse) -> (DuplexStream, JoinHandle<()>, watch::Sender<bool>) {
     let (client, server) = duplex(1024);
-    let peer = Peer { address: "192.0.2.1:4000".parse().unwrap(), sort };
+    let peer = Peer { address: "192.0.2.1:4000".parse().unwrap(), permits: sort };
     let (stop, stopped) = watch::channel(false);
     (client, tokio::spawn(answer(server, peer, router(), stopped)), stop)
 }
@@ -46,7 +46,7 @@ fn connected(sort: Sort) -> (DuplexStream, JoinHandle<()>, watch::Sender<bool>) 
 /// Closes S5: a client that asks and never reads keeps its connection for ten seconds.
 #[tokio::test(start_paused = true)]
 async fn a_client_that_never_reads_is_given_up() {
-    let (mut client, answering, _stop) = connected(Sort::Any);
+    let (mut client, answering, _stop) = connected(SeatUse::Any);
     let begin = Instant::now();
     client.write_all(GET.repeat(20).as_bytes()).await.unwrap();
     answering.await.unwrap();
@@ -57,7 +57,7 @@ async fn a_client_that_never_reads_is_given_up() {
 #[tokio::test(start_paused = true)]
 async fn a_client_that_reads_slowly_is_given_up_after_a_minute() {
     for path in ["/large", "/stream"] {
-        let (mut client, answering, _stop) = connected(Sort::Any);
+        let (mut client, answering, _stop) = connected(SeatUse::Any);
         let begin = Instant::now();
         let request = GET.replace("/large", path).repeat(20);
         client.write_all(request.as_bytes()).await.unwrap();
@@ -78,7 +78,7 @@ async fn a_client_that_reads_slowly_is_given_up_after_a_minute() {
 /// between two.
 #[tokio::test(start_paused = true)]
 async fn an_old_connection_ends_with_an_answer() {
-    let (mut client, answering, _stop) = connected(Sort::Any);
+    let (mut client, answering, _stop) = connected(SeatUse::Any);
     let begin = Instant::now();
     let mut text = String::new();
     while !text.contains("connection: close") {
@@ -97,7 +97,7 @@ async fn an_old_connection_ends_with_an_answer() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_of_whoever_showed_a_token_goes_on() {
-    let (mut client, answering, _stop) = connected(Sort::Any);
+    let (mut client, answering, _stop) = connected(SeatUse::Any);
     let begin = Instant::now();
     let request =
         GET.replace("/large", "/trusted").replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
@@ -111,7 +111,7 @@ async fn a_stream_of_whoever_showed_a_token_goes_on() {
 /// Closes S5: health checks end their connection, so that they keep none busy.
 #[tokio::test(start_paused = true)]
 async fn questions_about_health_end_their_connection() {
-    for sort in [Sort::Any, Sort::Health] {
+    for sort in [SeatUse::Any, SeatUse::Health] {
         let (mut client, answering, _stop) = connected(sort);
         let request = GET.replace("/large", "/healthz").repeat(3);
         client.write_all(request.as_bytes()).await.unwrap();
@@ -128,7 +128,7 @@ async fn questions_about_health_end_their_connection() {
 
 #[tokio::test(start_paused = true)]
 async fn a_seat_of_health_answers_nothing_else() {
-    let (mut client, answering, _stop) = connected(Sort::Health);
+    let (mut client, answering, _stop) = connected(SeatUse::Health);
     client.write_all(GET.as_bytes()).await.unwrap();
     let mut text = String::new();
     client.read_to_string(&mut text).await.unwrap();

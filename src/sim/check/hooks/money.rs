@@ -4,34 +4,35 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Asked, Books, cents};
+use super::{HookedEvent, MerchantBooks, minor_amount};
 use crate::base::hash::Mark;
 use crate::model::ran::DEPTH_MAX;
 use crate::sim::check::Violation;
 use crate::sim::desk::text;
 use crate::sim::hooks::texts::{
-    EARLY, ECHO, GIVEN, GIVEN_LATE, LATE, PART, PARTS, SKIP, START, THANKS, TOLD, VOID, WHOLE,
+    CREDIT_AMOUNT, CREDITED, EARLY, ECHO, FULL_REFUND, LATE, LATE_REFUND, NOTIFIED,
+    PARTIAL_AMOUNTS, PARTIAL_REFUNDS, SKIP, START, VOID,
 };
 
 /// Returns the refunds that scripts make for a payment of this amount.
-fn given_back(amount: i64) -> &'static [i64] {
+fn expected_refunds(amount: i64) -> &'static [i64] {
     match amount {
-        WHOLE => &[WHOLE],
-        PARTS => &PART,
-        LATE => &[GIVEN_LATE],
+        FULL_REFUND => &[FULL_REFUND],
+        PARTIAL_REFUNDS => &PARTIAL_AMOUNTS,
+        LATE => &[LATE_REFUND],
         _ => &[],
     }
 }
 
 /// Checks that each payment is refunded as the scripts request, each part once.
-pub(super) fn refunds(books: &Books<'_>, found: &mut Vec<Violation>) {
-    for amount in [WHOLE, PARTS, THANKS, VOID, ECHO, TOLD, LATE] {
-        for Asked { event, data, due, .. } in books.payments(amount) {
+pub(super) fn check_refunds(books: &MerchantBooks<'_>, found: &mut Vec<Violation>) {
+    for amount in [FULL_REFUND, PARTIAL_REFUNDS, CREDITED, VOID, ECHO, NOTIFIED, LATE] {
+        for HookedEvent { event, data, due, .. } in books.payments(amount) {
             let charge = text(data, "id");
             let made = books.transactions("REFUND").filter(|one| text(one, "charge_id") == charge);
-            let mut made: Vec<i64> = made.map(cents).collect();
+            let mut made: Vec<i64> = made.map(minor_amount).collect();
             made.sort_unstable();
-            let wanted = given_back(amount);
+            let wanted = expected_refunds(amount);
             if made == wanted {
                 continue;
             }
@@ -44,7 +45,7 @@ pub(super) fn refunds(books: &Books<'_>, found: &mut Vec<Violation>) {
             } else if due {
                 let text = format!(
                     "of {charge} is given back {made:?}, not {wanted:?}: {}",
-                    books.stands(event)
+                    books.describe_state(event)
                 );
                 books.violate("hooks", &text, found);
             }
@@ -54,10 +55,10 @@ pub(super) fn refunds(books: &Books<'_>, found: &mut Vec<Violation>) {
 
 /// Checks the number `made` of objects against the payments that request between `least` and `most`
 /// of them each.
-fn count(
-    books: &Books<'_>,
+fn check_count(
+    books: &MerchantBooks<'_>,
     (what, made): (&str, usize),
-    asked: &[Asked<'_>],
+    asked: &[HookedEvent<'_>],
     (most, least): (usize, usize),
     found: &mut Vec<Violation>,
 ) {
@@ -66,55 +67,57 @@ fn count(
         let text = format!("{made} {what}, and {} payments ask for {most} each", asked.len());
         books.violate("law 5", &text, found);
     } else if made < due.saturating_mul(least) {
-        let stand: Vec<String> = asked.iter().map(|one| books.stands(one.event)).collect();
+        let stand: Vec<String> = asked.iter().map(|one| books.describe_state(one.event)).collect();
         let text = format!("{made} {what}, and {due} payments ask for {least} each: {stand:?}");
         books.violate("hooks", &text, found);
     }
 }
 
-/// Checks that each payment of [`THANKS`] gets one credit. A credit waits behind an equal one of
+/// Checks that each payment of [`CREDITED`] gets one credit. A credit waits behind an equal one of
 /// the same method that a person must resolve, since the two may be indistinguishable.
-pub(super) fn credits(books: &Books<'_>, found: &mut Vec<Violation>) {
-    let made = books.transactions("CREDIT").filter(|one| cents(one) == GIVEN).count();
-    let mut all = books.payments(THANKS);
-    let unsettled = all.iter().filter(|one| books.excused(one.event, false));
-    let held: BTreeSet<String> = unsettled.map(|one| method(one.data).to_owned()).collect();
+pub(super) fn check_credits(books: &MerchantBooks<'_>, found: &mut Vec<Violation>) {
+    let made =
+        books.transactions("CREDIT").filter(|one| minor_amount(one) == CREDIT_AMOUNT).count();
+    let mut all = books.payments(CREDITED);
+    let unsettled = all.iter().filter(|one| books.is_excused(one.event, false));
+    let held: BTreeSet<String> = unsettled.map(|one| method_id(one.data).to_owned()).collect();
     for one in &mut all {
-        one.due &= !held.contains(method(one.data));
+        one.due &= !held.contains(method_id(one.data));
     }
-    count(books, ("credits", made), &all, (1, 1), found);
+    check_count(books, ("credits", made), &all, (1, 1), found);
 }
 
 /// Returns the id of the method that paid.
-fn method(payment: &Value) -> &str {
+fn method_id(payment: &Value) -> &str {
     payment.pointer("/method/id").and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Checks that each payment is echoed until its chain of causes has the maximum length. A lost
 /// state may have begun the chain.
-pub(super) fn chains(books: &Books<'_>, found: &mut Vec<Violation>) {
+pub(super) fn check_chains(books: &MerchantBooks<'_>, found: &mut Vec<Violation>) {
     let marked = |one: &Value| Mark::find_in(text(one, "reference")).is_some();
-    let made = books.transactions("CHARGE").filter(|one| cents(one) == ECHO && marked(one)).count();
+    let made =
+        books.transactions("CHARGE").filter(|one| minor_amount(one) == ECHO && marked(one)).count();
     let all = books.payments(ECHO);
     // Echoes after one that was refused or waits for a person are not required.
-    let whole = all.iter().all(|one| one.due || is_last(books, one));
-    let roots: Vec<Asked<'_>> = all.into_iter().filter(|one| !marked(one.data)).collect();
+    let whole = all.iter().all(|one| one.due || ends_chain(books, one));
+    let roots: Vec<HookedEvent<'_>> = all.into_iter().filter(|one| !marked(one.data)).collect();
     let depth = usize::try_from(DEPTH_MAX).unwrap_or(usize::MAX);
     let most = depth.saturating_mul(books.evidence.lost.len().saturating_add(1));
     let least = if whole { depth } else { 0 };
-    count(books, ("echoes", made), &roots, (most, least), found);
+    check_count(books, ("echoes", made), &roots, (most, least), found);
 }
 
 /// Returns true if no echo follows this one, since its chain has the maximum length.
-fn is_last(books: &Books<'_>, one: &Asked<'_>) -> bool {
-    let mine = books.ran.iter().filter(|ran| ran.event == one.event);
+fn ends_chain(books: &MerchantBooks<'_>, one: &HookedEvent<'_>) -> bool {
+    let mine = books.runs.iter().filter(|ran| ran.event == one.event);
     books.complete && mine.into_iter().any(|ran| super::is_too_deep(ran))
 }
 
 /// Checks that exactly the payments that a script voids are voided.
-pub(super) fn voided(books: &Books<'_>, found: &mut Vec<Violation>) {
-    for amount in [WHOLE, PARTS, THANKS, VOID, TOLD, LATE] {
-        for Asked { event, data, due, .. } in books.payments(amount) {
+pub(super) fn check_voids(books: &MerchantBooks<'_>, found: &mut Vec<Violation>) {
+    for amount in [FULL_REFUND, PARTIAL_REFUNDS, CREDITED, VOID, NOTIFIED, LATE] {
+        for HookedEvent { event, data, due, .. } in books.payments(amount) {
             let id = text(data, "id");
             let is_void = |one: &Value| text(one, "id") == id && text(one, "status") == "VOIDED";
             let voided = books.transactions("CHARGE").any(is_void);
@@ -123,7 +126,7 @@ pub(super) fn voided(books: &Books<'_>, found: &mut Vec<Violation>) {
             } else if due && !voided && amount == VOID {
                 books.violate(
                     "hooks",
-                    &format!("{id} was not taken back: {}", books.stands(event)),
+                    &format!("{id} was not taken back: {}", books.describe_state(event)),
                     found,
                 );
             }
@@ -132,11 +135,11 @@ pub(super) fn voided(books: &Books<'_>, found: &mut Vec<Violation>) {
 }
 
 /// Checks that the first occurrence is paid or skipped once, and that no other changes.
-pub(super) fn occurrences(books: &Books<'_>, found: &mut Vec<Violation>) {
+pub(super) fn check_occurrences(books: &MerchantBooks<'_>, found: &mut Vec<Violation>) {
     for (amount, wanted) in [(EARLY, "PAID"), (SKIP, "IGNORED")] {
-        let fits = |data: &Value| cents(data) == amount;
-        for Asked { event, data, due, .. } in
-            books.asked("recurring_charge.occurrence.created", fits)
+        let fits = |data: &Value| minor_amount(data) == amount;
+        for HookedEvent { event, data, due, .. } in
+            books.matching_events("recurring_charge.occurrence.created", fits)
         {
             let id = text(data, "id");
             let mut all = books.evidence.objects.occurrences.iter();
@@ -151,8 +154,10 @@ pub(super) fn occurrences(books: &Books<'_>, found: &mut Vec<Violation>) {
                 let text = format!("occurrence {id} is {now}, and was paid {paid} times");
                 books.violate("law 5", &text, found);
             } else if first && due && now != wanted {
-                let text =
-                    format!("occurrence {id} is {now}, not {wanted}: {}", books.stands(event));
+                let text = format!(
+                    "occurrence {id} is {now}, not {wanted}: {}",
+                    books.describe_state(event)
+                );
                 books.violate("hooks", &text, found);
             }
         }

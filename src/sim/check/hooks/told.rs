@@ -2,31 +2,31 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Books, Listening, kept_under};
-use crate::model::ran::Ran;
+use super::{EventEvidence, MerchantBooks, counter_key};
+use crate::model::ran::HookRunRecord;
 use crate::sim::check::Violation;
 use crate::sim::desk::text;
-use crate::sim::hooks::Try;
-use crate::sim::hooks::texts::{LATE, TOLD};
+use crate::sim::hooks::SimDelivery;
+use crate::sim::hooks::texts::{LATE, NOTIFIED};
 
 /// Text of the notification that every event may cause.
 const UNRELATED: &str = "unrelated";
 
 /// Checks that each notification arrives once; one that was refused or is in doubt may be missing.
 /// Collects the texts that may arrive.
-pub(super) fn told(
-    books: &Books<'_>,
-    tries: &[Try],
+pub(super) fn check_notifications(
+    books: &MerchantBooks<'_>,
+    tries: &[SimDelivery],
     texts: &mut BTreeSet<String>,
     found: &mut Vec<Violation>,
 ) {
-    for asked in books.payments(TOLD).into_iter().chain(books.payments(LATE)) {
+    for asked in books.payments(NOTIFIED).into_iter().chain(books.payments(LATE)) {
         let id = text(asked.data, "id");
         for text in [format!("paid {id}"), format!("once more {id}")] {
             let arrived = tries.iter().filter(|one| one.arrived && one.text == text).count();
-            if arrived > most(books) {
+            if arrived > max_arrivals(books) {
                 books.violate("told", &format!("`{text}` is told {arrived} times"), found);
-            } else if arrived == 0 && asked.told {
+            } else if arrived == 0 && asked.notified {
                 let text = format!("`{text}` is never told (event {})", asked.event);
                 books.violate("told", &text, found);
             }
@@ -36,13 +36,17 @@ pub(super) fn told(
 }
 
 /// Returns the most arrivals of one text: one for each state that began empty.
-fn most(books: &Books<'_>) -> usize {
-    let begun = books.evidence.lost.iter().filter(|lost| lost.kept.is_none()).count();
+fn max_arrivals(books: &MerchantBooks<'_>) -> usize {
+    let begun = books.evidence.lost.iter().filter(|lost| lost.last_kept.is_none()).count();
     begun.saturating_add(1)
 }
 
 /// Checks that no other text arrives.
-pub(super) fn strangers(tries: &[Try], texts: &BTreeSet<String>, found: &mut Vec<Violation>) {
+pub(super) fn check_unexpected(
+    tries: &[SimDelivery],
+    texts: &BTreeSet<String>,
+    found: &mut Vec<Violation>,
+) {
     for one in tries.iter().filter(|one| one.text != UNRELATED && !texts.contains(&one.text)) {
         let text = format!("`{}` is told, and no event asks for that", one.text);
         found.push(Violation::new("told", text));
@@ -51,9 +55,13 @@ pub(super) fn strangers(tries: &[Try], texts: &BTreeSet<String>, found: &mut Vec
 
 /// Checks that a script's stored value is the last one that its runs stored, and that each run
 /// counted one more.
-pub(super) fn kept(all: &Listening<'_>, ran: &[&Ran], found: &mut Vec<Violation>) {
+pub(super) fn check_stored_values(
+    all: &EventEvidence<'_>,
+    ran: &[&HookRunRecord],
+    found: &mut Vec<Violation>,
+) {
     let Some(known) = all.known else { return };
-    let keys: BTreeSet<String> = all.merchants.iter().map(|one| kept_under(one)).collect();
+    let keys: BTreeSet<String> = all.merchants.iter().map(|one| counter_key(one)).collect();
     let mut counted: BTreeMap<(&str, &str), i64> = BTreeMap::new();
     for run in ran.iter().flat_map(|ran| &ran.runs) {
         for (key, value) in run.kept.iter().filter(|(key, _)| keys.contains(key)) {
@@ -66,7 +74,7 @@ pub(super) fn kept(all: &Listening<'_>, ran: &[&Ran], found: &mut Vec<Violation>
         }
     }
     for ((script, key), count) in counted {
-        let kept = known.kept(script, key).unwrap_or_default();
+        let kept = known.stored_value(script, key).unwrap_or_default();
         if kept.as_i64() != Some(count) {
             let text = format!("{script} keeps {kept} under {key}, after {count} runs");
             found.push(Violation::new("hooks", text));

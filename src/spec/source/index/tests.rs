@@ -32,11 +32,11 @@ fn an_untouched_tree_is_unchanged_and_any_touch_shows() {
     let dir = tree();
     let root = dir.path();
     let before = index(root, LATER);
-    assert!(before.unchanged(&root.into()));
-    assert_eq!(before.changes(&root.into()), Ok(Changes::default()));
+    assert!(before.is_unchanged(&root.into()));
+    assert_eq!(before.changes(&root.into()), Ok(IndexChanges::default()));
     fs::write(root.join("a.yaml"), "longer than before").unwrap();
     fs::rename(root.join("b.yaml"), root.join("x/b.yaml")).unwrap();
-    assert!(!before.unchanged(&root.into()));
+    assert!(!before.is_unchanged(&root.into()));
     let changes = before.changes(&root.into()).unwrap();
     assert_eq!(changes.changed, ["a.yaml", "x/b.yaml"]);
     assert_eq!(changes.removed, ["b.yaml"]);
@@ -57,19 +57,19 @@ fn contents_are_believed_and_not_sizes_and_times() {
     let (root, file) = (dir.path(), dir.path().join("a.yaml"));
     let before = index(root, LATER);
     change_unseen(&file, "A.YAML");
-    assert!(before.unchanged(&root.into()), "a look at sizes and times does not see it");
-    assert!(!before.verified(&root.into()));
+    assert!(before.is_unchanged(&root.into()), "a look at sizes and times does not see it");
+    assert!(!before.has_same_contents(&root.into()));
     fs::write(&file, "a.yaml").unwrap();
     assert!(
-        before.verified(&root.into()) && !before.unchanged(&root.into()),
+        before.has_same_contents(&root.into()) && !before.is_unchanged(&root.into()),
         "the other way round"
     );
     fs::write(root.join("z.yaml"), "").unwrap();
-    assert!(!before.verified(&root.into()), "a file came");
+    assert!(!before.has_same_contents(&root.into()), "a file came");
     fs::rename(root.join("z.yaml"), root.join("a.yaml")).unwrap();
-    assert!(!before.verified(&root.into()));
+    assert!(!before.has_same_contents(&root.into()));
     std::os::unix::fs::symlink("/", root.join("out")).unwrap();
-    assert!(!before.verified(&root.into()), "not everything can be seen");
+    assert!(!before.has_same_contents(&root.into()), "not everything can be seen");
 }
 
 #[test]
@@ -77,15 +77,15 @@ fn what_cannot_be_seen_whole_is_not_unchanged() {
     let dir = tree();
     let before = index(dir.path(), LATER);
     std::os::unix::fs::symlink("/", dir.path().join("out")).unwrap();
-    assert!(!before.unchanged(&dir.path().into()));
-    assert!(!before.unchanged(&dir.path().join("gone").into()));
+    assert!(!before.is_unchanged(&dir.path().into()));
+    assert!(!before.is_unchanged(&dir.path().join("gone").into()));
 }
 
 #[test]
 fn a_file_that_changed_while_it_was_read_is_looked_at_again() {
     let dir = tree();
     let now = Listing::of(&dir.path().into(), "").files["a.yaml"].mtime_ns;
-    assert!(!index(dir.path(), now).unchanged(&dir.path().into()));
+    assert!(!index(dir.path(), now).is_unchanged(&dir.path().into()));
     assert!(
         !index(dir.path(), now + TICK_NS).changes(&dir.path().into()).unwrap().changed.is_empty()
     );
@@ -102,11 +102,11 @@ fn an_index_survives_storage_and_damage_is_noticed() {
     for byte in 0..HEADER_BYTES {
         let mut damaged = bytes.clone();
         damaged[byte] ^= 1;
-        assert_eq!(SpecIndex::decode(damaged), Err(IndexError));
+        assert_eq!(SpecIndex::decode(damaged), Err(SpecIndexError));
     }
     let cut = SpecIndex::decode(bytes[..bytes.len() - 1].to_vec()).unwrap();
-    assert_eq!(cut.changes(&dir.path().into()), Err(IndexError));
-    assert_eq!(SpecIndex::decode(Vec::new()), Err(IndexError));
+    assert_eq!(cut.changes(&dir.path().into()), Err(SpecIndexError));
+    assert_eq!(SpecIndex::decode(Vec::new()), Err(SpecIndexError));
 }
 
 #[test]

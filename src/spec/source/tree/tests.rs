@@ -40,15 +40,15 @@ fn a_symlink_is_followed_to_a_file_inside_the_root_only() {
     symlink("nowhere", dir.path().join("dangling.txt")).unwrap();
     let listing = Listing::of(&dir.path().into(), "");
     assert_eq!(names(&listing), ["a.yaml", "x/c.yaml"]);
-    let troubles: Vec<_> = listing.troubles.keys().map(String::as_str).collect();
+    let troubles: Vec<_> = listing.problems.keys().map(String::as_str).collect();
     assert_eq!(troubles, ["dangling.yaml", "in", "o.yaml", "out"]);
-    assert_eq!(Listing::of(&dir.path().into(), "out/o.yaml").troubles.len(), 1);
+    assert_eq!(Listing::of(&dir.path().into(), "out/o.yaml").problems.len(), 1);
 }
 
 #[test]
 fn a_missing_root_is_trouble() {
     let dir = tempfile::tempdir().unwrap();
-    assert_eq!(Listing::of(&dir.path().join("gone").into(), "").troubles.len(), 1);
+    assert_eq!(Listing::of(&dir.path().join("gone").into(), "").problems.len(), 1);
 }
 
 /// Closes S4: an entry that is no file is reported by its name, and not waited for.
@@ -61,11 +61,11 @@ fn s4_a_fifo_among_the_specs_is_trouble() {
     symlink("pipe.yaml", dir.path().join("linked.yaml")).unwrap();
     let listing = Listing::of(&dir.path().into(), "");
     assert_eq!(names(&listing), ["a.yaml"]);
-    let troubles: Vec<_> = listing.troubles.values().map(|one| (&*one.path, one.code)).collect();
+    let troubles: Vec<_> = listing.problems.values().map(|one| (&*one.path, one.code)).collect();
     let odd = "reckon::source::odd";
     assert_eq!(troubles, [("linked.yaml", odd), ("pipe.yaml", odd)]);
-    assert!(listing.troubles["pipe.yaml"].message.contains("FIFO"));
-    let folder = Place::from(dir.path()).open().unwrap();
+    assert!(listing.problems["pipe.yaml"].message.contains("FIFO"));
+    let folder = FolderLocation::from(dir.path()).open().unwrap();
     assert!(read(&folder, "pipe.yaml").is_err() && read(&folder, "linked.yaml").is_err());
 }
 
@@ -75,10 +75,10 @@ fn s4_a_root_that_is_a_link_is_not_read() {
     let outside = tree(&["o.yaml"]);
     let dir = tempfile::tempdir().unwrap();
     symlink(outside.path(), dir.path().join("specs")).unwrap();
-    let place = Place::configured(dir.path(), &dir.path().join("specs"));
+    let place = FolderLocation::from_config(dir.path(), &dir.path().join("specs"));
     let listing = Listing::of(&place, "");
     assert!(listing.files.is_empty());
-    let trouble = &listing.troubles[""];
+    let trouble = &listing.problems[""];
     assert_eq!(trouble.code, "reckon::source::symlink");
     assert!(trouble.message.contains("`specs`, a symbolic link"), "{}", trouble.message);
     assert!(!trouble.message.contains(&*outside.path().to_string_lossy()), "{}", trouble.message);

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::each;
 use crate::base::id::Key;
 use crate::model::ran::FailedHook;
-use crate::store::facts::{FactError, HOOKS_FAILED, decode_entry, failed_count_key, write};
+use crate::store::facts::{HOOKS_FAILED, ReadModelError, decode_entry, failed_count_key, write};
 use crate::store::index::{Batch, Index};
 
-pub(super) fn carry(index: &dyn Index) -> Result<(), FactError> {
+pub(super) fn convert(index: &dyn Index) -> Result<(), ReadModelError> {
     let mut counts: BTreeMap<(Key, String), u64> = BTreeMap::new();
     each(index, HOOKS_FAILED, |_, (key, value)| {
         let failed: FailedHook = decode_entry(key, value)?;

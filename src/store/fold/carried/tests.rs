@@ -15,9 +15,9 @@ use crate::store::disk::{Disk, MemoryDisk};
 use crate::store::facts::{INTENTS, OBSERVED, decode_entry, entries, write};
 use crate::store::fold::IndexFold;
 use crate::store::index::{Batch, Index, MemoryIndex};
-use crate::store::journal::{Journal, Options, put_aside, seal};
+use crate::store::journal::{Journal, JournalOptions, archive_segments, write_snapshot};
 use crate::store::key::MasterKey;
-use crate::store::open::{Assembled, Found, OpenError, Pieces, assemble, decode};
+use crate::store::open::{AssembledState, OpenError, OpenReport, StateParts, assemble, decode};
 use crate::store::writer::{Fold, encode};
 
 /// The key of the fixtures; it opens nothing else.
@@ -44,8 +44,8 @@ fn open(
     journal: MemoryDisk,
     state: &str,
     index: &Arc<MemoryIndex>,
-) -> Result<Assembled, OpenError> {
-    let pieces = Pieces {
+) -> Result<AssembledState, OpenError> {
+    let pieces = StateParts {
         journal: Arc::new(journal),
         vault: Arc::new(disk(&fixture(state).join("vault"))),
         index: index.clone(),
@@ -54,7 +54,7 @@ fn open(
         segment_bytes: 1 << 20,
         watch: None,
     };
-    assemble(pieces, &MasterKey::new(KEY), Found::default())
+    assemble(pieces, &MasterKey::new(KEY), OpenReport::default())
 }
 
 pub(in crate::store) fn opened(state: &str) -> (Journal, Arc<MemoryIndex>) {
@@ -140,10 +140,11 @@ fn records_of_fold_9_of_many_kinds_decode() {
 fn snapshots_of_other_versions_are_refused() {
     for (fold, words) in [(8_u32, "too old"), (u32::MAX, "use that version")] {
         let journal = disk(&fixture("compacted").join("journal"));
-        let (mut sealed, _) = Journal::open(Arc::new(journal.clone()), Options::default()).unwrap();
+        let (mut sealed, _) =
+            Journal::open(Arc::new(journal.clone()), JournalOptions::default()).unwrap();
         let at = DateTime::UNIX_EPOCH;
-        let head = sealed.part().unwrap();
-        let snapshot = seal(&journal, head, fold, b"").unwrap();
+        let head = sealed.end_segment().unwrap();
+        let snapshot = write_snapshot(&journal, head, fold, b"").unwrap();
         let compacted = Compacted {
             sequence: head.sequence,
             replaces: Digest::from_bytes(head.hash),
@@ -155,7 +156,7 @@ fn snapshots_of_other_versions_are_refused() {
         let record = Record::Compacted(Box::new(compacted));
         sealed.append(&[encode(&record).unwrap()]).unwrap();
         sealed.sync().unwrap();
-        put_aside(&journal, head, None).unwrap();
+        archive_segments(&journal, head, None).unwrap();
         drop(sealed);
         let refused = open(journal, "compacted", &Arc::new(MemoryIndex::new())).unwrap_err();
         assert!(refused.to_string().contains(words), "{refused}");

@@ -4,23 +4,23 @@ use serde_json::json;
 
 use super::*;
 use crate::base::money::{Currency, Money};
-use crate::model::effect::Counts;
-use crate::model::intent::Proof;
-use crate::model::observed::{Observation, Source};
+use crate::model::effect::ExposureCounts;
+use crate::model::intent::EffectProof;
+use crate::model::observed::{FactSource, Observation};
 use crate::model::plan::MoneyMove;
 use crate::model::record::Record;
 use crate::store::fold::fold;
 use crate::store::index::MemoryIndex;
-use crate::store::testing::old;
+use crate::store::testing::old_intent;
 
 const RUN: &str = "tree@2026-11-22";
 
 fn intent(id: u64, name: &str, merchant: &str, mode: Mode, minor: i64) -> Intent {
     let amount = Money::new(minor, Currency::USD);
     let money = MoneyMove { amount, mode, meaning: "invoiced" };
-    let stake = Stake::new(&[money], Counts { deletes: 0, emails: 1 });
-    let stake = Stake { run: Some(RUN.to_owned()), ..stake };
-    Intent { stake, ..old(id, name, merchant, mode) }
+    let stake = Exposure::new(&[money], ExposureCounts { deletes: 0, emails: 1 });
+    let stake = Exposure { run: Some(RUN.to_owned()), ..stake };
+    Intent { exposure: stake, ..old_intent(id, name, merchant, mode) }
 }
 
 fn promise(index: &MemoryIndex, intent: &Intent) {
@@ -32,13 +32,14 @@ fn done(index: &MemoryIndex, intent: &Intent) {
         key: intent.key.clone(),
         merchant: intent.merchant.clone(),
         at: intent.at,
-        source: Source::Answer,
+        source: FactSource::Answer,
         remote_id: None,
         exists: Some(true),
         applied: None,
         facts: json!({}),
     };
-    let progress = Progress::Done { observation: Box::new(observation), proof: Proof::Answer };
+    let progress =
+        IntentProgress::Done { observation: Box::new(observation), proof: EffectProof::Answer };
     record(index, &Record::Progress { intent: intent.id, at: intent.at, progress });
 }
 
@@ -48,8 +49,8 @@ fn record(index: &MemoryIndex, record: &Record) {
     index.apply(batch).unwrap();
 }
 
-fn facts(index: &std::sync::Arc<MemoryIndex>) -> Facts {
-    Facts::new(index.clone())
+fn facts(index: &std::sync::Arc<MemoryIndex>) -> ReadModel {
+    ReadModel::new(index.clone())
 }
 
 #[test]
@@ -60,28 +61,28 @@ fn sums_are_kept_by_day_run_mode_and_merchant() {
     promise(&index, &intent(3, "c", "acme", Mode::Live, 1));
     let facts = facts(&index);
     let acme: Key = "Merchant/acme".parse().unwrap();
-    let of = |span: (Span, &str), mode, merchant| {
-        let tally = facts.counted(span, mode, merchant).unwrap();
+    let of = |span: (LimitPeriod, &str), mode, merchant| {
+        let tally = facts.tally(span, mode, merchant).unwrap();
         (tally.sum(Currency::USD), tally.emails)
     };
-    for span in [(Span::Day, "2026-11-22"), (Span::Run, RUN)] {
+    for span in [(LimitPeriod::Day, "2026-11-22"), (LimitPeriod::Run, RUN)] {
         assert_eq!(of(span, Mode::Test, None), (110, 2));
         assert_eq!(of(span, Mode::Test, Some(&acme)), (100, 1));
         assert_eq!(of(span, Mode::Live, None), (1, 1));
     }
-    assert_eq!(of((Span::Day, "2026-11-23"), Mode::Test, None), (0, 0));
-    assert_eq!(of((Span::Run, "tree"), Mode::Test, None), (0, 0));
+    assert_eq!(of((LimitPeriod::Day, "2026-11-23"), Mode::Test, None), (0, 0));
+    assert_eq!(of((LimitPeriod::Run, "tree"), Mode::Test, None), (0, 0));
 }
 
 #[test]
 fn an_intent_of_an_older_journal_counts_nothing() {
     let index = std::sync::Arc::new(MemoryIndex::new());
-    let before = old(1, "a", "acme", Mode::Test);
-    assert!(before.stake.is_empty());
+    let before = old_intent(1, "a", "acme", Mode::Test);
+    assert!(before.exposure.is_empty());
     promise(&index, &before);
     done(&index, &before);
-    let tally = facts(&index).counted((Span::Day, "2026-11-22"), Mode::Test, None).unwrap();
-    assert_eq!(tally, Tally::default());
+    let tally = facts(&index).tally((LimitPeriod::Day, "2026-11-22"), Mode::Test, None).unwrap();
+    assert_eq!(tally, RunningTotals::default());
 }
 
 #[test]
@@ -94,15 +95,20 @@ fn usual_are_the_last_amounts_that_were_done_and_no_others() {
         done(&index, &one);
     }
     promise(&index, &intent(31, "open", "acme", Mode::Test, 9999));
-    let moved = Moved { amount: Money::zero(Currency::USD), meaning: "invoiced".to_owned() };
+    let moved = RecordedMove { amount: Money::zero(Currency::USD), meaning: "invoiced".to_owned() };
     let usual = |name: &str, merchant: &str, mode| {
         let (key, merchant) = (format!("Invoice/{name}"), format!("Merchant/{merchant}"));
         let known = facts(&index);
-        known.usual(mode, &merchant.parse().unwrap(), &key.parse().unwrap(), &moved).unwrap()
+        known
+            .usual_amounts(mode, &merchant.parse().unwrap(), &key.parse().unwrap(), &moved)
+            .unwrap()
     };
     let recent: Vec<i64> = (6..=30).collect();
-    assert_eq!(usual("i7", "acme", Mode::Test), Usual { own: Some(7), recent: recent.clone() });
-    assert_eq!(usual("open", "acme", Mode::Test), Usual { own: None, recent });
-    assert_eq!(usual("new", "other", Mode::Test), Usual::default());
-    assert_eq!(usual("i7", "acme", Mode::Live), Usual::default());
+    assert_eq!(
+        usual("i7", "acme", Mode::Test),
+        TypicalAmounts { own: Some(7), recent: recent.clone() }
+    );
+    assert_eq!(usual("open", "acme", Mode::Test), TypicalAmounts { own: None, recent });
+    assert_eq!(usual("new", "other", Mode::Test), TypicalAmounts::default());
+    assert_eq!(usual("i7", "acme", Mode::Live), TypicalAmounts::default());
 }

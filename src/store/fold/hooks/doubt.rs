@@ -9,39 +9,43 @@ use crate::base::id::Key;
 use crate::kinds::step::MERCHANT;
 use crate::model::epoch::Release;
 use crate::model::event::{EventLedger, Polled};
-use crate::model::hook::{NOTIFY, RECONCILE, RESUME, Run, SUSPEND, Wish};
-use crate::model::ran::{FailedHook, Fate, Granted, Pending, Ran};
+use crate::model::hook::{ActionRequest, HookRun, NOTIFY, RECONCILE, RESUME, SUSPEND};
+use crate::model::ran::{ActionOutcome, ActionResult, FailedHook, HookRunRecord, PendingAction};
 use crate::store::facts::{
-    FactError, HOOKS_FAILED, HOOKS_SURE, WISHES, decode_entry, doubt_key, failed_key, ledger_key,
-    read, sure_key, write,
+    ACTION_REQUESTS, HOOKS_FAILED, NEW_EVENTS, ReadModelError, decode_entry, doubt_key, failed_key,
+    ledger_key, new_events_key, read, write,
 };
 use crate::store::index::{Batch, Index};
 
 /// Returns true if a lost state may have run the hooks of this event. The partner's webhooks are in
 /// no list, and are not delivered again once they were accepted.
-pub(super) fn doubted(index: &dyn Index, batch: &Batch, ran: &Ran) -> Result<bool, FactError> {
-    if ran.again {
+pub(super) fn is_doubted(
+    index: &dyn Index,
+    batch: &Batch,
+    ran: &HookRunRecord,
+) -> Result<bool, ReadModelError> {
+    if ran.is_retry {
         let scripts = ran.runs.iter().map(|run| &run.script);
         for script in scripts.chain(ran.failures.iter().map(|failed| &failed.script)) {
             let key = failed_key(&ran.merchant, &ran.event, script);
             let known: Option<FailedHook> = read(index, batch, &key)?;
-            if known.is_some_and(|known| known.doubted) {
+            if known.is_some_and(|known| known.maybe_ran) {
                 return Ok(true);
             }
         }
         return Ok(false);
     }
-    Ok(!sure(index, batch, &ran.merchant)?.covers(ran.number))
+    Ok(!new_events(index, batch, &ran.merchant)?.covers(ran.number))
 }
 
 /// Events of a merchant whose hooks no lost state can have run: those behind this number, if any;
 /// all events, if they are in no list.
-pub(super) struct Sure {
+pub(super) struct NewEvents {
     listed: bool,
     from: Option<u64>,
 }
 
-impl Sure {
+impl NewEvents {
     /// Returns true if no lost state can have run the hooks of the event with this number.
     pub(super) fn covers(&self, number: u64) -> bool {
         !self.listed || self.from.is_some_and(|from| number > from)
@@ -49,81 +53,86 @@ impl Sure {
 }
 
 /// Returns the events of a merchant that are certainly new.
-pub(super) fn sure(index: &dyn Index, batch: &Batch, merchant: &Key) -> Result<Sure, FactError> {
-    let from = read(index, batch, &sure_key(merchant))?;
-    Ok(Sure { listed: merchant.kind.as_str() == MERCHANT, from })
+pub(super) fn new_events(
+    index: &dyn Index,
+    batch: &Batch,
+    merchant: &Key,
+) -> Result<NewEvents, ReadModelError> {
+    let from = read(index, batch, &new_events_key(merchant))?;
+    Ok(NewEvents { listed: merchant.kind.as_str() == MERCHANT, from })
 }
 
 /// Returns true if the service cannot show whether an action was done. Such an action notifies a
 /// person, or its name is made from its content, which may come from what the run read.
-pub(super) fn is_guessed(run: &Run, wish: &Wish) -> bool {
+pub(super) fn is_unprovable(run: &HookRun, wish: &ActionRequest) -> bool {
     match wish.verb.as_str() {
         NOTIFY => true,
         SUSPEND | RESUME | RECONCILE => false,
-        _ => !run.looks.is_empty() && wish.is_named_by_content(),
+        _ => !run.reads.is_empty() && wish.is_named_by_content(),
     }
 }
 
 /// Makes the effect of this action be looked up before it is sent.
-pub(super) fn note(batch: &mut Batch, pending: &Pending) {
+pub(super) fn mark_doubted(batch: &mut Batch, pending: &PendingAction) {
     if let Ok(action) = pending.action() {
         batch.put(doubt_key(&action), Vec::new());
     }
 }
 
 /// Marks later events as new, if the list of events was read to its end.
-pub(in crate::store::fold) fn listed(
+pub(in crate::store::fold) fn note_list_read(
     index: &dyn Index,
     batch: &mut Batch,
     polled: &Polled,
-) -> Result<(), FactError> {
-    let key = sure_key(&polled.merchant);
+) -> Result<(), ReadModelError> {
+    let key = new_events_key(&polled.merchant);
     if !polled.whole || batch.get(index, &key)?.is_some() {
         return Ok(());
     }
     let ledger: Option<EventLedger> = read(index, batch, &ledger_key(&polled.merchant))?;
-    write(batch, &key, &ledger.unwrap_or_default().told)
+    write(batch, &key, &ledger.unwrap_or_default().verified)
 }
 
 /// Handles a restored backup: pending action requests may be done already, and no event is
 /// certainly new.
-pub(in crate::store::fold) fn restored(
+pub(in crate::store::fold) fn doubt_pending(
     index: &dyn Index,
     batch: &mut Batch,
-) -> Result<(), FactError> {
-    for (key, _) in batch.scan(index, HOOKS_SURE)? {
+) -> Result<(), ReadModelError> {
+    for (key, _) in batch.scan(index, NEW_EVENTS)? {
         batch.remove(key);
     }
-    for (key, value) in batch.scan(index, WISHES)? {
-        let mut pending: Pending = decode_entry(&key, &value)?;
+    for (key, value) in batch.scan(index, ACTION_REQUESTS)? {
+        let mut pending: PendingAction = decode_entry(&key, &value)?;
         // The action's name is fixed, so its effect can be found, if the service shows it.
-        pending.unsure |= pending.wish.verb == NOTIFY;
-        note(batch, &pending);
+        pending.maybe_done |= pending.request.verb == NOTIFY;
+        mark_doubted(batch, &pending);
         write(batch, &key, &pending)?;
     }
     for (key, value) in batch.scan(index, HOOKS_FAILED)? {
         let mut failed: FailedHook = decode_entry(&key, &value)?;
-        failed.doubted = true;
+        failed.maybe_ran = true;
         write(batch, &key, &failed)?;
     }
     Ok(())
 }
 
 /// Records a person's word that actions pending since a restore were done before it.
-pub(in crate::store::fold) fn done(
+pub(in crate::store::fold) fn mark_done(
     index: &dyn Index,
     batch: &mut Batch,
     release: &Release,
-) -> Result<(), FactError> {
+) -> Result<(), ReadModelError> {
     let said = |action: &Key| release.keys.is_empty() || release.keys.contains(action);
-    for (key, value) in batch.scan(index, WISHES)? {
-        let pending: Pending = decode_entry(&key, &value)?;
-        if !pending.unsure || !pending.action().is_ok_and(|action| said(&action)) {
+    for (key, value) in batch.scan(index, ACTION_REQUESTS)? {
+        let pending: PendingAction = decode_entry(&key, &value)?;
+        if !pending.maybe_done || !pending.action().is_ok_and(|action| said(&action)) {
             continue;
         }
         let message = format!("done before the restore, said by {}", release.actor);
-        let granted = Granted { id: pending.id, fate: Fate::Done, message, at: release.at };
-        super::granted(index, batch, &granted)?;
+        let granted =
+            ActionResult { id: pending.id, outcome: ActionOutcome::Done, message, at: release.at };
+        super::record_result(index, batch, &granted)?;
     }
     Ok(())
 }

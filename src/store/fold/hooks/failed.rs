@@ -8,7 +8,7 @@ use crate::base::id::Key;
 use crate::model::event::EventLedger;
 use crate::model::ran::{FAILED_MAX, FailedHook};
 use crate::store::facts::{
-    FactError, failed_count, failed_count_key, failed_key, read, retry_key, write,
+    ReadModelError, failed_count, failed_count_key, failed_key, read, retry_key, write,
 };
 use crate::store::index::{Batch, Index};
 
@@ -18,7 +18,7 @@ fn key(failed: &FailedHook) -> Vec<u8> {
 
 /// Returns the count that includes a failed hook run.
 fn count<'a>(ledger: &'a mut EventLedger, failed: &FailedHook) -> &'a mut u64 {
-    if failed.failed.again.is_some() { &mut ledger.retried } else { &mut ledger.dead }
+    if failed.failed.retry_at.is_some() { &mut ledger.retried } else { &mut ledger.dead }
 }
 
 /// Puts a failed hook run in the place of its former entry.
@@ -27,9 +27,9 @@ pub(in crate::store::fold) fn put(
     batch: &mut Batch,
     ledger: &mut EventLedger,
     failed: &FailedHook,
-) -> Result<(), FactError> {
+) -> Result<(), ReadModelError> {
     remove(index, batch, ledger, &key(failed))?;
-    list(batch, ledger, failed);
+    schedule(batch, ledger, failed);
     script_count(index, batch, failed, |count| count.saturating_add(1))?;
     write(batch, &key(failed), failed)
 }
@@ -40,7 +40,7 @@ fn script_count(
     batch: &mut Batch,
     failed: &FailedHook,
     change: impl FnOnce(u64) -> u64,
-) -> Result<(), FactError> {
+) -> Result<(), ReadModelError> {
     let (merchant, script) = (&failed.merchant, &failed.failed.script);
     let count = change(failed_count(index, batch, merchant, script)?);
     let key = failed_count_key(merchant, script);
@@ -57,12 +57,12 @@ pub(in crate::store::fold) fn is_stopped(
     batch: &Batch,
     merchant: &Key,
     script: &str,
-) -> Result<bool, FactError> {
+) -> Result<bool, ReadModelError> {
     Ok(failed_count(index, batch, merchant, script)? >= FAILED_MAX)
 }
 
 /// Adds a failed hook run to the order of retries, and counts it.
-pub(in crate::store::fold) fn list(
+pub(in crate::store::fold) fn schedule(
     batch: &mut Batch,
     ledger: &mut EventLedger,
     failed: &FailedHook,
@@ -80,7 +80,7 @@ pub(in crate::store::fold) fn remove(
     batch: &mut Batch,
     ledger: &mut EventLedger,
     key: &[u8],
-) -> Result<(), FactError> {
+) -> Result<(), ReadModelError> {
     let Some(known) = read::<FailedHook>(index, batch, key)? else { return Ok(()) };
     if let Some(retry) = retry_key(&known) {
         batch.remove(retry);

@@ -2,11 +2,13 @@
 
 use serde_json::Value;
 
-use super::asked::Ended;
-use crate::model::hook::{Run, Wish};
-use crate::model::kept::{KeptSize, sum};
-use crate::model::ran::{Fate, Granted, Pending, Ran, WishId};
-use crate::store::facts::{FactError, kept_key, kept_size_key, read, write};
+use super::asked::EndedAction;
+use crate::model::hook::{ActionRequest, HookRun};
+use crate::model::kept::{ScriptValuesSize, sum};
+use crate::model::ran::{
+    ActionOutcome, ActionRequestId, ActionResult, HookRunRecord, PendingAction,
+};
+use crate::store::facts::{ReadModelError, read, stored_size_key, stored_value_key, write};
 use crate::store::index::{Batch, Index};
 
 /// Verb and name of an addition that failed.
@@ -15,56 +17,61 @@ const ADD_NAME: &str = "kv-add";
 
 /// Stores the values of one run. Returns the additions that failed, since another run changed the
 /// value's type meanwhile.
-pub(super) fn keep(
+pub(super) fn store_values(
     index: &dyn Index,
     batch: &mut Batch,
-    (ran, run): (&Ran, &Run),
-) -> Result<Vec<Ended>, FactError> {
+    (ran, run): (&HookRunRecord, &HookRun),
+) -> Result<Vec<EndedAction>, ReadModelError> {
     let mut refused = Vec::new();
     if run.kept.is_empty() && run.added.is_empty() {
         return Ok(refused);
     }
-    let size_key = kept_size_key(&run.script);
-    let mut size: KeptSize = read(index, batch, &size_key)?.unwrap_or_default();
+    let size_key = stored_size_key(&run.script);
+    let mut size: ScriptValuesSize = read(index, batch, &size_key)?.unwrap_or_default();
     for (key, value) in &run.kept {
-        let before = kept(index, batch, run, key)?;
+        let before = stored_value(index, batch, run, key)?;
         size = put(batch, run, (key, &before, value), size)?;
     }
     for (key, added) in &run.added {
-        let before = kept(index, batch, run, key)?;
+        let before = stored_value(index, batch, run, key)?;
         match sum(&before, added) {
             Some(value) => size = put(batch, run, (key, &before, &value), size)?,
-            None => refused.extend(misfit(ran, run, key)),
+            None => refused.extend(type_conflict(ran, run, key)),
         }
     }
     write(batch, &size_key, &size)?;
     Ok(refused)
 }
 
-fn kept(index: &dyn Index, batch: &Batch, run: &Run, key: &str) -> Result<Value, FactError> {
-    Ok(read(index, batch, &kept_key(&run.script, key))?.unwrap_or_default())
+fn stored_value(
+    index: &dyn Index,
+    batch: &Batch,
+    run: &HookRun,
+    key: &str,
+) -> Result<Value, ReadModelError> {
+    Ok(read(index, batch, &stored_value_key(&run.script, key))?.unwrap_or_default())
 }
 
 /// Replaces a value; null removes the key.
 fn put(
     batch: &mut Batch,
-    run: &Run,
+    run: &HookRun,
     (key, before, value): (&str, &Value, &Value),
-    size: KeptSize,
-) -> Result<KeptSize, FactError> {
-    let entry = kept_key(&run.script, key);
+    size: ScriptValuesSize,
+) -> Result<ScriptValuesSize, ReadModelError> {
+    let entry = stored_value_key(&run.script, key);
     if value.is_null() {
         batch.remove(entry);
     } else {
         write(batch, &entry, value)?;
     }
-    Ok(size.without(KeptSize::of(key, before)).and(KeptSize::of(key, value)))
+    Ok(size.without(ScriptValuesSize::of(key, before)).plus(ScriptValuesSize::of(key, value)))
 }
 
-fn misfit(ran: &Ran, run: &Run, key: &str) -> Option<Ended> {
+fn type_conflict(ran: &HookRunRecord, run: &HookRun, key: &str) -> Option<EndedAction> {
     let (merchant, event, name) = (ran.merchant.clone(), ran.event.clone(), ADD_NAME.parse().ok()?);
-    let id = WishId { merchant, event, name };
-    let wish = Wish {
+    let id = ActionRequestId { merchant, event, name };
+    let wish = ActionRequest {
         name: id.name.clone(),
         verb: ADD.to_owned(),
         merchant: None,
@@ -75,7 +82,14 @@ fn misfit(ran: &Ran, run: &Run, key: &str) -> Option<Ended> {
     };
     let message =
         format!("the value of `{key}` has another type or currency by now: nothing was added");
-    let granted = Granted { id: id.clone(), fate: Fate::Invalid, message, at: ran.at };
-    let pending = Pending { id, wish, script: run.script.clone(), unsure: false, at: ran.at };
+    let granted =
+        ActionResult { id: id.clone(), outcome: ActionOutcome::Invalid, message, at: ran.at };
+    let pending = PendingAction {
+        id,
+        request: wish,
+        script: run.script.clone(),
+        maybe_done: false,
+        at: ran.at,
+    };
     Some((pending, granted))
 }

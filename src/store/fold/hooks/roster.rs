@@ -6,18 +6,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{FoldError, failed};
 use crate::base::id::Key;
 use crate::model::event::EventLedger;
-use crate::model::ran::{Cursor, Lane, Passed};
-use crate::model::roster::{Enrolled, Loaded, ScriptForgotten};
+use crate::model::ran::{Cursor, CursorAdvanced, ScriptIdentity};
+use crate::model::roster::{KnownScript, ScriptForgotten, ScriptsLoaded};
 use crate::store::facts::{
-    EVENT_LEDGERS, FactError, HOOK_CURSORS, ROSTER, cursor_key, cursors_of, decode_entry, kept_of,
-    kept_size_key, ledger_key, parse_key, read, roster_key, to_run_key, write,
+    EVENT_LEDGERS, HOOK_CURSORS, ROSTER, ReadModelError, cursor_key, cursors_of, decode_entry,
+    ledger_key, parse_key, read, roster_key, stored_size_key, stored_values_of, to_run_key, write,
 };
 use crate::store::index::{Batch, Index};
 
 /// Every script that the state knows, by name.
-pub(super) type Roster = BTreeMap<String, Enrolled>;
+pub(super) type Roster = BTreeMap<String, KnownScript>;
 
-pub(super) fn roster(index: &dyn Index, batch: &Batch) -> Result<Roster, FactError> {
+pub(super) fn roster(index: &dyn Index, batch: &Batch) -> Result<Roster, ReadModelError> {
     let entries = batch.scan(index, ROSTER)?.into_iter();
     entries
         .map(|(key, value)| {
@@ -28,23 +28,23 @@ pub(super) fn roster(index: &dyn Index, batch: &Batch) -> Result<Roster, FactErr
 }
 
 /// Applies a new set of scripts.
-pub(in crate::store::fold) fn loaded(
+pub(in crate::store::fold) fn load(
     index: &dyn Index,
     batch: &mut Batch,
-    loaded: &Loaded,
-) -> Result<(), FactError> {
+    loaded: &ScriptsLoaded,
+) -> Result<(), ReadModelError> {
     let mut known = roster(index, batch)?;
     let present: BTreeSet<&str> = loaded.scripts.iter().map(|lane| lane.script.as_str()).collect();
-    for Lane { script, text } in &loaded.scripts {
+    for ScriptIdentity { script, text } in &loaded.scripts {
         let former = known.iter().find(|(name, old)| {
             !present.contains(name.as_str()) && old.text == *text && !known.contains_key(script)
         });
         if let Some(former) = former.map(|(name, _)| name.clone()) {
-            renamed(index, batch, &former, script)?;
+            rename(index, batch, &former, script)?;
             let moved = known.remove(&former);
             known.extend(moved.map(|enrolled| (script.clone(), enrolled)));
         }
-        let new = Enrolled { text: *text, since: loaded.at, absent: None };
+        let new = KnownScript { text: *text, since: loaded.at, absent: None };
         let enrolled = known.entry(script.clone()).or_insert(new);
         (enrolled.text, enrolled.absent) = (*text, None);
     }
@@ -66,12 +66,12 @@ pub(in crate::store::fold) fn loaded(
 }
 
 /// Moves a script's cursors to its new name.
-fn renamed(
+fn rename(
     index: &dyn Index,
     batch: &mut Batch,
     former: &str,
     script: &str,
-) -> Result<(), FactError> {
+) -> Result<(), ReadModelError> {
     batch.remove(roster_key(former));
     let suffix = [b"\0", former.as_bytes()].concat();
     for (key, value) in batch.scan(index, HOOK_CURSORS)? {
@@ -84,7 +84,7 @@ fn renamed(
 }
 
 /// Queues or unqueues every merchant, depending on whether a script in use has events to run for.
-fn queue_all(index: &dyn Index, batch: &mut Batch, known: &Roster) -> Result<(), FactError> {
+fn queue_all(index: &dyn Index, batch: &mut Batch, known: &Roster) -> Result<(), ReadModelError> {
     for (key, value) in batch.scan(index, EVENT_LEDGERS)? {
         let merchant = parse_key(key.get(EVENT_LEDGERS.len()..).unwrap_or_default())?;
         queue(index, batch, (&merchant, &decode_entry(&key, &value)?), known)?;
@@ -98,10 +98,10 @@ fn queue(
     batch: &mut Batch,
     (merchant, ledger): (&Key, &EventLedger),
     known: &Roster,
-) -> Result<(), FactError> {
-    let mut waits = ledger.ran_to < ledger.told;
+) -> Result<(), ReadModelError> {
+    let mut waits = ledger.ran_to < ledger.verified;
     for (name, cursor) in cursors(index, batch, merchant)? {
-        waits |= cursor.to < ledger.told
+        waits |= cursor.to < ledger.verified
             && !is_absent(known, &name)
             && !failed::is_stopped(index, batch, merchant, &name)?;
     }
@@ -118,7 +118,7 @@ pub(in crate::store::fold) fn queue_again(
     index: &dyn Index,
     batch: &mut Batch,
     merchant: &Key,
-) -> Result<(), FactError> {
+) -> Result<(), ReadModelError> {
     let ledger: EventLedger = read(index, batch, &ledger_key(merchant))?.unwrap_or_default();
     queue(index, batch, (merchant, &ledger), &roster(index, batch)?)
 }
@@ -131,7 +131,7 @@ fn cursors(
     index: &dyn Index,
     batch: &Batch,
     merchant: &Key,
-) -> Result<Vec<(String, Cursor)>, FactError> {
+) -> Result<Vec<(String, Cursor)>, ReadModelError> {
     let prefix = cursors_of(merchant);
     let entries = batch.scan(index, &prefix)?.into_iter();
     entries
@@ -144,13 +144,13 @@ fn cursors(
 
 /// Advances all scripts in use, except those in `held`, to an event. Their cursors up to that event
 /// are removed. An absent script and a held one keep their place.
-pub(super) fn moved(
+pub(super) fn advance_all(
     index: &dyn Index,
     batch: &mut Batch,
     merchant: &Key,
     (from, to): (u64, u64),
-    held: &[Lane],
-) -> Result<(), FactError> {
+    held: &[ScriptIdentity],
+) -> Result<(), ReadModelError> {
     let known = roster(index, batch)?;
     let is_held = |name: &str| held.iter().any(|lane| lane.script == name);
     for (name, cursor) in cursors(index, batch, merchant)? {
@@ -170,13 +170,13 @@ pub(super) fn moved(
 }
 
 /// Advances one script, which was behind all others, to an event.
-pub(super) fn caught_up(
+pub(super) fn advance_script(
     index: &dyn Index,
     batch: &mut Batch,
-    passed: &Passed,
+    passed: &CursorAdvanced,
     script: &str,
 ) -> Result<(), FoldError> {
-    let Passed { merchant, to, .. } = passed;
+    let CursorAdvanced { merchant, to, .. } = passed;
     let key = cursor_key(merchant, script);
     let ledger: EventLedger = read(index, batch, &ledger_key(merchant))?.unwrap_or_default();
     let Some(cursor) = read::<Cursor>(index, batch, &key)? else { return Ok(()) };
@@ -193,11 +193,11 @@ pub(super) fn caught_up(
 }
 
 /// Forgets an absent script: its place and its stored values.
-pub(in crate::store::fold) fn forgotten(
+pub(in crate::store::fold) fn forget(
     index: &dyn Index,
     batch: &mut Batch,
     forgotten: &ScriptForgotten,
-) -> Result<(), FactError> {
+) -> Result<(), ReadModelError> {
     let name = &forgotten.script;
     batch.remove(roster_key(name));
     let suffix = [b"\0", name.as_bytes()].concat();
@@ -206,8 +206,8 @@ pub(in crate::store::fold) fn forgotten(
             batch.remove(key);
         }
     }
-    batch.remove(kept_size_key(name));
-    for (key, _) in batch.scan(index, &kept_of(name))? {
+    batch.remove(stored_size_key(name));
+    for (key, _) in batch.scan(index, &stored_values_of(name))? {
         batch.remove(key);
     }
     Ok(())

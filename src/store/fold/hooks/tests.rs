@@ -5,11 +5,11 @@ use serde_json::json;
 
 use super::*;
 use crate::base::hash::sha256;
-use crate::model::hook::Run;
+use crate::model::hook::HookRun;
 use crate::model::ran::FAILED_MAX;
 use crate::model::record::Record;
 use crate::store::error::StoreError;
-use crate::store::facts::{Facts, number_key};
+use crate::store::facts::{ReadModel, number_key};
 use crate::store::fold::IndexFold;
 use crate::store::index::MemoryIndex;
 use crate::store::journal::Head;
@@ -23,22 +23,24 @@ fn merchant() -> Key {
 fn with_events(count: u64) -> Arc<MemoryIndex> {
     let index = Arc::new(MemoryIndex::new());
     let mut batch = Batch::new();
-    let ledger = EventLedger { told: count, ..EventLedger::default() };
+    let ledger = EventLedger { verified: count, ..EventLedger::default() };
     write(&mut batch, &ledger_key(&merchant()), &ledger).unwrap();
-    to_run(&mut batch, &merchant());
+    queue_merchant(&mut batch, &merchant());
     index.apply(batch).unwrap();
     index
 }
 
-fn one(number: u64, script: Option<&str>) -> Ran {
-    Ran {
+fn one(number: u64, script: Option<&str>) -> HookRunRecord {
+    HookRunRecord {
         merchant: merchant(),
         event: format!("e{number}"),
         number,
-        again: false,
-        lane: script
-            .map(|script| Lane { script: script.to_owned(), text: sha256(script.as_bytes()) }),
-        formerly: None,
+        is_retry: false,
+        script_identity: script.map(|script| ScriptIdentity {
+            script: script.to_owned(),
+            text: sha256(script.as_bytes()),
+        }),
+        former_script: None,
         runs: Vec::new(),
         failures: Vec::new(),
         depth: 0,
@@ -46,19 +48,19 @@ fn one(number: u64, script: Option<&str>) -> Ran {
     }
 }
 
-fn take(index: &MemoryIndex, one: &Ran) -> Result<(), FoldError> {
+fn take(index: &MemoryIndex, one: &HookRunRecord) -> Result<(), FoldError> {
     let mut batch = Batch::new();
-    ran(index, &mut batch, one)?;
+    fold_run(index, &mut batch, one)?;
     index.apply(batch).unwrap();
     Ok(())
 }
 
 fn pass(index: &MemoryIndex, to: u64) -> Result<(), FoldError> {
     let mut batch = Batch::new();
-    passed(
+    advance(
         index,
         &mut batch,
-        &Passed { merchant: merchant(), to, script: None, held: Vec::new() },
+        &CursorAdvanced { merchant: merchant(), to, script: None, held_back: Vec::new() },
     )?;
     index.apply(batch).unwrap();
     Ok(())
@@ -67,7 +69,7 @@ fn pass(index: &MemoryIndex, to: u64) -> Result<(), FoldError> {
 #[test]
 fn a_script_is_run_for_an_event_once_and_in_order_whatever_others_do() {
     let index = with_events(3);
-    let facts = Facts::new(index.clone());
+    let facts = ReadModel::new(index.clone());
     take(&index, &one(1, Some("a"))).unwrap();
     take(&index, &one(3, Some("a"))).unwrap();
     take(&index, &one(1, Some("b"))).unwrap();
@@ -99,12 +101,12 @@ fn records_from_before_scripts_had_turns_of_their_own_are_read_and_counted() {
         "failures": [{"script": "b", "function": "on_event", "message": "no", "tries": 1, "again": null}],
         "depth": 0, "at": "2026-11-30T12:00:00Z"}});
     let record: Record = serde_json::from_value(old).unwrap();
-    let Record::Ran(old) = record else { panic!("{record:?}") };
+    let Record::HooksRun(old) = record else { panic!("{record:?}") };
     let index = with_events(2);
     take(&index, &old).unwrap();
-    let facts = Facts::new(index.clone());
+    let facts = ReadModel::new(index.clone());
     assert_eq!(facts.event_ledger(&merchant()).unwrap().ran_to, 1);
-    assert_eq!(facts.kept("a", "count").unwrap(), json!(3));
+    assert_eq!(facts.stored_value("a", "count").unwrap(), json!(3));
     assert_eq!(facts.failed_hooks().unwrap().len(), 1);
     assert!(take(&index, &old).is_err());
 }
@@ -112,40 +114,48 @@ fn records_from_before_scripts_had_turns_of_their_own_are_read_and_counted() {
 #[test]
 fn a_hook_that_ends_well_under_another_name_has_failed_no_more() {
     let index = with_events(1);
-    let failed = Failed {
+    let failed = HookFailure {
         script: "old".to_owned(),
         function: "on_event".to_owned(),
         message: "no".to_owned(),
         tries: 1,
-        again: None,
+        retry_at: None,
         text: None,
     };
-    take(&index, &Ran { failures: vec![failed], ..one(1, Some("old")) }).unwrap();
-    let facts = Facts::new(index.clone());
+    take(&index, &HookRunRecord { failures: vec![failed], ..one(1, Some("old")) }).unwrap();
+    let facts = ReadModel::new(index.clone());
     assert_eq!(facts.failed_hooks().unwrap().len(), 1);
-    let again = Ran { again: true, formerly: Some("old".to_owned()), ..one(0, None) };
-    take(&index, &Ran { event: "e1".to_owned(), ..again }).unwrap();
+    let again =
+        HookRunRecord { is_retry: true, former_script: Some("old".to_owned()), ..one(0, None) };
+    take(&index, &HookRunRecord { event: "e1".to_owned(), ..again }).unwrap();
     assert_eq!(facts.failed_hooks().unwrap(), []);
 }
 
 /// A run of the script `a` that failed for good.
-fn failing(number: u64) -> Ran {
+fn failing(number: u64) -> HookRunRecord {
     let (script, function) = ("a".to_owned(), "on_event".to_owned());
-    let failed =
-        Failed { script, function, message: "no".to_owned(), tries: 5, again: None, text: None };
-    Ran { failures: vec![failed], ..one(number, Some("a")) }
+    let failed = HookFailure {
+        script,
+        function,
+        message: "no".to_owned(),
+        tries: 5,
+        retry_at: None,
+        text: None,
+    };
+    HookRunRecord { failures: vec![failed], ..one(number, Some("a")) }
 }
 
 /// K11: a stopped script keeps its place, and has nothing to run until it continues.
 #[test]
 fn k11_a_stopped_script_keeps_its_place_and_goes_on_when_fewer_of_its_runs_are_left() {
     let index = with_events(FAILED_MAX + 9);
-    let facts = Facts::new(index.clone());
-    let held = vec![Lane { script: "a".to_owned(), text: sha256(b"a") }];
-    let all = |to, held: &[Lane]| {
-        let passed = Passed { merchant: merchant(), to, script: None, held: held.to_vec() };
+    let facts = ReadModel::new(index.clone());
+    let held = vec![ScriptIdentity { script: "a".to_owned(), text: sha256(b"a") }];
+    let all = |to, held: &[ScriptIdentity]| {
+        let passed =
+            CursorAdvanced { merchant: merchant(), to, script: None, held_back: held.to_vec() };
         let mut batch = Batch::new();
-        super::passed(&*index, &mut batch, &passed).unwrap();
+        advance(&*index, &mut batch, &passed).unwrap();
         index.apply(batch).unwrap();
     };
     for number in 1..FAILED_MAX {
@@ -153,18 +163,18 @@ fn k11_a_stopped_script_keeps_its_place_and_goes_on_when_fewer_of_its_runs_are_l
     }
     assert!(!facts.is_stopped(&merchant(), "a").unwrap());
     take(&index, &failing(FAILED_MAX)).unwrap();
-    assert_eq!(facts.stopped(&merchant()).unwrap(), ["a"]);
+    assert_eq!(facts.stopped_scripts(&merchant()).unwrap(), ["a"]);
     all(FAILED_MAX + 9, &held);
     let places = facts.hook_cursors(&merchant()).unwrap();
     assert_eq!((places.len(), places[0].1.to), (1, FAILED_MAX), "it is where it was");
     assert_eq!(facts.hooks_to_run().unwrap(), []);
-    assert_eq!(facts.ran_everywhere(&merchant()).unwrap(), FAILED_MAX, "its events are kept");
-    let again = Ran { again: true, lane: None, ..failing(7) };
+    assert_eq!(facts.ran_by_all_scripts(&merchant()).unwrap(), FAILED_MAX, "its events are kept");
+    let again = HookRunRecord { is_retry: true, script_identity: None, ..failing(7) };
     take(&index, &again).unwrap();
     assert_eq!(facts.hooks_to_run().unwrap(), [], "one that fails once more changes nothing");
-    take(&index, &Ran { runs: vec![well("a")], failures: Vec::new(), ..again }).unwrap();
+    take(&index, &HookRunRecord { runs: vec![well("a")], failures: Vec::new(), ..again }).unwrap();
     assert_eq!(facts.hooks_to_run().unwrap(), [merchant()]);
-    assert_eq!(facts.stopped(&merchant()).unwrap(), Vec::<String>::new());
+    assert_eq!(facts.stopped_scripts(&merchant()).unwrap(), Vec::<String>::new());
 }
 
 /// K11: a person may let a stopped script continue while the record that keeps its place is
@@ -172,26 +182,30 @@ fn k11_a_stopped_script_keeps_its_place_and_goes_on_when_fewer_of_its_runs_are_l
 #[test]
 fn k11_a_script_that_goes_on_while_others_pass_it_loses_no_event() {
     let index = with_events(9);
-    let facts = Facts::new(index.clone());
-    let held = vec![Lane { script: "a".to_owned(), text: sha256(b"a") }];
+    let facts = ReadModel::new(index.clone());
+    let held = vec![ScriptIdentity { script: "a".to_owned(), text: sha256(b"a") }];
     let mut batch = Batch::new();
-    passed(&*index, &mut batch, &Passed { merchant: merchant(), to: 9, script: None, held })
-        .unwrap();
+    advance(
+        &*index,
+        &mut batch,
+        &CursorAdvanced { merchant: merchant(), to: 9, script: None, held_back: held },
+    )
+    .unwrap();
     index.apply(batch).unwrap();
     let places = facts.hook_cursors(&merchant()).unwrap();
     assert_eq!((places.len(), places[0].1.to), (1, 0));
     assert_eq!(facts.hooks_to_run().unwrap(), [merchant()]);
 }
 
-fn well(script: &str) -> Run {
-    Run {
+fn well(script: &str) -> HookRun {
+    HookRun {
         script: script.to_owned(),
         function: "on_event".to_owned(),
         hash: sha256(b"text"),
-        wishes: Vec::new(),
+        requests: Vec::new(),
         kept: Vec::new(),
         added: Vec::new(),
-        looks: Vec::new(),
+        reads: Vec::new(),
         log: Vec::new(),
         operations: 1,
         sealed: None,
@@ -206,12 +220,12 @@ fn ended(number: u64, script: &str) -> Record {
         let (script, function) = (script.to_owned(), "on_event".to_owned());
         let message = "never".to_owned();
         ran.failures =
-            vec![Failed { script, function, message, tries: 1, again: None, text: None }];
-        return Record::Ran(Box::new(ran));
+            vec![HookFailure { script, function, message, tries: 1, retry_at: None, text: None }];
+        return Record::HooksRun(Box::new(ran));
     }
     let kept = vec![("last".to_owned(), json!(number))];
-    ran.runs = vec![Run { kept, operations: number, ..well(script) }];
-    Record::Ran(Box::new(ran))
+    ran.runs = vec![HookRun { kept, operations: number, ..well(script) }];
+    Record::HooksRun(Box::new(ran))
 }
 
 fn folded(index: &Arc<MemoryIndex>, batch: &[(u64, Record)]) -> Result<(), StoreError> {
@@ -228,9 +242,9 @@ fn runs_that_are_counted_together_come_to_the_same_as_each_by_itself() {
     for one in batch.chunks(1) {
         folded(&alone, one).unwrap();
     }
-    let digest = |index: &Arc<MemoryIndex>| Facts::new(index.clone()).digest().unwrap();
+    let digest = |index: &Arc<MemoryIndex>| ReadModel::new(index.clone()).digest().unwrap();
     assert_eq!(digest(&together), digest(&alone));
-    let ledger = Facts::new(together.clone()).event_ledger(&merchant()).unwrap();
+    let ledger = ReadModel::new(together.clone()).event_ledger(&merchant()).unwrap();
     assert_eq!((ledger.runs, ledger.failures, ledger.ran_to), (6, 2, 0));
     let again = [(9, ended(7, "a")), (10, ended(7, "a"))];
     let refused = folded(&together, &again).unwrap_err().to_string();
@@ -247,7 +261,7 @@ fn events_are_found_by_their_numbers() {
         write(&mut batch, &key, &format!("e{number}")).unwrap();
     }
     index.apply(batch).unwrap();
-    let facts = Facts::new(index);
+    let facts = ReadModel::new(index);
     let found = |first, last| {
         let found = facts.events_numbered(&merchant(), (first, last)).unwrap();
         found.into_iter().map(|(number, id)| format!("{number} {id}")).collect::<Vec<_>>()

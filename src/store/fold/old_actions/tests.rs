@@ -6,42 +6,42 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 
 use crate::base::id::{IntentId, Key};
-use crate::model::ran::{Fate, Granted, Pending};
+use crate::model::ran::{ActionOutcome, ActionResult, PendingAction};
 use crate::model::record::Record;
-use crate::model::retained::Retained;
-use crate::store::facts::{Facts, decode_entry, entries, wish_key, write};
+use crate::model::retained::EventsDropped;
+use crate::store::facts::{ReadModel, decode_entry, entries, request_key, write};
 use crate::store::fold::carried::tests::opened;
 use crate::store::fold::fold;
 use crate::store::index::{Batch, Index, MemoryIndex};
 
-fn state() -> (Arc<MemoryIndex>, Facts) {
+fn state() -> (Arc<MemoryIndex>, ReadModel) {
     let (_journal, index) = opened("records");
-    (index.clone(), Facts::new(index))
+    (index.clone(), ReadModel::new(index))
 }
 
 /// Folds a record that names every intent of the state, at the time `at`.
-fn retain(index: &MemoryIndex, facts: &Facts, at: &str) {
-    let all = facts.promises_after(IntentId::new(0), usize::MAX).unwrap();
-    let retained = Retained {
+fn retain(index: &MemoryIndex, facts: &ReadModel, at: &str) {
+    let all = facts.intents_after(IntentId::new(0), usize::MAX).unwrap();
+    let retained = EventsDropped {
         merchant: "Merchant/acme".parse().unwrap(),
         horizon: DateTime::UNIX_EPOCH,
         events: (0, 0),
         forged: Vec::new(),
-        garbled: Vec::new(),
+        malformed: Vec::new(),
         actions: all.into_iter().map(|(intent, promise)| (intent, promise.key)).collect(),
         at: at.parse::<DateTime<Utc>>().unwrap(),
     };
     let mut batch = Batch::new();
-    fold(index, &mut batch, &Record::Retained(Box::new(retained))).unwrap();
+    fold(index, &mut batch, &Record::EventsDropped(Box::new(retained))).unwrap();
     index.apply(batch).unwrap();
 }
 
 /// Returns the hooks' actions that were done, with their keys.
-fn done(index: &MemoryIndex) -> Vec<(Granted, Key)> {
+fn done(index: &MemoryIndex) -> Vec<(ActionResult, Key)> {
     let all = index.scan(b"w/d/").unwrap();
-    let all = all.iter().map(|(key, value)| decode_entry::<Granted>(key, value).unwrap());
-    let done = all.filter(|granted| granted.fate == Fate::Done);
-    let of = |granted: Granted| {
+    let all = all.iter().map(|(key, value)| decode_entry::<ActionResult>(key, value).unwrap());
+    let done = all.filter(|granted| granted.outcome == ActionOutcome::Done);
+    let of = |granted: ActionResult| {
         let name = granted.id.action_name().unwrap();
         let key = crate::model::action::Action::key(&granted.id.merchant, &name);
         (granted, key)
@@ -68,7 +68,7 @@ fn naming(index: &MemoryIndex, key: &Key) -> Vec<String> {
 fn an_action_of_a_hook_is_dropped_once_the_service_answers_to_it_no_more() {
     let (index, facts) = state();
     let all = done(&index);
-    let moved = |(_, key): &&(Granted, Key)| facts.observed(key).unwrap().is_some();
+    let moved = |(_, key): &&(ActionResult, Key)| facts.observed_state(key).unwrap().is_some();
     let keys: BTreeSet<Key> = all.iter().filter(moved).map(|(_, key)| key.clone()).collect();
     assert!(keys.len() >= 3, "{all:?}");
     let before = entries(&*index).unwrap().len();
@@ -96,7 +96,7 @@ fn what_people_and_documents_asked_for_stays() {
     assert!(before.iter().any(|key| key.contains("Action/")), "{before:?}");
     retain(&index, &facts, "2036-01-01T00:00:00Z");
     assert_eq!(kept(&index), before);
-    let held = facts.promises_after(IntentId::new(0), usize::MAX).unwrap();
+    let held = facts.intents_after(IntentId::new(0), usize::MAX).unwrap();
     assert!(held.iter().any(|(_, promise)| promise.key.kind.as_str() == "Contact"));
 }
 
@@ -106,8 +106,8 @@ fn an_action_that_a_hook_still_waits_for_is_kept() {
     let (index, facts) = state();
     let all = done(&index);
     let (granted, key) =
-        all.iter().find(|(_, key)| facts.observed(key).unwrap().is_some()).unwrap();
-    let wish = crate::model::hook::Wish {
+        all.iter().find(|(_, key)| facts.observed_state(key).unwrap().is_some()).unwrap();
+    let wish = crate::model::hook::ActionRequest {
         name: granted.id.name.clone(),
         verb: "refund".to_owned(),
         merchant: Some(granted.id.merchant.clone()),
@@ -117,10 +117,10 @@ fn an_action_that_a_hook_still_waits_for_is_kept() {
         content: None,
     };
     let (id, script) = (granted.id.clone(), "answers".to_owned());
-    let pending = Pending { id, wish, script, unsure: false, at: granted.at };
+    let pending = PendingAction { id, request: wish, script, maybe_done: false, at: granted.at };
     let mut batch = Batch::new();
-    write(&mut batch, &wish_key(&granted.id), &pending).unwrap();
+    write(&mut batch, &request_key(&granted.id), &pending).unwrap();
     index.apply(batch).unwrap();
     retain(&index, &facts, "2036-01-01T00:00:00Z");
-    assert!(facts.observed(key).unwrap().is_some());
+    assert!(facts.observed_state(key).unwrap().is_some());
 }

@@ -1,6 +1,6 @@
 //! Tails that are cut, damage that is refused, and edits that are detected.
 
-use super::{super::error::Follows, *};
+use super::{super::error::DamageEvidence, *};
 
 #[test]
 fn a_torn_tail_is_cut_at_every_byte() {
@@ -43,7 +43,7 @@ fn a_flipped_byte_before_a_later_record_fails_with_its_place_and_changes_nothing
                 assert_eq!(file, segment::name(1));
                 assert!(at <= offset && (1..=2).contains(&sequence));
                 assert!(
-                    matches!(follows, Follows::Record { sequence: found, .. } if found > sequence)
+                    matches!(follows, DamageEvidence::Record { sequence: found, .. } if found > sequence)
                 );
             }
             other => panic!("byte {offset}: {other}"),
@@ -60,10 +60,10 @@ fn a_flipped_byte_within_the_last_batch_fails_too() {
 }
 
 /// Three batches, the middle one over several sectors, and then a hole in that one.
-fn with_a_hole(later: &[&str]) -> Result<(Journal, Opened), JournalError> {
+fn with_a_hole(later: &[&str]) -> Result<(Journal, JournalOpening), JournalError> {
     let large = "x".repeat(400);
     let disk = MemoryDisk::new();
-    let options = Options { segment_bytes: 8192, ..options() };
+    let options = JournalOptions { segment_bytes: 8192, ..options() };
     let mut journal = Journal::open(Arc::new(disk.clone()), options)?.0;
     add(&mut journal, &["first"]);
     add(&mut journal, &[large.as_str(); 5]);
@@ -96,7 +96,7 @@ fn damage_in_a_segment_that_has_a_successor_is_never_cut() {
     flip(&disk, 1, to_u64(last));
     assert!(matches!(
         open(&disk),
-        Err(JournalError::Damaged { sequence: 2, follows: Follows::Segment { .. }, .. })
+        Err(JournalError::Damaged { sequence: 2, follows: DamageEvidence::Segment { .. }, .. })
     ));
 }
 
@@ -120,12 +120,12 @@ fn the_last_record_cannot_be_edited_under_a_known_head() {
     let (disk, journal) = written(&[&["first"], &["second"]]);
     let last = journal.position();
     let forged = forged(&disk, last.begins, last.ends - 1);
-    let known = Options { known: Some(journal.head()), ..options() };
+    let known = JournalOptions { known: Some(journal.head()), ..options() };
     assert!(matches!(
         Journal::open(Arc::new(forged.clone()), known),
         Err(JournalError::Forgotten { .. })
     ));
-    let trusted = Options { trusted: Some(last), ..options() };
+    let trusted = JournalOptions { trusted: Some(last), ..options() };
     assert!(matches!(
         Journal::open(Arc::new(forged), trusted),
         Err(JournalError::Untrusted { sequence: 2, .. })
@@ -135,13 +135,13 @@ fn the_last_record_cannot_be_edited_under_a_known_head() {
 #[test]
 fn an_acknowledged_record_is_never_cut_away() {
     let (disk, journal) = written(&[&["first"], &["second"]]);
-    let known = Options { known: Some(journal.head()), ..options() };
+    let known = JournalOptions { known: Some(journal.head()), ..options() };
     let torn = disk.copy();
     flip(&torn, 1, journal.position().ends - 1);
     let before = file(&torn, 1);
     assert!(matches!(
         Journal::open(Arc::new(torn.clone()), known),
-        Err(JournalError::Damaged { follows: Follows::Acknowledged, .. })
+        Err(JournalError::Damaged { follows: DamageEvidence::Acknowledged, .. })
     ));
     assert_eq!(file(&torn, 1), before);
     let lost = Journal::open(Arc::new(MemoryDisk::new()), known);
@@ -150,7 +150,7 @@ fn an_acknowledged_record_is_never_cut_away() {
 
 #[test]
 fn a_head_of_nothing_is_no_promise() {
-    let known = Options { known: Some(Head::EMPTY), ..options() };
+    let known = JournalOptions { known: Some(Head::EMPTY), ..options() };
     let (_, opened) = Journal::open(Arc::new(MemoryDisk::new()), known).unwrap();
     assert_eq!(opened.head, Head::EMPTY);
 }

@@ -16,11 +16,11 @@ use super::{
 /// Small enough that a few records fill a segment.
 const SMALL: u64 = 1024;
 
-fn options() -> Options {
-    Options { segment_bytes: SMALL, ..Options::default() }
+fn options() -> JournalOptions {
+    JournalOptions { segment_bytes: SMALL, ..JournalOptions::default() }
 }
 
-fn open(disk: &MemoryDisk) -> Result<(Journal, Opened), JournalError> {
+fn open(disk: &MemoryDisk) -> Result<(Journal, JournalOpening), JournalError> {
     Journal::open(Arc::new(disk.clone()), options())
 }
 
@@ -71,7 +71,7 @@ fn forged(disk: &MemoryDisk, begins: u64, offset: u64) -> MemoryDisk {
 fn what_was_synced_is_read_back_in_order() {
     let (disk, journal) = written(&[&["a", "b"], &["c"]]);
     let (again, opened) = open(&disk).unwrap();
-    assert_eq!(opened, Opened { head: journal.head(), cut: None, behind: None });
+    assert_eq!(opened, JournalOpening { head: journal.head(), cut: None, missed_mark: None });
     assert_eq!(bodies(&again), ["a", "b", "c"]);
     assert_eq!(again.position(), journal.position());
     assert_eq!(again.verify().unwrap(), journal.head());
@@ -125,7 +125,7 @@ fn opening_from_a_trusted_position_reads_only_what_follows() {
     let trusted = journal.position();
     add(&mut journal, &["later"]);
     flip(&disk, 1, 400);
-    let fast = Options { trusted: Some(trusted), ..options() };
+    let fast = JournalOptions { trusted: Some(trusted), ..options() };
     let (again, opened) = Journal::open(Arc::new(disk.clone()), fast).unwrap();
     assert_eq!(opened.head, journal.head());
     assert!(matches!(again.verify(), Err(JournalError::Damaged { sequence: 1, .. })));
@@ -207,7 +207,7 @@ fn after_a_failed_sync_or_write_nothing_is_accepted() {
 #[test]
 fn one_batch_costs_one_sync() {
     let disk = TestDisk::default();
-    let mut journal = Journal::open(Arc::new(disk.clone()), Options::default()).unwrap().0;
+    let mut journal = Journal::open(Arc::new(disk.clone()), JournalOptions::default()).unwrap().0;
     let before = disk.syncs();
     add(&mut journal, &["x"; 1000]);
     assert_eq!(disk.syncs() - before, 1);

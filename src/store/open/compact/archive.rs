@@ -9,16 +9,16 @@ use serde::{Deserialize, Serialize};
 
 use super::super::OpenError;
 use super::super::assemble::decode;
-use super::age::Age;
+use super::age::SegmentAge;
 use crate::base::id::IntentId;
 use crate::store::disk::Disk;
-use crate::store::journal::{self, Reader};
+use crate::store::journal::{self, JournalReader};
 use crate::store::real_disk::RealDisk;
 
 /// Treatment of the records that a snapshot replaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum History {
+pub enum ArchivePolicy {
     /// The records are archived.
     Keep,
     /// The records are archived. A segment is dropped once all of it is older than this, in
@@ -47,15 +47,15 @@ impl Archive {
     }
 
     /// Returns the archive's disk, if it exists.
-    pub(super) fn there(&self) -> Result<Option<Arc<dyn Disk>>, OpenError> {
+    pub(super) fn open_existing(&self) -> Result<Option<Arc<dyn Disk>>, OpenError> {
         if self.disk.get().is_none() && !self.dir.is_dir() {
             return Ok(None);
         }
-        self.made().map(Some)
+        self.open_or_create().map(Some)
     }
 
     /// Returns the archive's disk, and creates it if necessary.
-    pub(super) fn made(&self) -> Result<Arc<dyn Disk>, OpenError> {
+    pub(super) fn open_or_create(&self) -> Result<Arc<dyn Disk>, OpenError> {
         if let Some(disk) = self.disk.get() {
             return Ok(Arc::clone(disk));
         }
@@ -66,17 +66,21 @@ impl Archive {
 
     /// Drops the segments that `history` no longer keeps, oldest first, so that the rest has no
     /// gap; returns their number.
-    pub(super) fn thin(&self, history: History, now: DateTime<Utc>) -> Result<usize, OpenError> {
-        let Some(disk) = self.there()? else { return Ok(0) };
-        let reader = Reader::over(Arc::clone(&disk));
+    pub(super) fn drop_expired(
+        &self,
+        history: ArchivePolicy,
+        now: DateTime<Utc>,
+    ) -> Result<usize, OpenError> {
+        let Some(disk) = self.open_existing()? else { return Ok(0) };
+        let reader = JournalReader::over(Arc::clone(&disk));
         let segments = reader.segments()?;
         let mut dropped = 0_usize;
         let mut money = BTreeSet::new();
         for (first, last) in ranges(&segments) {
-            if !goes(&reader, (first, last), (history, now), &mut money)? {
+            if !is_expired(&reader, (first, last), (history, now), &mut money)? {
                 break;
             }
-            journal::forget(&*disk, first)?;
+            journal::remove_segment(&*disk, first)?;
             dropped = dropped.saturating_add(1);
         }
         Ok(dropped)
@@ -91,21 +95,23 @@ fn ranges(segments: &[u64]) -> impl Iterator<Item = (u64, u64)> {
 }
 
 /// Returns true if nothing in a segment must be kept.
-fn goes(
-    reader: &Reader,
+fn is_expired(
+    reader: &JournalReader,
     (first, last): (u64, u64),
-    (history, now): (History, DateTime<Utc>),
+    (history, now): (ArchivePolicy, DateTime<Utc>),
     money: &mut BTreeSet<IntentId>,
 ) -> Result<bool, OpenError> {
     let keep = match history {
-        History::Keep => return Ok(false),
-        History::Drop => return Ok(true),
-        History::KeepFor(seconds) => TimeDelta::try_seconds(seconds).unwrap_or(TimeDelta::MAX),
+        ArchivePolicy::Keep => return Ok(false),
+        ArchivePolicy::Drop => return Ok(true),
+        ArchivePolicy::KeepFor(seconds) => {
+            TimeDelta::try_seconds(seconds).unwrap_or(TimeDelta::MAX)
+        }
     };
-    let mut age = Age::default();
-    for record in reader.within(first, last)? {
+    let mut age = SegmentAge::default();
+    for record in reader.segment_records(first, last)? {
         let record = record?;
         age.note(&decode(record.sequence, &record.body)?, money);
     }
-    Ok(age.is_over(keep, now))
+    Ok(age.is_expired(keep, now))
 }

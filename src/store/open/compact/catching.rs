@@ -5,38 +5,38 @@ use std::sync::Arc;
 
 use super::super::assemble::{BATCH_RECORDS_MAX, decode};
 use super::super::{OpenError, base};
-use crate::store::facts::{APPLIED, Facts};
+use crate::store::facts::{PROGRESS, ReadModel};
 use crate::store::fold::IndexFold;
-use crate::store::index::{Buffered, Index};
-use crate::store::journal::{Head, JournalError, Reader};
+use crate::store::index::{BufferedIndex, Index};
+use crate::store::journal::{Head, JournalError, JournalReader};
 use crate::store::writer::Fold;
 
 /// Prefix of the index's own marks and of values that are no part of the state.
 const OWN: &[u8] = b"x/";
 
 /// Check to go on; an error ends the work.
-type GoesOn<'a> = &'a dyn Fn() -> Result<(), OpenError>;
+type CheckOpen<'a> = &'a dyn Fn() -> Result<(), OpenError>;
 
 /// An index under construction.
 #[derive(Debug)]
-pub(super) struct Fresh {
-    journal: Reader,
+pub(super) struct FreshIndex {
+    journal: JournalReader,
     behind: Arc<dyn Index>,
-    index: Arc<Buffered>,
+    index: Arc<BufferedIndex>,
     fold: IndexFold,
     /// The last record that was folded.
     pub(super) reached: Head,
 }
 
-impl Fresh {
+impl FreshIndex {
     /// Returns the body of a snapshot behind this record, which must be durable. The records are
     /// folded in an empty scratch index, which is then removed: its files also hold entries that
     /// were put and removed again.
-    pub(super) fn body(
-        journal: &Reader,
+    pub(super) fn snapshot_body(
+        journal: &JournalReader,
         scratch: Arc<dyn Index>,
         head: Head,
-        goes_on: GoesOn<'_>,
+        goes_on: CheckOpen<'_>,
     ) -> Result<Vec<u8>, OpenError> {
         let mut reached = Head::EMPTY;
         if let Some(base) = journal.base()? {
@@ -44,13 +44,13 @@ impl Fresh {
             reached = base.head;
         }
         let mut fresh = Self::over(journal, scratch, reached);
-        fresh.follow(head, goes_on)?;
+        fresh.catch_up(head, goes_on)?;
         base::body(&*fresh.index)
     }
 
     /// Creates an index that holds exactly the body of the snapshot behind this record.
-    pub(super) fn filled(
-        journal: &Reader,
+    pub(super) fn from_snapshot(
+        journal: &JournalReader,
         empty: Arc<dyn Index>,
         (head, body): (Head, &[u8]),
     ) -> Result<Self, OpenError> {
@@ -59,8 +59,8 @@ impl Fresh {
         Ok(Self::over(journal, empty, head))
     }
 
-    fn over(journal: &Reader, behind: Arc<dyn Index>, reached: Head) -> Self {
-        let index = Arc::new(Buffered::new(behind.clone()));
+    fn over(journal: &JournalReader, behind: Arc<dyn Index>, reached: Head) -> Self {
+        let index = Arc::new(BufferedIndex::new(behind.clone()));
         let fold = IndexFold::new(index.clone());
         Self { journal: journal.clone(), behind, index, fold, reached }
     }
@@ -69,7 +69,7 @@ impl Fresh {
     ///
     /// # Errors
     /// The journal does not run through `head`: the disk does not hold the data that was written.
-    pub(super) fn follow(&mut self, head: Head, goes_on: GoesOn<'_>) -> Result<(), OpenError> {
+    pub(super) fn catch_up(&mut self, head: Head, goes_on: CheckOpen<'_>) -> Result<(), OpenError> {
         let mut batch = Vec::new();
         for record in self.journal.records(self.reached.sequence.saturating_add(1), head.sequence) {
             let record = record?;
@@ -90,9 +90,9 @@ impl Fresh {
     }
 
     /// Makes the index durable so far, with the marks of the index in use.
-    pub(super) fn flush(&self, used: &Buffered) -> Result<(), OpenError> {
+    pub(super) fn flush(&self, used: &BufferedIndex) -> Result<(), OpenError> {
         let mut own = crate::store::index::Batch::new();
-        for (key, value) in used.scan(OWN)?.into_iter().filter(|(key, _)| key != APPLIED) {
+        for (key, value) in used.scan(OWN)?.into_iter().filter(|(key, _)| key != PROGRESS) {
             own.put(key, value);
         }
         self.index.apply(own)?;
@@ -100,14 +100,14 @@ impl Fresh {
     }
 
     /// Replaces the index in use, which must have folded the same records; returns the former one.
-    pub(super) fn take_over(self, used: &Buffered) -> Result<Arc<dyn Index>, OpenError> {
-        let (ours, theirs) = (Facts::applied_of(&*self.index)?, Facts::applied_of(used)?);
+    pub(super) fn take_over(self, used: &BufferedIndex) -> Result<Arc<dyn Index>, OpenError> {
+        let (ours, theirs) = (ReadModel::progress_of(&*self.index)?, ReadModel::progress_of(used)?);
         if ours != theirs {
             let known = theirs
                 .map_or(Head::EMPTY, |mark| Head { sequence: mark.sequence, hash: mark.hash });
             return Err(JournalError::Forgotten { known, found: self.reached }.into());
         }
-        self.index.hand_on()?;
-        Ok(used.exchange(self.behind, OWN, APPLIED)?)
+        self.index.pass_on()?;
+        Ok(used.exchange(self.behind, OWN, PROGRESS)?)
     }
 }

@@ -11,7 +11,7 @@ fn at() -> chrono::DateTime<chrono::Utc> {
 
 fn rekey(vault: &Vault, byte: u8) -> Result<u32, VaultError> {
     let said = (at(), "uid 1".to_owned());
-    vault.rekey(&master(byte), said, &mut seeded(u64::from(byte))).map(|done| done.generation)
+    vault.rekey(&master(byte), said, &mut seeded_rng(u64::from(byte))).map(|done| done.generation)
 }
 
 fn opened(disk: &MemoryDisk, byte: u8) -> Result<Vault, VaultError> {
@@ -24,21 +24,21 @@ fn the_new_key_opens_what_was_sealed_before_and_the_old_key_opens_nothing() {
     let disk = MemoryDisk::new();
     let vault = open(&disk);
     let before = put(&vault, "acme", b"before", 1);
-    let within = vault.seal("acme", b"within", &mut seeded(2)).unwrap().within().unwrap();
+    let within = vault.seal("acme", b"within", &mut seeded_rng(2)).unwrap().inline_text().unwrap();
     let (digest, name) = (vault.digest("acme", b"content"), master(1).fingerprint());
     let digest_key = *master(1).derive("digest");
     for (byte, generation) in [(2, 1), (3, 2)] {
         assert_eq!(rekey(&vault, byte).unwrap(), generation);
         let after = put(&vault, "acme", b"after", u64::from(byte) + 10);
         for vault in [vault.clone(), opened(&disk, byte).unwrap()] {
-            assert_eq!(vault.open_blob(&before).unwrap().as_slice(), b"before");
-            assert_eq!(vault.open_text(&within).unwrap().as_slice(), b"within");
-            assert_eq!(vault.open_blob(&after).unwrap().as_slice(), b"after");
+            assert_eq!(vault.unseal(&before).unwrap().as_slice(), b"before");
+            assert_eq!(vault.unseal_text(&within).unwrap().as_slice(), b"within");
+            assert_eq!(vault.unseal(&after).unwrap().as_slice(), b"after");
             assert_eq!(vault.digest("acme", b"content"), digest);
             assert_eq!(vault.identity().digest_key(), digest_key);
             assert_eq!(vault.identity().name(), name);
-            assert_eq!(vault.identity().rekeyed().map(|last| last.generation), Some(generation));
-            assert!(vault.gaps().unwrap().is_empty());
+            assert_eq!(vault.identity().last_rekey().map(|last| last.generation), Some(generation));
+            assert!(vault.find_gaps().unwrap().is_empty());
         }
         for old in 1..byte {
             let refused = opened(&disk, old).unwrap_err().to_string();
@@ -57,7 +57,11 @@ fn a_value_that_is_sealed_before_and_written_after_the_exchange_opens() {
     put(&vault, "known", b"x", 1);
     let sealed = ["known", "fresh", "fresh"].map(|subject| {
         vault
-            .seal(subject, subject.as_bytes(), &mut seeded(u64::try_from(subject.len()).unwrap()))
+            .seal(
+                subject,
+                subject.as_bytes(),
+                &mut seeded_rng(u64::try_from(subject.len()).unwrap()),
+            )
             .unwrap()
     });
     rekey(&vault, 2).unwrap();
@@ -65,7 +69,7 @@ fn a_value_that_is_sealed_before_and_written_after_the_exchange_opens() {
     vault.sync().unwrap();
     for vault in [vault, opened(&disk, 2).unwrap()] {
         for one in &sealed {
-            assert!(vault.open_blob(&one.reference()).is_ok(), "{one:?}");
+            assert!(vault.unseal(&one.reference()).is_ok(), "{one:?}");
         }
     }
 }
@@ -82,8 +86,8 @@ fn an_older_copy_of_the_keys_opens_what_was_sealed_before_and_nothing_that_came_
     let thief = disk.copy();
     thief.replace(KEYS, &file(&older, KEYS)).unwrap();
     let thief = opened(&thief, 1).unwrap();
-    assert_eq!(thief.open_blob(&before).unwrap().as_slice(), b"before");
-    assert!(matches!(thief.open_blob(&after), Err(VaultError::Damaged { .. })));
+    assert_eq!(thief.unseal(&before).unwrap().as_slice(), b"before");
+    assert!(matches!(thief.unseal(&after), Err(VaultError::Damaged { .. })));
 }
 
 /// Closes S14: erasing and compacting work as before.
@@ -99,8 +103,8 @@ fn after_an_exchange_a_subject_is_erased_with_all_its_keys_and_compaction_keeps_
     survey.named.read(kept.to_string().as_bytes());
     assert_eq!(vault.drop_unnamed(&survey).unwrap(), 2);
     for vault in [vault, opened(&disk, 2).unwrap()] {
-        assert!(vault.open_blob(&gone).is_err() && vault.open_blob(&again).is_err());
-        assert_eq!(vault.open_blob(&kept).unwrap().as_slice(), b"2");
+        assert!(vault.unseal(&gone).is_err() && vault.unseal(&again).is_err());
+        assert_eq!(vault.unseal(&kept).unwrap().as_slice(), b"2");
     }
     assert!(opened(&disk, 1).is_err());
 }
@@ -115,11 +119,11 @@ fn a_disk_that_refuses_at_any_change_leaves_one_key_that_opens_everything() {
         let disk = FullDisk::new(inner.clone(), room);
         let vault = Vault::open(Arc::new(disk), &master(1)).unwrap();
         let done = rekey(&vault, 2);
-        assert_eq!(done.is_err(), vault.is_unsure());
+        assert_eq!(done.is_err(), vault.is_in_doubt());
         let opening: Vec<Vault> =
             [1, 2].iter().filter_map(|byte| opened(&inner, *byte).ok()).collect();
         assert_eq!(opening.len(), 1, "room for {room} changes");
-        assert_eq!(opening[0].open_blob(&sealed).unwrap().as_slice(), b"4242");
+        assert_eq!(opening[0].unseal(&sealed).unwrap().as_slice(), b"4242");
         assert_eq!(opened(&inner, 2).is_ok(), done.is_ok());
         if done.is_err() {
             let more = vault.write(&[]);
@@ -155,7 +159,7 @@ fn a_used_key_and_a_damaged_data_key_are_refused_before_anything_changes() {
     disk.replace(KEYS, &damaged).unwrap();
     let vault = open(&disk);
     let refused = rekey(&vault, 2).unwrap_err().to_string();
-    assert!(refused.contains("jane") && !vault.is_unsure(), "{refused}");
+    assert!(refused.contains("jane") && !vault.is_in_doubt(), "{refused}");
     assert_eq!(file(&disk, KEYS), damaged);
 }
 

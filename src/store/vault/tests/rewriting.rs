@@ -5,17 +5,17 @@ use super::super::generation;
 use super::*;
 
 /// A survey in which these texts were read.
-fn survey(vault: &Vault, texts: &[String]) -> Survey {
+fn survey(vault: &Vault, texts: &[String]) -> ValueSurvey {
     let mut survey = vault.survey().unwrap();
     for text in texts {
-        survey.named.begin();
+        survey.named.restart();
         survey.named.read(text.as_bytes());
     }
     survey
 }
 
 fn opens(vault: &Vault, reference: &VaultRef) -> Option<Vec<u8>> {
-    vault.open_blob(reference).ok().map(|plain| plain.to_vec())
+    vault.unseal(reference).ok().map(|plain| plain.to_vec())
 }
 
 /// Closes K11: unnamed values are dropped, with the keys of subjects that have no value.
@@ -26,15 +26,15 @@ fn only_what_is_named_stays_and_the_files_shrink() {
     let kept = put(&first, "jane", b"kept", 1);
     let gone = put(&first, "john", &[7; 9000], 2);
     let erased = put(&first, "jill", &[8; 9000], 3);
-    let within = first.seal("jack", b"x", &mut seeded(4)).unwrap();
+    let within = first.seal("jack", b"x", &mut seeded_rng(4)).unwrap();
     first.write(std::slice::from_ref(&within)).unwrap();
-    let text = first.seal("jack", b"within", &mut seeded(5)).unwrap().within().unwrap();
+    let text = first.seal("jack", b"within", &mut seeded_rng(5)).unwrap().inline_text().unwrap();
     first.erase("jill").unwrap();
     drop(first);
     let vault = open(&disk);
     let named = survey(&vault, &[kept.to_string(), erased.to_string(), text.clone()]);
     let late = put(&vault, "june", b"late", 6);
-    let pending = vault.seal("june", b"pending", &mut seeded(7)).unwrap();
+    let pending = vault.seal("june", b"pending", &mut seeded_rng(7)).unwrap();
     assert_eq!(vault.drop_unnamed(&named).unwrap(), 2, "john's and jack's");
     vault.write(std::slice::from_ref(&pending)).unwrap();
     vault.sync().unwrap();
@@ -45,10 +45,10 @@ fn only_what_is_named_stays_and_the_files_shrink() {
         assert_eq!(opens(&vault, &kept), Some(b"kept".to_vec()));
         assert_eq!(opens(&vault, &late), Some(b"late".to_vec()));
         assert_eq!(opens(&vault, &pending.reference()), Some(b"pending".to_vec()));
-        assert_eq!(vault.open_text(&text).unwrap().as_slice(), b"within");
-        assert!(matches!(vault.open_blob(&gone), Err(VaultError::Missing { .. })));
-        assert!(matches!(vault.open_blob(&erased), Err(VaultError::Erased { .. })));
-        assert_eq!(vault.gaps().unwrap(), []);
+        assert_eq!(vault.unseal_text(&text).unwrap().as_slice(), b"within");
+        assert!(matches!(vault.unseal(&gone), Err(VaultError::Missing { .. })));
+        assert!(matches!(vault.unseal(&erased), Err(VaultError::Erased { .. })));
+        assert_eq!(vault.find_gaps().unwrap(), []);
     }
 }
 

@@ -6,12 +6,12 @@ use serde_json::json;
 use super::*;
 use crate::base::hash::sha256;
 use crate::model::epoch::{Release, Restored};
-use crate::model::event::{Polled, Told, Via};
-use crate::model::hook::{Look, NOTIFY};
-use crate::model::ran::Fate;
+use crate::model::event::{Polled, VerifiedEvent, Via};
+use crate::model::hook::{HookRead, NOTIFY};
+use crate::model::ran::ActionOutcome;
 use crate::model::record::Record;
-use crate::model::remote_object::Standing;
-use crate::store::facts::{APPLIED, Facts, entries};
+use crate::model::remote_object::Freshness;
+use crate::store::facts::{PROGRESS, ReadModel, entries};
 use crate::store::fold::fold;
 use crate::store::index::MemoryIndex;
 
@@ -22,7 +22,7 @@ fn merchant() -> Key {
 }
 
 fn told(event: &str) -> Record {
-    Record::Told(Box::new(Told {
+    Record::EventVerified(Box::new(VerifiedEvent {
         merchant: merchant(),
         event: event.to_owned(),
         kind: "transaction.authorized".to_owned(),
@@ -30,10 +30,10 @@ fn told(event: &str) -> Record {
         via: Via::Poll,
         body: String::new(),
         object: None,
-        standing: Standing::News,
+        freshness: Freshness::Newer,
         quiet: false,
         previous: None,
-        about: Vec::new(),
+        resources: Vec::new(),
         at: AT,
     }))
 }
@@ -42,11 +42,11 @@ fn polled(whole: bool) -> Record {
     Record::Polled(Box::new(Polled { merchant: merchant(), to: AT, whole, at: AT }))
 }
 
-fn wish(verb: &str, name: Option<&str>) -> Wish {
+fn wish(verb: &str, name: Option<&str>) -> ActionRequest {
     let fields = json!({"charge": "c", "amount": 1});
-    let made = Wish::content_name(verb, None, &fields, None).unwrap();
+    let made = ActionRequest::content_name(verb, None, &fields, None).unwrap();
     let name = name.map_or(made, |name| name.parse().unwrap());
-    Wish {
+    ActionRequest {
         name,
         verb: verb.to_owned(),
         merchant: None,
@@ -60,19 +60,19 @@ fn wish(verb: &str, name: Option<&str>) -> Wish {
 /// The hooks of an event ran: they request a refund by a name, one by its content, and a
 /// notification.
 fn ran(event: &str, number: u64, reads: bool) -> Record {
-    let look = Look { what: "find".to_owned(), arguments: json!([]), answer: sha256(b"") };
-    let run = Run {
+    let look = HookRead { what: "find".to_owned(), arguments: json!([]), answer: sha256(b"") };
+    let run = HookRun {
         script: "s".to_owned(),
         function: "on_event".to_owned(),
         hash: sha256(b"s"),
-        wishes: vec![
+        requests: vec![
             wish("refund", Some("named")),
             wish("refund", None),
             wish(NOTIFY, Some("tell")),
         ],
         kept: vec![("k".to_owned(), json!(1))],
         added: Vec::new(),
-        looks: if reads { vec![look] } else { Vec::new() },
+        reads: if reads { vec![look] } else { Vec::new() },
         log: Vec::new(),
         operations: 1,
         answers: Vec::new(),
@@ -80,13 +80,13 @@ fn ran(event: &str, number: u64, reads: bool) -> Record {
     };
     let (event, merchant) = (event.to_owned(), merchant());
     let (runs, failures, at) = (vec![run], Vec::new(), AT);
-    Record::Ran(Box::new(Ran {
+    Record::HooksRun(Box::new(HookRunRecord {
         merchant,
         event,
         number,
-        again: false,
-        lane: None,
-        formerly: None,
+        is_retry: false,
+        script_identity: None,
+        former_script: None,
         runs,
         failures,
         depth: 0,
@@ -106,7 +106,7 @@ fn restored() -> Record {
     }))
 }
 
-fn folded(records: &[Record]) -> (MemoryIndex, Facts) {
+fn folded(records: &[Record]) -> (MemoryIndex, ReadModel) {
     let index = MemoryIndex::new();
     for record in records {
         let mut batch = Batch::new();
@@ -119,16 +119,16 @@ fn folded(records: &[Record]) -> (MemoryIndex, Facts) {
         batch.put(key, value);
     }
     copy.apply(batch).unwrap();
-    (index, Facts::new(copy))
+    (index, ReadModel::new(copy))
 }
 
 /// Returns the verbs of the actions that the service cannot show, and the number of those that are
 /// looked up.
-fn doubts(facts: &Facts) -> (Vec<String>, usize) {
-    let all = facts.wishes().unwrap();
+fn doubts(facts: &ReadModel) -> (Vec<String>, usize) {
+    let all = facts.all_pending().unwrap();
     let looked = all.iter().filter(|one| facts.is_doubted(&one.action().unwrap()).unwrap()).count();
-    let unsure = all.iter().filter(|one| one.unsure);
-    let mut unsure: Vec<String> = unsure.map(|one| one.wish.verb.clone()).collect();
+    let unsure = all.iter().filter(|one| one.maybe_done);
+    let mut unsure: Vec<String> = unsure.map(|one| one.request.verb.clone()).collect();
     unsure.sort();
     (unsure, looked)
 }
@@ -152,21 +152,21 @@ fn a_restore_puts_all_that_waits_in_doubt_and_a_person_s_word_ends_it() {
     let mut records = vec![polled(true), told("a"), ran("a", 1, true), restored()];
     let (_, facts) = folded(&records);
     assert_eq!(doubts(&facts), (vec!["notify".to_owned()], 3), "names that stand are no guess");
-    assert!(!facts.is_sure(&merchant()).unwrap(), "the list has to be read again");
-    let waiting = facts.wishes().unwrap();
-    let tell = waiting.iter().find(|one| one.unsure).unwrap();
+    assert!(!facts.has_read_all_events(&merchant()).unwrap(), "the list has to be read again");
+    let waiting = facts.all_pending().unwrap();
+    let tell = waiting.iter().find(|one| one.maybe_done).unwrap();
     let (keys, actor) = (vec![tell.action().unwrap()], "ann".to_owned());
     records.push(Record::Released(Box::new(Release { keys, done: true, at: AT, actor })));
     let (_, facts) = folded(&records);
-    assert_eq!(facts.wishes().unwrap().len(), 2);
-    let granted = facts.granted(&tell.id).unwrap().unwrap();
-    assert_eq!((granted.fate, granted.message.contains("ann")), (Fate::Done, true));
+    assert_eq!(facts.all_pending().unwrap().len(), 2);
+    let granted = facts.action_result(&tell.id).unwrap().unwrap();
+    assert_eq!((granted.outcome, granted.message.contains("ann")), (ActionOutcome::Done, true));
 }
 
 #[test]
 fn everything_in_the_index_but_its_own_mark_is_part_of_the_state() {
     let (index, _) = folded(&[polled(true), told("a"), ran("a", 1, true), told("b"), restored()]);
     let all = index.scan(b"").unwrap();
-    let own = all.iter().filter(|(key, _)| key != APPLIED).count();
+    let own = all.iter().filter(|(key, _)| key != PROGRESS).count();
     assert_eq!(entries(&index).unwrap().len(), own);
 }
