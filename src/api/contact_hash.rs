@@ -3,7 +3,7 @@
 //!
 //! The documents mention that a contact hash gives a `url`, to be sent only after the invoice
 //! exists, and do not show the endpoint. Its path and form here are our own choice
-//! (docs/assumptions.md); the documents win.
+//! (docs/design/assumptions.md); the documents win.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,7 @@
 //! then named by an invoice.
 //!
 //! The documents mention the upload and its processing, and show neither. Paths and forms here are
-//! our own choice (docs/assumptions.md); the documents win.
+//! our own choice (docs/design/assumptions.md); the documents win.
 
 use data_encoding::BASE64;
 use schemars::JsonSchema;

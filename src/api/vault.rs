@@ -2,7 +2,7 @@
 //! `method` may be the id of a payment method).
 //!
 //! The documents mention the vault and do not show it. Its path and the fields of the request are
-//! from public material; the answer is our own choice (docs/assumptions.md); the documents win.
+//! from public material; the answer is our own choice (docs/design/assumptions.md); the documents win.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
 //! `approve MerchantApplication/NAME`: a person confirms that no lost state submitted a live
-//! application (docs/store.md, "Where there is no backup").
+//! application (docs/operations/store.md, "Where there is no backup").
 
 use serde_json::json;
 

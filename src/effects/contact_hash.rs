@@ -1,5 +1,5 @@
 //! Creates the portal link of an invoice's contact, for a partner who contacts the payer directly
-//! (partner-api, POST /invoices; docs/assumptions.md).
+//! (partner-api, POST /invoices; docs/design/assumptions.md).
 //!
 //! Only a person requests a link, and only after the invoice exists. The service sends nothing to
 //! anyone, so a lost answer is settled by sending again. The link shows its holder the payments

@@ -1,4 +1,4 @@
-//! Uploads a file under a contact, so that invoices can name it (docs/assumptions.md). The file is
+//! Uploads a file under a contact, so that invoices can name it (docs/design/assumptions.md). The file is
 //! named by a document or supplied by a person.
 //!
 //! No documented list shows files, so no evidence could settle a lost upload: it is sent again. A

@@ -91,7 +91,7 @@ pub fn parse_cases(source: &ScriptSource) -> Result<Vec<Case>, Box<PlacedIssue>>
     })
 }
 
-const HELP: &str = "write `cases: [{name, event, state, expect: {actions, kept, log, fails}}]`; docs/hooks.md shows one";
+const HELP: &str = "write `cases: [{name, event, state, expect: {actions, kept, log, fails}}]`; docs/guides/hooks.md shows one";
 
 /// Runs one case of a script.
 pub fn run(hooks: &Hooks, script: &str, case: &Case) -> CaseResult {

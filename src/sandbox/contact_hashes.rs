@@ -1,4 +1,4 @@
-//! Contact hashes: the portal links that a partner gives to payers (docs/assumptions.md).
+//! Contact hashes: the portal links that a partner gives to payers (docs/design/assumptions.md).
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

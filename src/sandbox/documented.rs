@@ -1,6 +1,6 @@
 //! The documented surface is as strict as the two documents. Each function refuses one thing that
 //! public clients do, the documents do not allow, and `--surface public` accepts.
-//! `docs/assumptions.md` lists them.
+//! `docs/design/assumptions.md` lists them.
 
 use serde_json::Value;
 

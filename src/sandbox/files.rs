@@ -1,5 +1,5 @@
 //! Files of contacts: uploaded, processed shortly after, then attached to invoices
-//! (docs/assumptions.md).
+//! (docs/design/assumptions.md).
 //!
 //! The content is not stored, only its length and a digest: no endpoint returns it.
 

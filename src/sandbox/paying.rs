@@ -1,4 +1,4 @@
-//! Slow payments (service-facts, 59; docs/assumptions.md). With `paying_minutes` in
+//! Slow payments (service-facts, 59; docs/design/assumptions.md). With `paying_minutes` in
 //! `/_sandbox/settings`, a due occurrence is `PAYING` for these minutes, and then paid or declined.
 //! A payment in progress cannot be stopped, neither by another payment nor by a change or the end
 //! of its recurring charge.

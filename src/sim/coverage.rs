@@ -13,7 +13,7 @@ use super::power::{CrashPoint, CrashSide};
 use super::run::RunReport;
 use super::script::{DISK_PLACES, SEND_POINT};
 
-/// Entries that need not happen in many runs, with the reason; `docs/chaos.md` holds the same
+/// Entries that need not happen in many runs, with the reason; `docs/design/chaos.md` holds the same
 /// table.
 pub const EXEMPT: &[(&str, &str)] = &[];
 

@@ -20,7 +20,7 @@ mod daemon_process;
 mod sandbox_process;
 mod tool;
 
-/// Rules of `docs/service.md` that the pages keep.
+/// Rules of `docs/reference/service.md` that the pages keep.
 const RULES: [&str; 18] = [
     "25.1", "25.2", "25.3", "25.4", "25.5", "25.6", "26.1", "26.2", "26.3", "26.4", "26.5", "26.6",
     "26.7", "26.8", "27.1", "27.2", "27.3", "27.4",

@@ -1,6 +1,6 @@
 """Drives Chromium through what people see of the sandbox: hosted fields on a page of another origin, the sign-up, the
 consent, the portal, and the mailbox. Arguments: the sandbox's address, a folder for pictures. Prints a line for each rule that it saw
-kept (docs/service.md), and ends with an error at the first one that is not.
+kept (docs/reference/service.md), and ends with an error at the first one that is not.
 """
 
 import base64

@@ -1,4 +1,4 @@
-//! `docs/errors.md` lists every code that the program can print, and no other.
+//! `docs/reference/errors.md` lists every code that the program can print, and no other.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -123,7 +123,7 @@ fn raised() -> BTreeSet<String> {
 
 /// Every code of the tables, in their order.
 fn listed() -> Vec<String> {
-    let text = fs::read_to_string(Path::new(ROOT).join("docs/errors.md")).unwrap();
+    let text = fs::read_to_string(Path::new(ROOT).join("docs/reference/errors.md")).unwrap();
     let (_, tables) = text.split_once("# Every code\n").unwrap();
     let rows = tables.lines().filter_map(|line| line.strip_prefix("| `"));
     rows.filter_map(|row| row.split_once('`')).map(|(code, _)| code.to_owned()).collect()
@@ -136,15 +136,15 @@ fn every_code_of_the_program_is_explained_and_no_other() {
     assert_eq!(known.len(), listed.len(), "a code is listed twice");
     let missing: Vec<&String> = raised.difference(&known).collect();
     let gone: Vec<&String> = known.difference(&raised).collect();
-    assert!(missing.is_empty(), "docs/errors.md does not explain {missing:#?}");
-    assert!(gone.is_empty(), "docs/errors.md explains what no code raises: {gone:#?}");
+    assert!(missing.is_empty(), "docs/reference/errors.md does not explain {missing:#?}");
+    assert!(gone.is_empty(), "docs/reference/errors.md explains what no code raises: {gone:#?}");
     assert!(raised.len() > 300, "the search found {} codes", raised.len());
 }
 
 /// Each row has a cause and a way on.
 #[test]
 fn every_row_says_the_cause_and_what_to_do() {
-    let text = fs::read_to_string(Path::new(ROOT).join("docs/errors.md")).unwrap();
+    let text = fs::read_to_string(Path::new(ROOT).join("docs/reference/errors.md")).unwrap();
     let (_, tables) = text.split_once("# Every code\n").unwrap();
     for row in tables.lines().filter(|line| line.starts_with("| `")) {
         let cells: Vec<&str> = row.trim_matches('|').split(" | ").collect();

@@ -1,4 +1,4 @@
-//! `docs/lessons.md` names a test for each lesson, and each of these tests is there.
+//! `docs/design/lessons.md` names a test for each lesson, and each of these tests is there.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ fn lessons(text: &str) -> Vec<Lesson<'_>> {
 
 #[test]
 fn every_lesson_names_tests_and_every_test_is_there() {
-    let text = read("docs/lessons.md").unwrap();
+    let text = read("docs/design/lessons.md").unwrap();
     let mut wrong = Vec::new();
     for Lesson { number, tests } in lessons(&text) {
         if tests.is_empty() {
@@ -46,7 +46,7 @@ fn every_lesson_names_tests_and_every_test_is_there() {
 
 #[test]
 fn no_lesson_is_left_out() {
-    let text = read("docs/lessons.md").unwrap();
+    let text = read("docs/design/lessons.md").unwrap();
     let (_, rest) = text.split_once("## What does not concern us").unwrap();
     let reasons = rest.lines().filter_map(|line| line.strip_prefix("- ")?.split_once(": "));
     let kept = lessons(&text).into_iter().map(|lesson| lesson.number);
@@ -59,7 +59,7 @@ fn no_lesson_is_left_out() {
 #[test]
 fn the_map_and_the_readme_lead_to_the_lessons() {
     for page in ["ARCHITECTURE.md", "README.md"] {
-        assert!(read(page).unwrap().contains("(docs/lessons.md)"), "{page}");
+        assert!(read(page).unwrap().contains("(docs/design/lessons.md)"), "{page}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! `docs/security.md` names tests for each claim, and each of these tests is there.
+//! `docs/operations/security.md` names tests for each claim, and each of these tests is there.
 
 use crate::support::named_tests::{missing, read};
 
@@ -16,7 +16,7 @@ fn tests(row: &str) -> Vec<&str> {
 
 #[test]
 fn every_claim_names_tests_and_every_test_is_there() {
-    let text = read("docs/security.md").unwrap_or_default();
+    let text = read("docs/operations/security.md").unwrap_or_default();
     let rows = rows(&text);
     assert!(rows.len() > 35, "{} claims", rows.len());
     let mut wrong = Vec::new();
@@ -45,6 +45,6 @@ fn a_claim_without_a_test_is_seen() {
 fn the_map_and_the_readme_lead_to_it() {
     for page in ["ARCHITECTURE.md", "README.md"] {
         let text = read(page).unwrap_or_default();
-        assert!(text.contains("(docs/security.md)"), "{page}");
+        assert!(text.contains("(docs/operations/security.md)"), "{page}");
     }
 }

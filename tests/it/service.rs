@@ -1,4 +1,4 @@
-//! `docs/service.md` has one line for each rule of the service, and each line names a test that reports its number.
+//! `docs/reference/service.md` has one line for each rule of the service, and each line names a test that reports its number.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ struct Rule {
 }
 
 fn rules() -> Vec<Rule> {
-    let text = read("docs/service.md").unwrap_or_default();
+    let text = read("docs/reference/service.md").unwrap_or_default();
     let rule = |line: &str| {
         let (id, rest) = line.strip_prefix("| ")?.split_once(" | ")?;
         let numbered = id.split('.').all(|part| part.parse::<usize>().is_ok());
@@ -62,7 +62,7 @@ fn every_rule_names_tests_that_are_there_and_report_its_number() {
 
 /// The rules that no test shows yet: `- 25.1 …` in the last part.
 fn unshown() -> Vec<String> {
-    let text = read("docs/service.md").unwrap_or_default();
+    let text = read("docs/reference/service.md").unwrap_or_default();
     let part = text.split_once("## Not shown yet").map_or("", |(_, part)| part);
     let ids = part.lines().filter_map(|line| line.strip_prefix("- ")?.split(' ').next());
     ids.map(str::to_owned).collect()

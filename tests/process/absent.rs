@@ -1,4 +1,4 @@
-//! A state that is not there (docs/store.md): the commands that make one are few, and every other command leaves the
+//! A state that is not there (docs/operations/store.md): the commands that make one are few, and every other command leaves the
 //! folder as it was. Nothing here needs a service.
 
 use std::collections::BTreeSet;

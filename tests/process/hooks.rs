@@ -322,12 +322,12 @@ fn a_file_of_cases_that_cannot_be_read_is_told_with_its_place() {
 #[test]
 fn the_documentation_is_made_of_the_register() {
     let made = reckon(root(), &["-o", "markdown", "hooks", "doc"]);
-    let path = root().join("docs/hooks.md");
+    let path = root().join("docs/guides/hooks.md");
     if std::env::var_os(BLESS).is_some() {
         fs::write(&path, &made.stdout).unwrap();
     }
     let kept = fs::read_to_string(path).unwrap_or_default();
-    assert_eq!(text(&made), kept, "reckon hooks doc -o markdown > docs/hooks.md");
+    assert_eq!(text(&made), kept, "reckon hooks doc -o markdown > docs/guides/hooks.md");
     let terminal = text(&reckon(root(), &["hooks", "doc"]));
     for row in reckon::hooks::register::rows() {
         assert!(terminal.contains(&row.usage()), "{}", row.usage());
@@ -338,7 +338,7 @@ fn the_documentation_is_made_of_the_register() {
 
 #[test]
 fn the_example_of_the_documentation_does_what_its_case_says() {
-    let doc = fs::read_to_string(root().join("docs/hooks.md")).unwrap();
+    let doc = fs::read_to_string(root().join("docs/guides/hooks.md")).unwrap();
     let block = |start: &str| -> String {
         let rest = doc.split(start).nth(1).expect("the block is there");
         rest.split("```").next().unwrap().to_owned()

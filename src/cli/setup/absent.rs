@@ -1,5 +1,5 @@
 //! Handling of an absent state. Only `apply`, `run`, `init --empty-remote`, `store restore`,
-//! `approve` and `suspend` make one (docs/store.md). Every other command shows an empty one or
+//! `approve` and `suspend` make one (docs/operations/store.md). Every other command shows an empty one or
 //! refuses, and leaves neither a state nor a key behind.
 
 use std::path::{Path, PathBuf};

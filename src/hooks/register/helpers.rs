@@ -48,7 +48,7 @@ pub(super) static ROWS: &[HostFn] = &[
         RETRY_ARGUMENTS,
         tries::retry_at,
         "The time from which a payment that failed with this code may be tried again, given the number of tries and the time of the last \
-         one; `()` where it may not. The rules of cards and eChecks are those of docs/errors.md.",
+         one; `()` where it may not. The rules of cards and eChecks are those of docs/reference/errors.md.",
     ),
     helper(
         "why_no_retry",

@@ -93,7 +93,7 @@ fn function_json(row: &HostFn) -> Value {
     json!({ "name": row.name, "usage": row.usage(), "doc": row.doc, "right": right, "arguments": arguments, "options": options })
 }
 
-/// Renders the file docs/hooks.md.
+/// Renders the file docs/guides/hooks.md.
 pub fn markdown() -> String {
     let mut out = String::from(INTRO);
     out.push_str("\n## Events\n\n| type | function | `event.data` | when |\n|---|---|---|---|\n");

@@ -1,5 +1,5 @@
 //! The surface of the two documents against the public one: the refusals of each
-//! (docs/assumptions.md).
+//! (docs/design/assumptions.md).
 
 use http::Request;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Files for invoices, and the portal links of contacts (docs/assumptions.md).
+//! Files for invoices, and the portal links of contacts (docs/design/assumptions.md).
 
 use serde_json::{Value, json};
 

@@ -50,7 +50,7 @@ fn an_application_moves_along_its_table_only() {
             (S::Submitted, C::Reconsider, S::Provisioned),
             // submitted | underwriting completes | denied | declined
             (S::Submitted, C::Decline, S::Declined),
-            // Not in the documents: support reconsiders (docs/service.md, 13.3).
+            // Not in the documents: support reconsiders (docs/reference/service.md, 13.3).
             (S::Declined, C::Reconsider, S::Provisioned),
         ],
     );
@@ -89,7 +89,7 @@ fn an_invoice_moves_along_its_table_only() {
         &[C::Pay, C::NonePaid, C::PartPaid, C::FullyPaid],
         invoice::after,
         // "pending on creation; transitions not shown": the state follows its payments
-        // (docs/assumptions.md).
+        // (docs/design/assumptions.md).
         &[
             (S::Pending, C::Pay, S::Paid),
             (S::Pending, C::NonePaid, S::Pending),

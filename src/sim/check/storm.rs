@@ -1,4 +1,4 @@
-//! Checks that a storm meets few calls, and that everything settles soon after it (docs/errors.md).
+//! Checks that a storm meets few calls, and that everything settles soon after it (docs/reference/errors.md).
 
 use std::time::Duration;
 

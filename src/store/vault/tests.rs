@@ -68,7 +68,7 @@ fn another_key_is_refused_at_once() {
     assert!(matches!(lost, Err(VaultError::KeysLost)));
 }
 
-/// The statement of `docs/security.md` about backups: S14.
+/// The statement of `docs/operations/security.md` about backups: S14.
 #[test]
 fn a_copy_from_before_an_erasure_still_opens_what_was_erased() {
     let disk = MemoryDisk::new();

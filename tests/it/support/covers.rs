@@ -1,4 +1,4 @@
-//! Which rules of `docs/service.md` were shown in a run of the tests.
+//! Which rules of `docs/reference/service.md` were shown in a run of the tests.
 
 use std::io::Write;
 

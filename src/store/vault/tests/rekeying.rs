@@ -74,7 +74,7 @@ fn a_value_that_is_sealed_before_and_written_after_the_exchange_opens() {
     }
 }
 
-/// The claim of `docs/security.md` on the holder of an old key and an older copy: S14.
+/// The claim of `docs/operations/security.md` on the holder of an old key and an older copy: S14.
 #[test]
 fn an_older_copy_of_the_keys_opens_what_was_sealed_before_and_nothing_that_came_after() {
     let disk = MemoryDisk::new();
